@@ -129,3 +129,20 @@ void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, 
     if (whole) keep(out, image, bytes ? strnlen(image, bytes) : strlen(image));
   }
 }
+
+bool run_image_digest(const void *image, size_t bytes, hd_digest *out) {
+  enum { LEAST = 64, END = 1 << 16 }; /* an ELF header; bytes of either end */
+  const void *data;
+  hd_fatbin_span f;
+  if (!image || (bytes && bytes < LEAST)) return false;
+  const hd_module_image kind = hd_module_image_of(image, &data);
+  const size_t n = kind == HD_MODULE_ELF ? run_cubin_bytes(data)
+                   : kind == HD_MODULE_FATBIN && hd_fatbin_find(data, &f, NULL) == HD_OK ? f.bytes
+                                                                                         : 0;
+  if (!n || (bytes && data == image && n > bytes)) return false;
+  *out = hd_digest_begin();
+  hd_digest_bytes(out, &n, sizeof n);
+  hd_digest_bytes(out, data, n < END ? n : END);
+  if (n > END) hd_digest_bytes(out, (const char *)data + n - END, END);
+  return true;
+}

@@ -168,8 +168,7 @@ int run_instead(int original, run_variant *v) {
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
-static run_variant *choose(run_handle function, const run_launch *l, run_replacement *r) {
-  run_kernel *k = run_function_of(function);
+static run_variant *choose(run_kernel *k, const run_launch *l, run_replacement *r) {
   if (!k) return NULL;
   atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
   return run_choose(k, l, r);
@@ -198,7 +197,9 @@ int run_send(const run_launch *l, run_handle f, const uint32_t grid[3], void **p
 
 static int send_either(run_handle f, const run_launch *l) {
   run_replacement r;
-  run_variant *v = choose(f, l, &r);
+  run_kernel *k = run_function_of(f);
+  run_variant *v = choose(k, l, &r);
+  if (k && !v && run_lever_launch(k, f, l)) return RUN_SUCCESS;
   if (v && took(run_send(l, r.function, r.grid, r.params, r.extra), v)) return RUN_SUCCESS;
   return run_instead(run_send(l, f, l->grid, l->params, l->extra), v);
 }
@@ -253,17 +254,24 @@ static bool are_harmless(const run_config *c) {
   return true;
 }
 
+/* The program's own kernel, with a lever of the launch at most. */
+static int launch_original(run_handle f, const run_launch *l) {
+  run_kernel *k = run_function_of(f);
+  int result;
+  if (run_watches && run_lever_watched(f, l, &result)) return result;
+  launched(f, l->stream);
+  return k && run_lever_launch(k, f, l) ? RUN_SUCCESS : run_send(l, f, l->grid, l->params, l->extra);
+}
+
 static int extended(const run_config *c, run_handle f, void **params, void **extra, bool per_thread) {
   run_launch l = {.per_thread = per_thread, .params = params, .extra = extra, .config = c};
-  if (!c || !are_harmless(c)) {
-    launched(f, c ? c->stream : NULL);
+  if (!c)
     return (per_thread ? run_real.cuLaunchKernelEx_ptsz : run_real.cuLaunchKernelEx)(c, f, params, extra);
-  }
   l.shared = c->shared;
   l.stream = c->stream;
   memcpy(l.grid, c->grid, sizeof l.grid);
   memcpy(l.block, c->block, sizeof l.block);
-  return launch(f, &l);
+  return are_harmless(c) ? launch(f, &l) : launch_original(f, &l);
 }
 
 int run_cuLaunchKernelEx(const run_config *c, run_handle f, void **params, void **extra) {

@@ -5,6 +5,7 @@
 #include "run/run.h"
 
 typedef struct run_exec run_exec;
+typedef struct run_trial_of_levers run_trial_of_levers;
 
 enum { RUN_MOST_PARAMS = 256, RUN_MOST_BYTES = 8192, RUN_EXTRA_PARAMS = 5 };
 
@@ -51,6 +52,12 @@ run_variant *run_node_choose(const run_node *p, run_exec *exec, run_node *out, r
 /* The driver did not take the replacement, and this is what it said of the original: when it took that, the
  * variant is at fault, and is not used again. */
 int run_instead(int original, run_variant *v);
+
+/* ---- Levers of the launch alone (levers.c) ----------------------------------------------------- */
+
+/* Makes the launch of the program's own kernel with the attribute that a verdict has for it; false: there is
+ * none, or the driver does not take it. Takes no lock. */
+bool run_lever_launch(run_kernel *k, run_handle function, const run_launch *l);
 
 /* ---- Executable graphs (exec.c) ---------------------------------------------------------------- */
 

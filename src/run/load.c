@@ -42,6 +42,7 @@ void run_kernel_make(run_kernel *k) {
     }
     hd_vec_free(&k->wanted);
   }
+  run_levers_read(k);
   run_place_make(k);
 }
 
@@ -57,6 +58,7 @@ static run_module *look(const void *image, size_t bytes) {
     run_image_read(image, bytes, gpu.arch, wanted, &text);
     m->why = text.why;
     if (text.data) run_wanted(&gpu, &text, want, m);
+    if (!text.data && wanted) m->has_code = run_image_digest(image, bytes, &m->code);
     if (m->kernels || run_watches)
       m->own = text;
     else

@@ -94,6 +94,16 @@ bool run_memory_is_apart(const uint64_t *reads, uint32_t n_reads, const uint64_t
   return apart;
 }
 
+bool run_memory_find(uint64_t address, uint64_t *at, uint64_t *bytes) {
+  pthread_mutex_lock(&lock);
+  const size_t k = holder(address);
+  const bool found = k < seen.ranges.n && !seen.lost;
+  if (found) *at = seen.ranges.data[k].at;
+  if (found) *bytes = seen.ranges.data[k].bytes;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
 void run_memory_forked(void) { pthread_mutex_init(&lock, NULL); }
 
 bool run_memory_is_shared(void) {

@@ -36,11 +36,10 @@ typedef HD_VEC(row) rows;
 
 const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->why[0]) return k->why;
-  if (m->why) return m->why;
+  const bool steers = atomic_load(&k->variants) || atomic_load(&k->levers);
+  if (m->why && !steers) return m->why;
   if (k->tuned && !k->speedup) return k->tuned;
-  return atomic_load(&k->variants)
-             ? "other launches or memory, graphs, or more streams at once than have room"
-             : "no verdict";
+  return steers ? "other launches or memory, graphs, or more streams at once than have room" : "no verdict";
 }
 
 static void add(rows *list, const run_module *m, const run_kernel *k) {

@@ -14,6 +14,7 @@
  *   handles.c   functions by their handles
  *   places.c    a rewritten kernel in a context: its function, its table, its states
  *   launch.c    a launch, or the one that takes its place
+ *   levers.c    attributes of launches of kernels without PTX
  *   graph.c     the same for nodes of graphs
  *   exec.c      and for those of executable graphs, which have states of their own
  *   report.c    the report at the end
@@ -54,10 +55,15 @@ typedef struct run_text {
  * headers. */
 void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out);
 
+/* A digest of the machine code in an image, large ones by their ends; false: it has none. */
+bool run_image_digest(const void *image, size_t bytes, hd_digest *out);
+
 /* ---- Machine code and what it was made of (texts.c, compilers.c, links.c, jitlink.c) ----------- */
 
 /* Keeps the PTX of a cubin in a file, for all processes. */
 void run_text_keep(const void *cubin, size_t bytes, const char *ptx, size_t len);
+/* How long it is, as its headers have it; 0: it is no cubin. */
+size_t run_cubin_bytes(const void *cubin);
 /* The PTX of a cubin in memory, malloc'd; NULL: it is not known. `bytes` 0: the cubin says how long it is. */
 char *run_text_of(const void *cubin, size_t bytes, size_t *len);
 /* Whether the name is of a compiler's function that heddle stands in front of; and what stands there, for the
@@ -91,6 +97,7 @@ void run_compiler_end(void);
 typedef struct run_place run_place;
 typedef struct run_kernel run_kernel;
 typedef struct run_module run_module;
+typedef struct run_lever run_lever;
 
 enum { RUN_MOST_POINTERS = 24 };
 
@@ -154,8 +161,9 @@ struct run_kernel {
   /* Of run_wanted: to rewrite it by, once the program asks for it. */
   HD_VEC(const hd_verdict *) wanted;
   _Atomic(run_variant *) variants;
-  struct run_shape *shapes; /* of its launches, where they are watched */
-  uint32_t set;             /* attributes that the program has set, as bits; and their values */
+  _Atomic(run_lever *) levers; /* where it has no PTX (levers.c) */
+  struct run_shape *shapes;    /* of its launches, where they are watched */
+  uint32_t set;                /* attributes that the program has set, as bits; and their values */
   int values[32];
 };
 
@@ -167,6 +175,8 @@ struct run_module {
   const char *why; /* why no kernel of it is in reach; NULL: they are */
   run_kernel *kernels;
   run_text own; /* the program's text, where launches are watched or kernels are wanted */
+  bool has_code;
+  hd_digest code; /* of its machine code, where it has no text, and launches may have levers of their own */
 };
 
 /* ---- What is wanted (wanted.c) ----------------------------------------------------------------- */
@@ -185,9 +195,18 @@ bool run_wants(const run_gpu *gpu);
  * they are; NULL for the settings' plan. */
 void run_wanted(const run_gpu *gpu, const run_text *text,
                 void (*each)(void *ctx, const char *kernel, const hd_verdict *verdict), void *ctx);
+/* Calls `each` for the verdicts of this kernel in the module with this digest. */
+void run_verdicts_of(const run_gpu *gpu, hd_digest module, const char *kernel,
+                     void (*each)(void *ctx, const char *kernel, const hd_verdict *verdict), void *ctx);
 /* Whether there is a verdict for this key, be it that the original stays. */
 bool run_has_verdict(const hd_verdict_key *key);
 extern hd_steer_settings run_settings;
+
+/* ---- Levers of launches alone (levers.c) ------------------------------------------------------- */
+
+/* Adopts what verdicts say of the kernel; under run_lock. */
+void run_levers_read(run_kernel *k);
+void run_levers_free(run_kernel *k);
 
 /* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
 

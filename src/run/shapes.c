@@ -55,10 +55,27 @@ static bool is_chosen(const run_kernel *k, const run_shape *s) {
   return number ? number == (double)(atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1) : is_due(s);
 }
 
+bool run_lever_watched(run_handle function, const run_launch *l, int *result) {
+  run_kernel *k = run_function_of(function);
+  if (!k || !run_settings.tune[0] || k->module->own.data) return false;
+  pthread_mutex_lock(&run_lock);
+  run_shape *s = shape_of(k, l);
+  if (s) s->launches++;
+  if (!k->why[0] && !atomic_load(&k->levers)) refuse(k, k->module->why ? k->module->why : "no PTX");
+  const bool launched = s && run_lever_try(k, s, function, l, result);
+  if (launched) {
+    k->trials++;
+    atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&run_lock);
+  return launched;
+}
+
 bool run_watched(run_handle function, const run_launch *l, int *result) {
   run_kernel *k = run_function_of(function);
   bool launched = false;
   if (!k) return false;
+  if (run_settings.tune[0] && !k->module->own.data) return run_lever_watched(function, l, result);
   pthread_mutex_lock(&run_lock);
   run_shape *s = shape_of(k, l);
   if (s) s->launches++;

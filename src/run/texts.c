@@ -8,14 +8,13 @@
 
 #include "run/run.h"
 
-enum { MOST = 1 << 30, PATH = HD_STEER_PATH + 64 }; /* bytes */
+enum { MOST = 1 << 30, PATH = HD_STEER_PATH + 64 }; /* bytes; of a cubin at most */
 
 static void reach(uint64_t end, uint64_t *most) {
   if (end > *most) *most = end;
 }
 
-/* As its headers have it; 0: it is none of at most MOST bytes. */
-static size_t bytes_of(const void *cubin) {
+size_t run_cubin_bytes(const void *cubin) {
   Elf64_Ehdr h;
   Elf64_Shdr s;
   memcpy(&h, cubin, sizeof h);
@@ -38,7 +37,7 @@ static size_t bytes_of(const void *cubin) {
 static bool path_of(const void *cubin, size_t bytes, char path[PATH]) {
   char hex[HD_DIGEST_HEX];
   if (!run_settings.texts[0] || (bytes && bytes < sizeof(Elf64_Ehdr))) return false;
-  const size_t own = bytes_of(cubin);
+  const size_t own = run_cubin_bytes(cubin);
   if (!own || (bytes && own > bytes)) return false;
   hd_digest h = hd_digest_begin();
   hd_digest_bytes(&h, cubin, own);

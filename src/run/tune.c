@@ -126,9 +126,16 @@ static void run_finals(search *s) {
     }
 }
 
-static void describe(const run_kernel *k, const run_shape *shape, const run_gpu *gpu, hd_verdict *v) {
-  *v = (hd_verdict){.confidence = 0.99};
-  hd_verdict_kernel(k->module->own.data, k->module->own.len, k->name, v->key.kernel);
+void run_tune_describe(const run_kernel *k, const run_shape *shape, const run_gpu *gpu, hd_verdict *v) {
+  hd_digest code = k->module->code;
+  *v = (hd_verdict){
+      .confidence = 0.99, .plan = "baseline", .speedup = 1, .low = 1, .high = 1, .when = (int64_t)time(NULL)};
+  if (k->module->own.data) {
+    hd_verdict_kernel(k->module->own.data, k->module->own.len, k->name, v->key.kernel);
+  } else {
+    hd_digest_text(&code, k->name);
+    hd_digest_hex(&code, v->key.kernel);
+  }
   hd_verdict_launch(shape->grid, shape->block, shape->shared, NULL, 0, v->key.launch);
   snprintf(v->key.gpu, sizeof v->key.gpu, "%s", gpu->name);
   snprintf(v->key.driver, sizeof v->key.driver, "%s", gpu->driver);
@@ -163,7 +170,7 @@ static hd_plan_space space_of(const search *s, const run_shape *shape, run_handl
 /* ---- The verdict ------------------------------------------------------------------------------- */
 
 /* A file of its own, whole or not at all: whatever ends the process, what was found until then is kept. */
-static void keep(const hd_verdict *v) {
+void run_tune_keep(const hd_verdict *v) {
   hd_buf line = {0};
   char path[HD_STEER_PATH + 64], hex[HD_DIGEST_HEX];
   hd_digest h = hd_digest_begin();
@@ -199,10 +206,7 @@ static void decide(search *s, const run_shape *shape) {
   const double gain = run_number(run_settings.gain, 1.01);
   run_finals(s);
   hd_verdict *v = &s->verdict;
-  snprintf(v->plan, sizeof v->plan, "baseline");
-  v->speedup = v->low = v->high = 1;
   v->tried = s->tried;
-  v->when = (int64_t)time(NULL);
   if (s->n && compare(s, s->best[0].v, LAST_ROUNDS, &u, &before, &after) && u.low > gain) {
     v->speedup = u.median;
     v->low = u.low;
@@ -212,7 +216,7 @@ static void decide(search *s, const run_shape *shape) {
   }
   v->before_us = before * 1e6;
   v->after_us = after * 1e6;
-  keep(v);
+  run_tune_keep(v);
   while (s->n) run_variant_drop(s->best[--s->n].v);
 }
 
@@ -249,13 +253,12 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   search s = {.k = k};
   bool same = false;
   const double begin = hd_seconds();
-  if (!k->module->own.data) return k->module->own.why ? k->module->own.why : "no PTX";
   if (!run_gpu_of(&s.gpu)) return "the driver is too old";
   if (run_facts_of(&k->module->own, k->name, &facts, &d) != HD_OK) {
     hd_diag_line(&d, k->why, sizeof k->why);
     return k->why;
   }
-  describe(k, shape, &s.gpu, &s.verdict);
+  run_tune_describe(k, shape, &s.gpu, &s.verdict);
   if (run_has_verdict(&s.verdict.key)) {
     run_facts_free(&facts);
     shape->settled = true;

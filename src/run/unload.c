@@ -88,6 +88,7 @@ static void free_module(run_module *m) {
       free_variant(v);
     }
     hd_vec_free(&k->wanted);
+    run_levers_free(k);
     free(k->name);
     free(k);
   }

@@ -92,6 +92,17 @@ bool run_has_verdict(const hd_verdict_key *key) {
   return wants.forced;
 }
 
+void run_verdicts_of(const run_gpu *gpu, hd_digest module, const char *kernel,
+                     void (*each)(void *ctx, const char *kernel, const hd_verdict *verdict), void *ctx) {
+  char hex[HD_DIGEST_HEX];
+  hd_digest_text(&module, kernel);
+  hd_digest_hex(&module, hex);
+  for (size_t k = 0; k < wants.verdicts.n; k++) {
+    const hd_verdict *v = &wants.verdicts.data[k];
+    if (strcmp(v->key.kernel, hex) == 0 && is_for(v, gpu)) each(ctx, kernel, v);
+  }
+}
+
 /* ---- Kernels of a text ------------------------------------------------------------------------- */
 
 /* The next kernel's name behind `at`; NULL: there is none. */
@@ -113,7 +124,7 @@ static const char *next_kernel(const char *at, const char *end, char name[1024])
 
 void run_wanted(const run_gpu *gpu, const run_text *text,
                 void (*each)(void *ctx, const char *kernel, const hd_verdict *verdict), void *ctx) {
-  char name[1024], hex[HD_DIGEST_HEX];
+  char name[1024];
   const char *at = text->data, *const end = at + text->len;
   hd_digest whole = hd_digest_begin();
   if (!wants.forced) hd_digest_bytes(&whole, text->data, text->len);
@@ -122,12 +133,6 @@ void run_wanted(const run_gpu *gpu, const run_text *text,
       each(ctx, name, NULL);
       continue;
     }
-    hd_digest h = whole;
-    hd_digest_text(&h, name);
-    hd_digest_hex(&h, hex);
-    for (size_t k = 0; k < wants.verdicts.n; k++) {
-      const hd_verdict *v = &wants.verdicts.data[k];
-      if (strcmp(v->key.kernel, hex) == 0 && is_for(v, gpu)) each(ctx, name, v);
-    }
+    run_verdicts_of(gpu, whole, name, each, ctx);
   }
 }

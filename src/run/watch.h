@@ -12,6 +12,7 @@
  *   shapes.c    launches by kernel and shape: which are worth it
  *   times.c     the time of every launch
  *   tune.c, record.c   what is made of them
+ *   levers.c    of kernels without PTX
  *   pack.c      recorded memory as files
  */
 #ifndef HEDDLE_RUN_WATCH_H
@@ -42,6 +43,8 @@ run_range *run_memory_all(size_t *n);
 /* The allocations that the addresses of `reads` are in are known, of the GPU's own memory, and others than
  * those of `writes`. Takes the lock of the allocations, which no one holds for long. */
 bool run_memory_is_apart(const uint64_t *reads, uint32_t n_reads, const uint64_t *writes, uint32_t n_writes);
+/* The allocation of the GPU's own memory that the address is in; false: it is not known. The same lock. */
+bool run_memory_find(uint64_t address, uint64_t *at, uint64_t *bytes);
 /* In a child of a fork. */
 void run_memory_forked(void);
 /* Another process may have some of it. */
@@ -131,7 +134,8 @@ struct run_shape {
   unsigned tries;
   double seconds; /* of one launch; 0: not known */
   bool settled;
-  const char *folder; /* where one of them was recorded; NULL: nowhere */
+  const char *folder;                 /* where one of them was recorded; NULL: nowhere */
+  struct run_trial_of_levers *levers; /* of a kernel without PTX; NULL: not begun */
 };
 
 /* A number among the settings; `otherwise` where it is empty. */
@@ -140,6 +144,8 @@ double run_number(const char *text, double otherwise);
 double run_worth(void);
 /* A launch before it is made; true: it has been made, with this result. */
 bool run_watched(run_handle function, const run_launch *l, int *result);
+/* The same of one whose kernel must be the program's own. */
+bool run_lever_watched(run_handle function, const run_launch *l, int *result);
 
 /* ---- Times (times.c) --------------------------------------------------------------------------- */
 
@@ -179,7 +185,14 @@ void run_pack_remove(const char *folder);
  * the launch has been made. */
 const char *run_tune(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
                      int *result);
-/* Makes a workload of the launch, and times it. The same. */
+/* What is known of the verdict for launches of the shape; it is that the original stays. */
+void run_tune_describe(const run_kernel *k, const run_shape *s, const run_gpu *gpu, hd_verdict *v);
+/* Keeps it for later processes. */
+void run_tune_keep(const hd_verdict *v);
+/* Launches a kernel without PTX with an attribute, or as it is, whichever is next in the search for one that
+ * helps. False: it has not been launched. Under run_lock. */
+bool run_lever_try(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result);
+/* Makes a workload of the launch, and times it. The same as run_tune. */
 const char *run_record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
                        int *result);
 /* At the end: keeps those whose shapes took most time, removes the others, and appends a line for each. */

@@ -1,0 +1,307 @@
+/* The levers of the launch alone, for kernels without PTX: attributes that say how the hardware goes about a
+ * launch, whose result they do not change. They are tried on the program's own launches of a shape, in turns,
+ * each launched once as it would be anyway, between two events that are looked at when a later launch comes.
+ *
+ * In a verdict a lever is "launch:NAME=VALUE", of the kernel in a module by the digest of its machine code.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/stats.h"
+#include "run/watch.h"
+
+enum { WINDOW = 1, CLUSTER_DIMENSION = 4, CLUSTER_SCHEDULING = 5, CARVEOUT = 14 }; /* CUlaunchAttributeID */
+enum { STREAMING = 1, PERSISTING = 2 };                                            /* CUaccessProperty */
+enum { PERSISTING_BYTES = 6, WINDOW_BYTES = 109 }; /* CUlimit; CUdevice_attribute */
+
+static const struct lever {
+  const char *text;
+  int attribute, value;
+  size_t param; /* of a window: that points into the allocation that it is */
+} levers[] = {{"launch:carveout=0", CARVEOUT, 0, 0},
+              {"launch:carveout=50", CARVEOUT, 50, 0},
+              {"launch:carveout=100", CARVEOUT, 100, 0},
+              {"launch:clusters=spread", CLUSTER_SCHEDULING, 1, 0},
+              {"launch:clusters=balance", CLUSTER_SCHEDULING, 2, 0},
+#define WINDOWS(n)                                                                                           \
+  {"launch:stream=" #n, WINDOW, STREAMING, n}, { "launch:persist=" #n, WINDOW, PERSISTING, n }
+              WINDOWS(0),
+              WINDOWS(1),
+              WINDOWS(2),
+              WINDOWS(3),
+              WINDOWS(4),
+              WINDOWS(5)};
+enum { LEVERS = sizeof levers / sizeof *levers, FIRST_ROUNDS = 5, LAST_ROUNDS = 15, MOST_ATTRIBUTES = 16 };
+
+/* A lever for launches of one shape. */
+struct run_lever {
+  run_lever *next;
+  uint32_t grid[3], block[3], shared;
+  const struct lever *lever;
+  uint64_t saves; /* nanoseconds of each launch */
+};
+
+/* ---- Launches ---------------------------------------------------------------------------------- */
+
+static const run_attribute *attribute_of(const run_launch *l, int id) {
+  for (unsigned k = 0; l->config && k < l->config->n_attributes; k++)
+    if (l->config->attributes[k].id == id) return &l->config->attributes[k];
+  return NULL;
+}
+
+/* CUaccessPolicyWindow */
+typedef struct window {
+  uint64_t at, bytes;
+  float hits;
+  int hit, miss;
+} window;
+
+/* Handles of both kinds are launched. */
+static bool is_pointer(run_handle f, size_t param) {
+  int (*const ask[])(run_handle, size_t, size_t *, size_t *) = {run_real.cuFuncGetParamInfo,
+                                                                run_real.cuKernelGetParamInfo};
+  for (size_t k = 0; k < sizeof ask / sizeof *ask; k++) {
+    size_t offset, bytes;
+    if (ask[k] && ask[k](f, param, &offset, &bytes) == RUN_SUCCESS) return bytes == sizeof(uint64_t);
+  }
+  return false;
+}
+
+/* The allocation that the launch's parameter points into. Of L2's persisting share there is what the program
+ * has set aside. */
+static bool find_window(const struct lever *v, run_handle f, const run_launch *l, window *out) {
+  const run_driver *d = &run_real;
+  uint64_t address;
+  size_t share = 0;
+  int device, most = 0;
+  if (!l->params || l->extra || !is_pointer(f, v->param)) return false;
+  memcpy(&address, l->params[v->param], sizeof address);
+  if (!run_memory_find(address, &out->at, &out->bytes) || d->cuCtxGetDevice(&device) != RUN_SUCCESS ||
+      d->cuDeviceGetAttribute(&most, WINDOW_BYTES, device) != RUN_SUCCESS || most <= 0)
+    return false;
+  if (v->value == PERSISTING &&
+      (!d->cuCtxGetLimit || d->cuCtxGetLimit(&share, PERSISTING_BYTES) != RUN_SUCCESS || !share))
+    return false;
+  if (out->bytes > (uint64_t)most) out->bytes = (uint64_t)most;
+  out->hits = 1;
+  out->hit = v->value;
+  out->miss = 0;
+  return true;
+}
+
+/* The attribute; false: the lever does not fit. What the program says itself stays; clusters are those of the
+ * launch. */
+static bool make(const struct lever *v, run_handle f, const run_launch *l, run_attribute *out) {
+  window w;
+  _Static_assert(sizeof w <= sizeof out->value, "CUlaunchAttributeValue");
+  if (attribute_of(l, v->attribute) || (l->config && l->config->n_attributes >= MOST_ATTRIBUTES) ||
+      (v->attribute == CLUSTER_SCHEDULING && !attribute_of(l, CLUSTER_DIMENSION)) ||
+      (v->attribute == WINDOW && !find_window(v, f, l, &w)))
+    return false;
+  *out = (run_attribute){.id = v->attribute};
+  if (v->attribute == WINDOW)
+    memcpy(out->value, &w, sizeof w);
+  else
+    memcpy(out->value, &v->value, sizeof v->value);
+  return true;
+}
+
+/* Hands the launch to the driver with the attribute beside its own. */
+static int send(const run_attribute *a, run_handle f, const run_launch *l) {
+  run_attribute all[MOST_ATTRIBUTES] = {0};
+  run_config own = {.shared = l->shared, .attributes = all};
+  int (*const real)(const run_config *, run_handle, void **, void **) =
+      l->per_thread ? run_real.cuLaunchKernelEx_ptsz : run_real.cuLaunchKernelEx;
+  if (!real) return RUN_NOT_SUPPORTED;
+  memcpy(own.grid, l->grid, sizeof own.grid);
+  memcpy(own.block, l->block, sizeof own.block);
+  own.stream = l->stream;
+  own.n_attributes = l->config ? l->config->n_attributes : 0;
+  if (own.n_attributes) memcpy(all, l->config->attributes, own.n_attributes * sizeof *all);
+  all[own.n_attributes++] = *a;
+  return real(&own, f, l->params, l->extra);
+}
+
+bool run_lever_launch(run_kernel *k, run_handle f, const run_launch *l) {
+  run_attribute a;
+  for (const run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
+    if (v->shared != l->shared || memcmp(v->grid, l->grid, sizeof v->grid) != 0 ||
+        memcmp(v->block, l->block, sizeof v->block) != 0 || !make(v->lever, f, l, &a))
+      continue;
+    if (send(&a, f, l) != RUN_SUCCESS) return false;
+    atomic_fetch_add_explicit(&k->steered, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&k->saved, v->saves, memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
+/* ---- Verdicts ---------------------------------------------------------------------------------- */
+
+static void adopt(run_kernel *k, const struct lever *lever, const uint32_t grid[3], const uint32_t block[3],
+                  uint32_t shared, uint64_t saves) {
+  run_lever *v = calloc(1, sizeof *v);
+  if (!v) return;
+  memcpy(v->grid, grid, sizeof v->grid);
+  memcpy(v->block, block, sizeof v->block);
+  v->shared = shared;
+  v->lever = lever;
+  v->saves = saves;
+  v->next = atomic_load_explicit(&k->levers, memory_order_relaxed);
+  snprintf(k->plan, sizeof k->plan, "%s", lever->text);
+  atomic_store_explicit(&k->levers, v, memory_order_release);
+}
+
+static void take(void *kernel, const char *name, const hd_verdict *verdict) {
+  uint32_t grid[3], block[3], shared;
+  if (!hd_steer_launch_parse(verdict->key.launch, grid, block, &shared)) return;
+  for (size_t i = 0; i < LEVERS; i++)
+    if (strcmp(levers[i].text, verdict->plan) == 0)
+      adopt(kernel, &levers[i], grid, block, shared, run_saves(verdict->before_us, verdict->after_us));
+}
+
+void run_levers_read(run_kernel *k) {
+  run_gpu gpu;
+  if (k->module->has_code && !atomic_load(&k->levers) && run_gpu_of(&gpu))
+    run_verdicts_of(&gpu, k->module->code, k->name, take, k);
+}
+
+void run_levers_free(run_kernel *k) {
+  run_lever *v = atomic_load(&k->levers), *next;
+  for (; v; v = next) {
+    next = v->next;
+    free(v);
+  }
+}
+
+/* ---- Trying ------------------------------------------------------------------------------------ */
+
+/* Each round launches the original and every lever that fits once; the rounds of the second stage, the
+ * original and the best of the first. */
+struct run_trial_of_levers {
+  uint32_t tried;                        /* levers that fit */
+  uint32_t n, round, next;               /* of `which`; the round, and who is next in it */
+  const struct lever *which[LEVERS + 1]; /* [0]: NULL, the original */
+  double seconds[LEVERS + 1][LAST_ROUNDS];
+  run_handle begin, end; /* around the launch before */
+  bool waits;            /* its time is not known yet */
+  bool last, over;       /* the second stage; the end */
+};
+
+static run_trial_of_levers *begin(const run_kernel *k, const run_shape *s, run_handle f,
+                                  const run_launch *l) {
+  run_trial_of_levers *t = calloc(1, sizeof *t);
+  const run_driver *d = &run_real;
+  run_attribute a;
+  run_gpu gpu;
+  hd_verdict v;
+  if (!t) return NULL;
+  t->n = 1;
+  for (size_t i = 0; i < LEVERS; i++)
+    if (make(&levers[i], f, l, &a)) t->which[t->n++] = &levers[i];
+  t->tried = t->n - 1;
+  if (run_gpu_of(&gpu)) run_tune_describe(k, s, &gpu, &v);
+  t->over = !gpu.name[0] || run_has_verdict(&v.key) || d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS ||
+            d->cuEventCreate(&t->end, 0) != RUN_SUCCESS;
+  return t;
+}
+
+static void step(run_trial_of_levers *t) {
+  if (t->next < t->n) return;
+  t->next = 0;
+  t->round++;
+}
+
+/* One that the driver does not take is not tried again. */
+static void leave_out(run_trial_of_levers *t, uint32_t i) {
+  t->n--;
+  for (uint32_t k = i; k < t->n; k++) {
+    t->which[k] = t->which[k + 1];
+    memcpy(t->seconds[k], t->seconds[k + 1], sizeof *t->seconds);
+  }
+  step(t);
+}
+
+static void choose_finalist(run_trial_of_levers *t) {
+  uint32_t best = 1;
+  for (uint32_t k = 2; k < t->n; k++)
+    if (hd_median(t->seconds[k], FIRST_ROUNDS) < hd_median(t->seconds[best], FIRST_ROUNDS)) best = k;
+  t->which[1] = t->which[best];
+  t->n = 2;
+  t->last = true;
+  t->round = 0;
+}
+
+static void decide(run_kernel *k, const run_shape *s, run_trial_of_levers *t) {
+  hd_speedup u;
+  run_gpu gpu;
+  hd_verdict v;
+  snprintf(k->why, sizeof k->why, "not tuned: no PTX, and the launch's levers do not help");
+  if (!run_gpu_of(&gpu) ||
+      hd_paired_speedup(t->seconds[0], t->seconds[1], LAST_ROUNDS, 0.99, &u, NULL) != HD_OK)
+    return;
+  run_tune_describe(k, s, &gpu, &v);
+  v.tried = t->tried;
+  v.before_us = hd_median(t->seconds[0], LAST_ROUNDS) * 1e6;
+  v.after_us = hd_median(t->seconds[1], LAST_ROUNDS) * 1e6;
+  if (u.low > run_number(run_settings.gain, 1.01)) {
+    adopt(k, t->which[1], s->grid, s->block, s->shared, run_saves(v.before_us, v.after_us));
+    snprintf(v.plan, sizeof v.plan, "%s", t->which[1]->text);
+    k->speedup = v.speedup = u.median;
+    v.low = u.low;
+    v.high = u.high;
+    k->why[0] = 0;
+  }
+  run_tune_keep(&v);
+}
+
+/* The time of the launch before, once it is known. */
+static bool look_back(run_trial_of_levers *t) {
+  float ms;
+  const int r = run_real.cuEventElapsedTime(&ms, t->begin, t->end);
+  if (r == RUN_NOT_READY) return false;
+  t->waits = false;
+  if (r != RUN_SUCCESS) return true; /* and the launch is made once more */
+  t->seconds[t->next][t->round] = ms > 0 ? (double)ms * 1e-3 : 1e-9;
+  t->next++;
+  step(t);
+  return true;
+}
+
+static bool mark(const run_launch *l, run_handle event) {
+  int (*const record)(run_handle, run_handle) =
+      l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
+  return record && record(event, l->stream) == RUN_SUCCESS;
+}
+
+static void end(run_trial_of_levers *t) {
+  run_real.cuEventDestroy_v2(t->begin);
+  run_real.cuEventDestroy_v2(t->end);
+  t->over = true;
+}
+
+bool run_lever_try(run_kernel *k, run_shape *s, run_handle f, const run_launch *l, int *result) {
+  const run_driver *d = &run_real;
+  if (!k->module->has_code || !d->cuEventCreate || !d->cuEventElapsedTime || !d->cuEventDestroy_v2 ||
+      run_is_captured(l))
+    return false;
+  run_trial_of_levers *t = s->levers ? s->levers : (s->levers = begin(k, s, f, l));
+  if (!t || t->over || (t->waits && !look_back(t))) return false;
+  if (!t->last && t->round == FIRST_ROUNDS) choose_finalist(t);
+  if (t->n == 1 || t->round == LAST_ROUNDS) {
+    if (t->n > 1) decide(k, s, t);
+    end(t);
+    return false;
+  }
+  const struct lever *v = t->which[t->next];
+  run_attribute a;
+  if ((v && !make(v, f, l, &a)) || !mark(l, t->begin)) return false;
+  *result = v ? send(&a, f, l) : run_send(l, f, l->grid, l->params, l->extra);
+  if (v && *result != RUN_SUCCESS) {
+    leave_out(t, t->next);
+    return false;
+  }
+  t->waits = *result == RUN_SUCCESS && mark(l, t->end);
+  return true;
+}
