@@ -30,6 +30,8 @@ addEventListener("load", async () => {
   const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
   addEventListener("error", (e) => found.errors.push(e.message));
   try {
+    dispatchEvent(new Event("beforeprint"));
+    found.printed = [...document.querySelectorAll("details")].every((d) => d.open && d.children.length > 1);
     for (const d of document.querySelectorAll("details")) {
       d.open = true;
       await wait();
@@ -124,6 +126,7 @@ def check_page(page, width, dark):
     check(name + "all is drawn", len(s) == 74 and s["results.jsonl"]["rows"] == 70 and s["results.jsonl"]["svg"] == 3
           and s["optimized/matmul-sm80.json"]["svg"] >= 2 and s["sweep.csv"]["tips"] >= 5 and s["analysis.json"]["tips"] > 2
           and all(x["text"] > 40 for x in s.values()), {k: v for k, v in s.items() if "/w" not in k})
+    check(name + "printed, all sections are there", found["printed"])
     check(name + "nothing is wider than the window", found["wide"] <= 0, found["wide"])
     check(name + "as the system wants it", (found["dark"] == "rgb(20, 24, 29)") == dark, found["dark"])
     check(name + "links lead to sections", len(found["links"]) == 74 and all(ok for _, ok in found["links"]), found["links"])

@@ -346,13 +346,12 @@ addEventListener("DOMContentLoaded", () => {
     const details = el("details", {}, el("summary", {}, file.name + " ", el("span", {class: "sub"}, d.title)));
     const section = el("section", {id: "s" + i}, details);
     let drawn = false;
-    details.addEventListener("toggle", () => {
-      if (details.open && !drawn) details.append(...d.draw().filter(Boolean)), (drawn = true);
-    });
-    if (d.open || files.length === 1) details.open = true;
+    const draw = () => { if (!drawn) details.append(...d.draw().filter(Boolean)), (drawn = true); };
+    details.addEventListener("toggle", () => { if (details.open) draw(); });
+    if (d.open || files.length <= 4) details.open = true;
     main.append(section);
     nav.append(el("a", {href: "#s" + i}, file.name));
-    return {section, details, text: (file.name + " " + d.title).toLowerCase(), link: nav.lastChild};
+    return {section, details, draw, text: (file.name + " " + d.title).toLowerCase(), link: nav.lastChild};
   });
   const go = (hash) => { const s = sections.find((x) => "#" + x.section.id === hash); if (s) s.details.open = true; };
   addEventListener("hashchange", () => go(location.hash));
@@ -360,7 +359,7 @@ addEventListener("DOMContentLoaded", () => {
   search.addEventListener("input", () => {
     for (const s of sections) s.section.hidden = s.link.hidden = !s.text.includes(search.value.toLowerCase());
   });
-  addEventListener("beforeprint", () => sections.forEach((s) => (s.details.open = true)));
+  addEventListener("beforeprint", () => sections.forEach((s) => { s.details.open = true; s.draw(); })); /* a toggle's event comes too late */
   addEventListener("keydown", (e) => {
     if (e.target.matches("input") || e.ctrlKey || e.metaKey || e.altKey) { if (e.key === "Escape") e.target.blur(); return; }
     const shown = sections.filter((s) => !s.section.hidden), at = shown.findIndex((s) => s.details.contains(document.activeElement));
