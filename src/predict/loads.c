@@ -111,7 +111,7 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
   st = study_source_get(from, &study, d);
   if (st == HD_OK) st = follow(study, kernel, &sum, d);
   if (st == HD_OK) st = number_loads(code, kernel, &sum, out, n, d);
-  if (st == HD_OK) keep(path, *out, *n);
+  if (st == HD_OK && !study->sample) keep(path, *out, *n);
   hd_load_reuses_free(&sum);
   if (st != HD_OK) {
     free(*out);

@@ -170,7 +170,8 @@ hd_status order_table(study_source *from, uint32_t launch, hd_order_kind kind, h
   st = study_source_get(from, &study, d);
   if (st == HD_OK)
     st = make(hd_study_trace(study, busiest_of(code, launch, study)), kind, from->run.threads, out, d);
-  if (st == HD_OK && path[0]) keep(path, out);
+  /* A sampled study has some of the tasks only; its tables are for its own replays. */
+  if (st == HD_OK && path[0] && !study->sample) keep(path, out);
   return st;
 }
 

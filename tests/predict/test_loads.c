@@ -104,6 +104,23 @@ static void only_entry(const char *cache, char *out, size_t cap) {
   globfree(&found);
 }
 
+/* A cache folder of the test's own; returns what end_cache puts back. */
+static char *begin_cache(char *folder) {
+  const char *before = getenv("XDG_CACHE_HOME");
+  char *kept = before ? strdup(before) : NULL;
+  assert_non_null(mkdtemp(folder));
+  setenv("XDG_CACHE_HOME", folder, 1);
+  return kept;
+}
+
+static void end_cache(char *kept) {
+  if (kept)
+    setenv("XDG_CACHE_HOME", kept, 1);
+  else
+    unsetenv("XDG_CACHE_HOME");
+  free(kept);
+}
+
 static void a_damaged_entry_of_the_cache_is_worked_out_again(void **state) {
   skip_without_compiler();
   static const struct {
@@ -119,10 +136,7 @@ static void a_damaged_entry_of_the_cache_is_worked_out_again(void **state) {
                  {"2\n7 1 1\n3 1 1\n", 14},
                  {"x\n", 2}};
   char cache[] = "/tmp/heddle-loads-XXXXXX", path[512], want[1024], got[1024], command[64];
-  const char *before = getenv("XDG_CACHE_HOME");
-  char *kept = before ? strdup(before) : NULL;
-  assert_non_null(mkdtemp(cache));
-  setenv("XDG_CACHE_HOME", cache, 1);
+  char *kept = begin_cache(cache);
   hd_workload *w = open_workload("black-scholes", "tiny");
   print_list(w, NULL, 1, want, sizeof want);
   assert_true(want[0]);
@@ -135,11 +149,37 @@ static void a_damaged_entry_of_the_cache_is_worked_out_again(void **state) {
   hd_workload_close(w);
   snprintf(command, sizeof command, "rm -r %s", cache);
   assert_int_equal(system(command), 0);
-  if (kept)
-    setenv("XDG_CACHE_HOME", kept, 1);
-  else
-    unsetenv("XDG_CACHE_HOME");
-  free(kept);
+  end_cache(kept);
+}
+
+/* What a sampled study says of loads and orders is not kept: others would take it for the whole's. */
+static void facts_of_samples_are_not_kept(void **state) {
+  char cache[] = "/tmp/heddle-loads-XXXXXX", path[64];
+  glob_t found;
+  skip_without_compiler();
+  hd_workload *w = open_workload("transpose", "paper");
+  const hd_gpu g = load_gpu("h100");
+  const hd_run_options run = {
+      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 1000000};
+  hd_study *s;
+  hd_load_facts *loads;
+  hd_table table;
+  uint32_t n;
+  hd_diag d = {0};
+  if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_true(hd_study_part(s) < 1);
+  char *kept = begin_cache(cache);
+  assert_int_equal(hd_study_loads(w, 0, &run, s, &loads, &n, &d), HD_OK);
+  assert_int_equal(hd_order_table(w, 0, &run, HD_ORDER_HEAVY_FIRST, s, &table, &d), HD_OK);
+  snprintf(path, sizeof path, "%s/*/*.[tl]*", cache); /* tables and loads */
+  assert_int_equal(glob(path, 0, NULL, &found), GLOB_NOMATCH);
+  snprintf(path, sizeof path, "rm -r %s", cache);
+  assert_int_equal(system(path), 0);
+  end_cache(kept);
+  free(loads);
+  hd_table_free(&table);
+  hd_study_close(s);
+  hd_workload_close(w);
 }
 
 int main(void) {
@@ -152,6 +192,7 @@ int main(void) {
       BEHAVIOUR("a kernel without streams is refused by its name", a_kernel_without_streams_is_refused),
       BEHAVIOUR("a damaged entry of the cache is worked out again",
                 a_damaged_entry_of_the_cache_is_worked_out_again),
+      BEHAVIOUR("what a sampled study says is not kept", facts_of_samples_are_not_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
