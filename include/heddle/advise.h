@@ -154,6 +154,8 @@ HD_API void hd_advice_free(hd_advice *a);
 typedef struct hd_plan_list {
   hd_candidate *at; /* plans and reasons are the list's own */
   size_t n;
+  bool replayed; /* the original, for the proposals of its traces: */
+  hd_counters original;
 } hd_plan_list;
 
 /* Zero is the default of each field. */

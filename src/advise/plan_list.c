@@ -55,6 +55,8 @@ static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *
   hd_advice advice;
   hd_status st = hd_advise(w, s, g, &options, &advice, d);
   if (st != HD_OK) return st;
+  l->replayed = true;
+  l->original = advice.baseline;
   space->resident = advice.baseline.resident;
   for (uint32_t i = 0; st == HD_OK && i < advice.n_proposals; i++) {
     const hd_proposal *p = &advice.proposals[i];

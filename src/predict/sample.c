@@ -8,6 +8,8 @@
 enum {
   SURVEYED = 16,         /* tasks of a launch that tell its work */
   LEAST_WAVES = 3,       /* of a part */
+  FEW_WAVES = 2,         /* where even LEAST_WAVES cost several times what is affordable, */
+  SEVERAL = 6,           /* so many times */
   LEAST_CUT = 512,       /* instructions of a warp */
   SECTORS = 8,           /* that cost as much as an access */
   INSTRUCTIONS = 4,      /* of a warp, that cost as much as an access */
@@ -105,8 +107,9 @@ static void choose(const survey *s, double affordable, uint32_t warps, sample_la
   uint64_t waves = (uint64_t)(affordable / wave);
   /* Short tasks are not cut, because their beginnings and ends are most of their time. */
   const bool brief = s->instructions < 2 * LEAST_CUT * (double)warps;
-  if (brief && waves < LEAST_WAVES + 1) waves = LEAST_WAVES + 1;
-  if (waves >= LEAST_WAVES && s->tasks > (waves + 1) * s->wave)
+  if (brief && waves < LEAST_WAVES + 1)
+    waves = (LEAST_WAVES + 1) * wave <= SEVERAL * affordable ? LEAST_WAVES + 1 : FEW_WAVES;
+  if ((brief || waves >= LEAST_WAVES) && s->tasks > (waves + 1) * s->wave)
     spread(s, waves, out);
   else if (!brief)
     cut(s, affordable, warps, out);
