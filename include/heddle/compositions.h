@@ -34,6 +34,7 @@ typedef struct hd_composed_group {
   const char *name; /* of the workload */
   uint32_t grid[3]; /* of its first launch */
   uint32_t n_sms;   /* least of the trials' */
+  unsigned arch;    /* that its kernels are compiled for: every fourth group's, by chance, has bind=cancel */
   char *broken;     /* the original does not hold at this size: how, and the command line; else NULL */
   size_t n;
   hd_composed trials[HD_COMPOSED_PER_GROUP];

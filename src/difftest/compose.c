@@ -122,7 +122,11 @@ static void put_take(dice *r, hd_buf *out) {
   if (chance(r, 60)) hd_buf_printf(out, ":%" PRIu64, 1 + below(r, 9));
 }
 
-static void put_binding(dice *r, uint32_t n_sms, hd_buf *out) {
+static void put_binding(dice *r, uint32_t n_sms, bool can_cancel, hd_buf *out) {
+  if (can_cancel && chance(r, 30)) {
+    hd_buf_puts(out, ",bind=cancel");
+    return;
+  }
   uint64_t roll = below(r, 100);
   if (roll < 25) return;
   hd_buf_puts(out, roll < 40 ? ",bind=redirect" : roll < 65 ? ",bind=claim" : ",bind=agents");
@@ -159,7 +163,7 @@ static void put_accesses(dice *r, hd_buf *out) {
 }
 
 static void put_plan(dice *r, const uint32_t grid[3], const char *table, const hd_shape *tiles,
-                     uint32_t n_sms, hd_buf *out) {
+                     bool can_cancel, uint32_t n_sms, hd_buf *out) {
   hd_buf_puts(out, "order=");
   put_order(r, grid, table, table ? N_ORDERS : N_ORDERS - 1, out);
   if (tiles && chance(r, 40)) { /* no binding goes with them */
@@ -167,7 +171,7 @@ static void put_plan(dice *r, const uint32_t grid[3], const char *table, const h
     hd_shape_print(tiles, out);
   } else {
     if (chance(r, 25)) put_shape(r, grid, out);
-    put_binding(r, n_sms, out);
+    put_binding(r, n_sms, can_cancel, out);
   }
   if (chance(r, 16)) {
     hd_buf_puts(out, chance(r, 35) ? ",threads=cta:" : ",threads=");
@@ -180,8 +184,8 @@ static void put_plan(dice *r, const uint32_t grid[3], const char *table, const h
 
 enum { MOST_SMS = 24, MOST_RESIDENT = 8, ATTEMPTS = 1000 };
 
-hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *tiles, uint64_t seed,
-                     hd_composition *out, hd_diag *d) {
+hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *tiles, bool can_cancel,
+                     uint64_t seed, hd_composition *out, hd_diag *d) {
   dice r = {.seed = seed};
   hd_buf text = {0};
   *out = (hd_composition){.any_grid = chance(&r, 25), .n_sms = 1 + (uint32_t)below(&r, MOST_SMS)};
@@ -191,7 +195,7 @@ hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *
   hd_status st = HD_ERR_INPUT;
   for (int k = 0; st != HD_OK && st != HD_ERR_NOMEM && k < ATTEMPTS; k++) {
     text.len = 0;
-    put_plan(&r, grid, table, tiles, out->n_sms, &text);
+    put_plan(&r, grid, table, tiles, can_cancel, out->n_sms, &text);
     st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, &out->plan, d);
   }
   hd_buf_free(&text);

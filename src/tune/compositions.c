@@ -75,7 +75,7 @@ static void put_command(const session *s, const hd_composed_group *g, const valu
 static hd_status open_size(session *s, hd_composed_group *g, uint64_t seed, bool drawn, hd_workload **w,
                            hd_checker **c, values *v) {
   const char *kernels = s->q->kernels_dir, *size = s->q->size;
-  hd_check_options o = {.run = {.threads = 1}};
+  hd_check_options o = {.run = {.threads = 1, .arch = g->arch}};
   hd_workload *named;
   hd_status st = hd_workload_open(g->name, kernels, size, &named, &g->diag);
   if (st != HD_OK) return st;
@@ -112,17 +112,34 @@ static hd_status open_size(session *s, hd_composed_group *g, uint64_t seed, bool
 
 /* Values that plans of a group may name beside the levers' own. */
 typedef struct draws {
-  char table[96]; /* a file with a random order of the tasks */
-  hd_shape tiles; /* of the first kernel's own loop; HD_SHAPE_LAUNCH: it has none */
+  char table[96];  /* a file with a random order of the tasks */
+  bool can_cancel; /* the kernels' architecture has bind=cancel */
+  hd_shape tiles;  /* of the first kernel's own loop; HD_SHAPE_LAUNCH: it has none */
 } draws;
 
-static hd_status find_tiles(const hd_workload *w, hd_shape *out, hd_diag *d) {
+/* Finds the draws that the kernels' text allows. */
+static hd_status look_at_code(const hd_workload *w, unsigned arch, draws *out, hd_diag *d) {
   const hd_compiled *code;
-  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, d);
+  hd_status st = hd_workload_compiled(w, arch, &code, d);
   bool loops;
   uint32_t line;
-  if (st == HD_OK) st = hd_launch_loops(code, 0, &loops, &line, d);
-  return st == HD_OK && loops ? hd_launch_loop_shape(code, 0, out, d) : st;
+  if (st != HD_OK) return st;
+  out->can_cancel = code->module->sm >= HD_CANCEL_ARCH;
+  st = hd_launch_loops(code, 0, &loops, &line, d);
+  return st == HD_OK && loops ? hd_launch_loop_shape(code, 0, &out->tiles, d) : st;
+}
+
+/* A compiler may not know the architecture that has bind=cancel. */
+static unsigned draw_arch(const session *s, const char *name, uint64_t seed) {
+  enum { ONE_IN = 4 };
+  hd_workload *w;
+  const hd_compiled *code;
+  if (hd_random_at(~seed, 0) % ONE_IN ||
+      hd_workload_open(name, s->q->kernels_dir, s->q->size, &w, NULL) != HD_OK)
+    return HD_LAUNCH_ARCH;
+  const bool known = hd_workload_compiled(w, HD_CANCEL_ARCH, &code, NULL) == HD_OK;
+  hd_workload_close(w);
+  return known ? HD_CANCEL_ARCH : HD_LAUNCH_ARCH;
 }
 
 /* A random order of V tasks, in a file. */
@@ -148,10 +165,11 @@ static char *describe_difference(const session *s, const hd_composed_group *g, c
                                  const char *what) {
   hd_buf b = {0};
   put_command(s, g, v, &b);
-  hd_buf_printf(&b, " --plan %s%s%s%s --sms %u --dispatcher %s --resident %u --seed %" PRIu64 "\n  %s", plan,
-                k->plan.shape.loop ? " --assume no-carry" : "", k->any_grid ? " --any-grid" : "",
+  hd_buf_printf(&b,
+                " --plan %s%s%s%s --sms %u --dispatcher %s --resident %u --seed %" PRIu64 "\n  for sm_%u: %s",
+                plan, k->plan.shape.loop ? " --assume no-carry" : "", k->any_grid ? " --any-grid" : "",
                 k->no_hoisting ? " --no-hoisting" : "", k->n_sms, hd_dispatch_name(how->kind), how->resident,
-                how->seed, what);
+                how->seed, g->arch, what);
   return b.data;
 }
 
@@ -180,7 +198,7 @@ static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *
   hd_buf plan = {0};
   hd_check_result r;
   hd_status st = hd_compose(g->grid, from->table, from->tiles.kind == HD_SHAPE_GIVEN ? &from->tiles : NULL,
-                            seed, &k, &g->diag);
+                            from->can_cancel, seed, &k, &g->diag);
   if (st != HD_OK) return st;
   uint64_t all = most_tasks(w) / k.n_sms + 1;
   /* One worker at a time; all of them at once; and one drawn. */
@@ -190,6 +208,7 @@ static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *
       k.dispatch};
   /* No tile of the suites' and the corpus' persistent kernels reads what another one left. */
   hd_run_options run = {.threads = 1,
+                        .arch = g->arch,
                         .n_sms = k.n_sms,
                         .apply = {.any_grid = k.any_grid,
                                   .no_hoisting = k.no_hoisting,
@@ -238,11 +257,12 @@ static void run_group(session *s, size_t number) {
   draws from = {.tiles.kind = HD_SHAPE_LAUNCH};
   snprintf(from.table, sizeof from.table, "%s/%zu", s->folder, number);
   g->name = s->q->names[number % s->q->n_names];
+  g->arch = draw_arch(s, g->name, seed);
   g->status = open_size(s, g, seed, number >= s->q->n_names, &w, &c, &v);
   if (g->status == HD_OK) memcpy(g->grid, w->launches[0].grid, sizeof g->grid);
   if (g->status == HD_OK && !g->broken && hd_grid_tasks(g->grid, &V))
     g->status = write_table(from.table, V, seed, &g->diag);
-  if (g->status == HD_OK && !g->broken) g->status = find_tiles(w, &from.tiles, &g->diag);
+  if (g->status == HD_OK && !g->broken) g->status = look_at_code(w, g->arch, &from, &g->diag);
   bool keep = false;
   for (size_t i = 0; g->status == HD_OK && !g->broken && i < HD_COMPOSED_PER_GROUP; i++) {
     size_t trial_number = number * HD_COMPOSED_PER_GROUP + i;

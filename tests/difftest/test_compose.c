@@ -53,6 +53,7 @@ static const char *const levers[] = {
     ":band:",
     "shape=auto",
     "shape=loop:4x3:band:2",
+    "bind=cancel",
 };
 enum { N_LEVERS = sizeof levers / sizeof *levers, DRAWN = 20000 };
 
@@ -65,7 +66,7 @@ static void every_lever_is_drawn(void **state) {
     hd_composition c;
     hd_diag d = {0};
     hd_buf text = {0};
-    if (hd_compose(grid, "f", i % 4 ? NULL : &tiles, i, &c, &d) != HD_OK)
+    if (hd_compose(grid, "f", i % 4 ? NULL : &tiles, i % 2, i, &c, &d) != HD_OK)
       fail_msg("%lu: %s", (unsigned long)i, d.message);
     assert_int_equal(hd_plan_check(&c.plan, &d), HD_OK);
     assert_true(c.n_sms >= 1 && c.dispatch.resident >= 1);
@@ -87,13 +88,14 @@ static void a_seed_draws_the_same_again(void **state) {
   for (uint64_t i = 0; i < 300; i++) {
     hd_composition a, b;
     hd_diag d;
-    assert_int_equal(hd_compose(grid, NULL, NULL, i, &a, &d), HD_OK);
-    assert_int_equal(hd_compose(grid, NULL, NULL, i, &b, &d), HD_OK);
+    assert_int_equal(hd_compose(grid, NULL, NULL, false, i, &a, &d), HD_OK);
+    assert_int_equal(hd_compose(grid, NULL, NULL, false, i, &b, &d), HD_OK);
     assert_true(hd_plan_equal(&a.plan, &b.plan));
     assert_int_equal(a.n_sms, b.n_sms);
     assert_int_equal(a.any_grid, b.any_grid);
     assert_memory_equal(&a.dispatch, &b.dispatch, sizeof a.dispatch);
     assert_int_not_equal(a.plan.order.kind, HD_ORDER_TABLE); /* there is no file */
+    assert_int_not_equal(a.plan.bind, HD_BIND_CANCEL);       /* nor an architecture that has it */
     hd_plan_free(&a.plan);
     hd_plan_free(&b.plan);
   }
@@ -156,7 +158,7 @@ static void one_original_holds_many_plans(void **state) {
   assert_true(r.equal && r.race_free);
   for (uint64_t i = 0; i < 100; i++) {
     hd_composition k;
-    assert_int_equal(hd_compose(w->launches[0].grid, NULL, NULL, i, &k, &d), HD_OK);
+    assert_int_equal(hd_compose(w->launches[0].grid, NULL, NULL, false, i, &k, &d), HD_OK);
     hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .apply.any_grid = k.any_grid};
     hd_dispatch how[] = {
         {HD_DISPATCH_SERIAL, i, k.dispatch.resident}, {HD_DISPATCH_ROUND_ROBIN, i, 64}, k.dispatch};

@@ -16,6 +16,14 @@ static const char *const text =
     "1;\n"
     "setp.lt.u32 %p1, %r5, 4;\n@%p1 bra L;\nret;\n}\n";
 
+/* The same for an architecture whose CTAs can take others over. */
+static hd_buf newer_text(void) {
+  hd_buf b = {0};
+  hd_buf_printf(&b, ".version 8.6\n.target sm_100\n%s", strstr(text, ".address_size"));
+  assert_false(b.failed);
+  return b;
+}
+
 /* Warps that end attend the barriers of the others. */
 static const char *const parting =
     ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n"
@@ -67,8 +75,22 @@ static void every_allocation_that_fails_is_said(void **state) {
   }
 }
 
+static void that_of_plans_for_newer_architectures_too(void **state) {
+  static const char *const plans[] = {"bind=cancel", "order=tile:3x2,bind=cancel"};
+  hd_buf newer = newer_text();
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    subject s = {.text = newer.data};
+    hd_diag d = {0};
+    if (hd_plan_parse(plans[i], &s.plan, &d) != HD_OK) fail_msg("%s", d.message);
+    nomem_expect(&(nomem_entry){plans[i], rewrite, &s, false});
+    hd_plan_free(&s.plan);
+  }
+  hd_buf_free(&newer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BEHAVIOUR("every allocation that fails is said", every_allocation_that_fails_is_said)};
+      BEHAVIOUR("every allocation that fails is said", every_allocation_that_fails_is_said),
+      BEHAVIOUR("that of plans for newer architectures, too", that_of_plans_for_newer_architectures_too)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
