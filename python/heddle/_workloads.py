@@ -76,7 +76,8 @@ class Workload:
     workload.toml. A file with kernels (PTX, CUDA C, an executable) takes a description of the launch, in the
     words of heddle's command line:
 
-        Workload("app", kernel="saxpy", grid=64, block=256, arg=["f32[16384]=uniform", "f32[16384]", "2.0"])
+        Workload("app", kernel="saxpy", grid=64, block=256,
+                 arg=["f32[16384]=uniform(-1, 1)", "f32[16384]=zero", "f32:2"])
     """
 
     def __init__(

@@ -33,10 +33,7 @@ static bool told(void *ctx, const char *text, size_t len) {
   return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0;
 }
 
-static void failed(void *ctx, const hd_diag *d) {
-  cli_progress_end();
-  ((session *)ctx)->rc = cli_fail(d);
-}
+static void failed(void *ctx, const hd_diag *d) { ((session *)ctx)->rc = cli_fail(d); }
 
 static hd_status prepare(session *s, hd_diag *d) {
   const options *o = &s->o;

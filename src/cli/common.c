@@ -13,6 +13,7 @@
 
 int cli_fail(const hd_diag *d) {
   char line[2048];
+  cli_progress_end();
   fprintf(stderr, "heddle: %s\n", hd_diag_line(d, line, sizeof line));
   return d->status == HD_ERR_REFUSED || d->status == HD_ERR_FAULT ? EXIT_NO : EXIT_USAGE;
 }

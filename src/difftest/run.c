@@ -101,6 +101,7 @@ static hd_status take_module(void *ctx, size_t i, const void *bytes, size_t len,
     difference x;
     if ((size_t)(end - at) < sizeof x) return hd_fail(d, HD_ERR_INPUT, "an answer that was cut off");
     memcpy(&x, at, sizeof x);
+    x.culprit[sizeof x.culprit - 1] = 0;
     at += sizeof x;
     if ((size_t)(end - at) < x.len) return hd_fail(d, HD_ERR_INPUT, "an answer that was cut off");
     st = take_difference(r, &x, at, d);
@@ -327,7 +328,7 @@ static hd_digest identify(const run *r) {
 static hd_status run_modules(run *r, const hd_work_how *how, bool *whole, hd_diag *d) {
   const hd_difftest_options *o = r->o;
   hd_work w = {.identity = identify(r),
-               .n = (size_t)((o->programs + r->per_module - 1) / r->per_module),
+               .n = (size_t)(o->programs / r->per_module + (o->programs % r->per_module != 0)),
                .item = run_module,
                .take = take_module,
                .ctx = r,

@@ -3,6 +3,7 @@
 import doctest
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,21 @@ class Documentation(unittest.TestCase):
         for module in (heddle, heddle._kernels, heddle._workloads):
             failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
             self.assertEqual(failed, 0, module)
+
+    def test_the_page_on_the_package_runs(self):
+        page = Path(os.environ.get("HEDDLE_DATA", "nowhere"), "docs/python.md")
+        if not page.exists():
+            self.skipTest("installed without docs/")
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)
+        names = {"ptx": ADD, "heddle": heddle}
+        with tempfile.TemporaryDirectory() as folder:
+            saxpy = ADD.replace("entry add(.param .u64 p)", "entry saxpy(.param .u64 p, .param .u64 q, .param .f32 a)")
+            app = Path(folder, "app")
+            app.write_text(saxpy.replace("ld.param.u64 %rd1, [p]", "ld.param.u64 %rd1, [q]"))
+            for block in blocks:
+                if "heddle.triton" not in block:  # which needs Triton
+                    exec(block.replace('size="small"', 'size="tiny"').replace('"app"', repr(str(app))), names)
+            self.assertTrue(names["mine"].check("order=reverse").equal)
 
     def test_stubs_name_what_the_module_has(self):
         stubs = (Path(heddle.__file__).parent / "_heddle.pyi").read_text()
