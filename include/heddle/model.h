@@ -63,10 +63,9 @@ typedef struct hd_units {
 
 /* The code that ptxas makes for the GPU, for replays with a clock; all 0 where it was not looked at. */
 typedef struct hd_ptxas {
-  uint32_t registers; /* that it gives a thread of itself so that loads are in flight together, and up to
-                         .maxnreg where there is one; 0: as many as leave room for all of an SM's warps */
-  bool pairs_guarded; /* two loads of one register under opposite guards wait for each other no more than one
-                       */
+  uint32_t registers;   /* that it gives a thread of itself so that loads are in flight together, and up to
+                           .maxnreg where there is one; 0: as many as leave room for all of an SM's warps */
+  bool pairs_guarded;   /* of two loads of a register under opposite guards, none waits for the other */
   bool unrolls_no_join; /* loops that are entered from several places stay as they are */
 } hd_ptxas;
 

@@ -9,8 +9,8 @@
  *     block ends or their own results are needed, so that independent loads are in flight together. A load
  *     does not move across a store that may write to its address; .nc loads (memory that nothing writes) do.
  *     Several turns of a short counted loop are one block, because ptxas unrolls the loop;
- *   - results of loads in flight take registers, of which a thread has as many as leave room for all of an
- * SM's warps, or as .maxnreg allows, or as its code needs at least; loads that have none wait until an older
+ *   - results of loads in flight take registers, of which a thread has as many as leave room for all warps of
+ *     an SM, or as .maxnreg allows, or as its code needs at least; loads that have none wait until an older
  *     one's result is used;
  *   - a load in flight delays no instruction before the first use of its result. */
 #ifndef HEDDLE_MODEL_PACE_H

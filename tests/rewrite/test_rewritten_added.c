@@ -15,51 +15,68 @@ static const char kernel[] =
 
 enum { CAPACITY = 4096 };
 
+/* The kernel before and after, parsed into arenas that are the caller's to free. */
+typedef struct rewritten {
+  hd_arena before, after;
+  hd_ptx_module *m;
+  hd_recipe recipe;
+  hd_added added;
+} rewritten;
+
+static void rewrite(const char *plan_text, const hd_rewrite_options *o, rewritten *out) {
+  hd_diag d = {0};
+  hd_ptx_module *before;
+  hd_plan p;
+  hd_arena_init(&out->before);
+  hd_arena_init(&out->after);
+  assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &out->before, &before, &d), HD_OK);
+  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &out->after, &out->m, &d), HD_OK);
+  if (hd_rewrite(out->m, 0, &p, o, &out->recipe, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  if (hd_rewrite_added(before, out->m, 0, &out->added, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
+  hd_plan_free(&p);
+}
+
+static void rewritten_free(rewritten *r) {
+  hd_arena_free(&r->before);
+  hd_arena_free(&r->after);
+}
+
 /* The warp instructions of V tasks of 32 threads, which one worker does where the plan lets it. */
 static uint64_t run(const char *plan_text, uint32_t V, hd_added *added) {
-  hd_arena a, b;
-  hd_arena_init(&a);
-  hd_arena_init(&b);
+  const hd_rewrite_options o = {.grid = {.known = true, .g = {V, 1, 1}, .n_sms = 1}, .block = {32, 1, 1}};
+  rewritten r;
+  rewrite(plan_text, &o, &r);
+  *added = r.added;
   hd_diag d = {0};
-  hd_ptx_module *before, *m;
-  hd_plan p;
-  hd_recipe recipe;
   hd_emu *e;
   hd_emu_program *program;
   uint64_t out, state = 0;
-  assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
-  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &a, &before, &d), HD_OK);
-  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &b, &m, &d), HD_OK);
-  hd_rewrite_options o = {.grid = {.known = true, .g = {V, 1, 1}, .n_sms = 1}, .block = {32, 1, 1}};
-  if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
-  if (hd_rewrite_added(before, m, 0, added, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
   hd_emu_options eo = {.threads = 1, .memory = 1 << 24};
   assert_int_equal(hd_emu_create(&eo, &e, &d), HD_OK);
-  assert_int_equal(hd_emu_load(e, m, &program, &d), HD_OK);
+  assert_int_equal(hd_emu_load(e, r.m, &program, &d), HD_OK);
   assert_int_equal(hd_emu_alloc(e, CAPACITY * 4, &out, &d), HD_OK);
   memset(hd_emu_ptr(e, out, CAPACITY * 4), 0, CAPACITY * 4);
-  if (recipe.state_bytes) {
-    assert_int_equal(hd_emu_alloc(e, recipe.state_bytes, &state, &d), HD_OK);
-    memset(hd_emu_ptr(e, state, recipe.state_bytes), 0, recipe.state_bytes);
+  if (r.recipe.state_bytes) {
+    assert_int_equal(hd_emu_alloc(e, r.recipe.state_bytes, &state, &d), HD_OK);
+    memset(hd_emu_ptr(e, state, r.recipe.state_bytes), 0, r.recipe.state_bytes);
   }
   const uint32_t g[3] = {V, 1, 1};
-  char *params = calloc(1, recipe.params_bytes + 8);
+  char *params = calloc(1, r.recipe.params_bytes + 8);
   memcpy(params, &out, sizeof out);
-  hd_recipe_params(&recipe, g, state, 0, params);
+  hd_recipe_params(&r.recipe, g, state, 0, params);
   hd_emu_launch_params l = {.kernel = "k",
                             .block = {32, 1, 1},
                             .args = params,
-                            .args_bytes = recipe.params_bytes ? recipe.params_bytes : 8};
-  hd_recipe_grid(&recipe, g, 1, 1, l.grid);
+                            .args_bytes = r.recipe.params_bytes ? r.recipe.params_bytes : 8};
+  hd_recipe_grid(&r.recipe, g, 1, 1, l.grid);
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .resident = 1};
   hd_emu_stats stats = {0};
   if (hd_emu_launch(program, &l, &how, NULL, &stats, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
   free(params);
   hd_emu_unload(program);
   hd_emu_destroy(e);
-  hd_plan_free(&p);
-  hd_arena_free(&a);
-  hd_arena_free(&b);
+  rewritten_free(&r);
   return stats.warp_instructions;
 }
 
@@ -90,25 +107,12 @@ static void no_chain_is_longer_than_the_way(void **state) {
 
 /* 256 threads a CTA; the kernel's original uses `registers`. */
 static uint32_t limit_of(const char *plan_text, uint32_t registers) {
-  hd_arena a, b;
-  hd_arena_init(&a);
-  hd_arena_init(&b);
-  hd_diag d = {0};
-  hd_ptx_module *before, *m;
-  hd_plan p;
-  hd_recipe recipe;
-  hd_added added;
-  assert_int_equal(hd_plan_parse(plan_text, &p, &d), HD_OK);
-  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &a, &before, &d), HD_OK);
-  assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &b, &m, &d), HD_OK);
-  hd_rewrite_options o = {
+  const hd_rewrite_options o = {
       .grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .block = {256, 1, 1}, .registers = registers};
-  if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
-  assert_int_equal(hd_rewrite_added(before, m, 0, &added, &d), HD_OK);
-  hd_plan_free(&p);
-  hd_arena_free(&a);
-  hd_arena_free(&b);
-  return added.registers;
+  rewritten r;
+  rewrite(plan_text, &o, &r);
+  rewritten_free(&r);
+  return r.added.registers;
 }
 
 static void a_limit_on_registers_is_told(void **state) {
