@@ -76,6 +76,8 @@ static const char *not_idle(double seconds) {
   return why;
 }
 
+bool run_is_idle(void) { return run_real.cuStreamQuery && run_real.cuStreamIsCapturing && !not_idle(0); }
+
 const char *run_not_alone(double seconds) {
   const run_driver *d = &run_real;
   int mode = RUN_CAPTURE_RELAXED;

@@ -185,9 +185,15 @@ void run_place_make(run_kernel *k) {
       !d->cuThreadExchangeStreamCaptureMode || d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
     return;
   if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return;
-  for (; v; v = v->next)
-    if (!atomic_load(&v->off) && !run_place_of(v) && !make(v, context) && !k->why[0])
+  /* Loading may wait for kernels that run, and these for what the program does next. */
+  for (bool idle = false; v; v = v->next) {
+    if (atomic_load(&v->off) || run_place_of(v)) continue;
+    idle = idle || run_is_idle();
+    if (!idle)
+      run_place_later(k);
+    else if (!make(v, context) && !k->why[0])
       strcpy(k->why, "the driver did not take the rewritten kernel");
+  }
   d->cuThreadExchangeStreamCaptureMode(&mode);
 }
 
@@ -265,7 +271,7 @@ static bool add_slab(run_place *p) {
   if (p->lots.slabs.n == MOST_SLABS || !d->cuThreadExchangeStreamCaptureMode ||
       d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS)
     return false;
-  const bool ok = allocate(p, RUN_STATES * p->state_bytes, NULL, &slab);
+  const bool ok = run_is_idle() && allocate(p, RUN_STATES * p->state_bytes, NULL, &slab);
   d->cuThreadExchangeStreamCaptureMode(&mode);
   if (ok && !hd_vec_push(&p->lots.slabs, slab)) {
     d->cuMemFree_v2(slab);

@@ -81,6 +81,9 @@ bool run_gate_is_own(const char *symbol);
 /* NULL: nothing but this thread can touch the GPU's memory now, and the GPU is idle, for which it is waited
  * so many seconds; else why not. Takes no part in captures. The gate is closed. */
 const char *run_not_alone(double seconds);
+/* No stream has work, and none is being captured: loading and allocating now wait for nothing. In the relaxed
+ * mode of captures. */
+bool run_is_idle(void);
 /* The program has made threads. */
 bool run_is_threaded(void);
 
