@@ -534,6 +534,7 @@ typedef struct hd_plan_space {
   bool can_swap_threads; /* nor another order of the threads across CTAs; inside each CTA: */
   bool can_turn_threads;
   bool has_affinity, has_heavy_first, has_streams; /* a trace can supply these, and they may pay */
+  bool grows;    /* CTAs of greater numbers run some loop more often, as in causal attention */
   bool apart;    /* data decides which tasks share, and no table tells: distances along the grid are tried */
   bool has_vote; /* of the thresholds of bypassing L1 only this one is a candidate */
   uint32_t vote;

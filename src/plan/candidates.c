@@ -175,7 +175,22 @@ static const double distance_prior = 0.94;
 static const char distant[] =
     "CTAs that share data lie far apart in the grid, at a distance that data decides";
 static const char tabled[] = "CTAs that share data run one after the other, whichever the data says";
+static const char backward[] =
+    "the longest CTAs, which have the greatest numbers, start first, and neighbours together";
 static const char heavy[] = "the longest CTAs start first, so that none runs alone at the end";
+
+/* Orders of the grid that begin at its last CTA. Heads that share keys and values are a row's neighbours in a
+ * column or a band. */
+static void offer_backward(list *l) {
+  static const hd_order orders[] = {{.kind = HD_ORDER_COL}, {.kind = HD_ORDER_BAND, .a = 8}};
+  const hd_plan_space *s = l->s;
+  hd_shape back = {.kind = HD_SHAPE_GIVEN, .own = {.kind = HD_ORDER_REVERSE}};
+  if (!s->grows || s->shape.loop || s->shape.own.kind != HD_ORDER_ROW || s->clusters) return;
+  memcpy(back.n, s->grid, sizeof back.n);
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+    if (s->grid[1] > (i ? orders[i].a : 1))
+      offer(l, 0.91 - 0.04 * (double)i, backward, (hd_plan){.order = orders[i], .shape = back});
+}
 
 static void offer_orders(list *l, const order_list *orders) {
   for (size_t i = 1; i < orders->n; i++) {
@@ -193,6 +208,7 @@ static void offer_orders(list *l, const order_list *orders) {
   for (size_t i = 0; i < 2; i++)
     if (tables[i].has)
       offer(l, order_prior(&tables[i].order), tables[i].reason, (hd_plan){.order = tables[i].order});
+  offer_backward(l);
 }
 
 /* ---- Threads ------------------------------------------------------------------------ */

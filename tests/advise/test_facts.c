@@ -1,6 +1,7 @@
 /* Facts measured in traces, against facts read from the kernels' text. */
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "heddle/advise.h"
@@ -66,9 +67,35 @@ static void text_and_traces_agree_on_what_is_regular(void **state) {
   assert_true(affine >= LEAST_AFFINE && irregular > 10);
 }
 
+/* By the text and the arguments alone: causal attention's last blocks look at the most keys; a kernel may
+ * number them backwards itself. */
+static void loops_that_grow_with_the_ctas_number_are_seen(void **state) {
+  static const struct {
+    const char *folder;
+    bool grows;
+  } cases[] = {{"attention-causal-sm90", true},
+               {"attention-causal-sm80", true},
+               {"attention-sm90", false},
+               {"attention-grouped-sm90", false},
+               {"matmul-sm90", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char path[512];
+    hd_workload *w;
+    hd_plan_space s;
+    hd_diag d = {0};
+    snprintf(path, sizeof path, "%s/corpus/triton/%s", SOURCE_DIR, cases[i].folder);
+    if (hd_workload_open(path, NULL, "small", &w, &d) != HD_OK) fail_msg("%s", d.message);
+    if (hd_advise_space(w, 0, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+    if (s.grows != cases[i].grows) fail_msg("%s: %d", cases[i].folder, s.grows);
+    hd_workload_close(w);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("text and traces agree on what is regular", text_and_traces_agree_on_what_is_regular),
+      BEHAVIOUR("loops that grow with the CTA's number are seen",
+                loops_that_grow_with_the_ctas_number_are_seen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,24 @@ static void clusters_of_ctas_are_ordered_and_not_bound(void **state) {
   assert_true(ordered > 8);
 }
 
+/* Causal attention's last blocks of queries have the most keys to look at. */
+static void long_ctas_of_great_numbers_start_first(void **state) {
+  static hd_candidate list[HD_CANDIDATES];
+  hd_plan_space s = space_of((const uint32_t[]){64, 32, 1});
+  for (unsigned grows = 0; grows < 2; grows++) {
+    s.grows = grows;
+    size_t n = hd_candidates(&s, list, HD_CANDIDATES), found = 0;
+    for (size_t i = 0; i < n; i++) {
+      const hd_plan *p = &list[i].plan;
+      if (p->shape.own.kind != HD_ORDER_REVERSE) continue;
+      found++;
+      assert_true(p->order.kind == HD_ORDER_COL || p->order.kind == HD_ORDER_BAND);
+      assert_int_equal(p->shape.n[0], 64);
+    }
+    assert_int_equal(found, grows ? 2 : 0);
+  }
+}
+
 /* An older GPU would refuse each of them. */
 static void ctas_take_others_over_where_the_gpu_lets_them(void **state) {
   static hd_candidate list[HD_CANDIDATES];
@@ -282,6 +300,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_candidate_is_canonical_and_says_why),
       cmocka_unit_test(clusters_of_ctas_are_ordered_and_not_bound),
+      cmocka_unit_test(long_ctas_of_great_numbers_start_first),
       cmocka_unit_test(ctas_take_others_over_where_the_gpu_lets_them),
       cmocka_unit_test(orders_go_through_the_tiles_where_there_is_a_shape),
       cmocka_unit_test(distances_are_tried_early_where_sharing_tasks_lie_apart),
