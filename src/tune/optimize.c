@@ -13,6 +13,9 @@ static const double default_seconds = 60, replays_part = 0.45, second_part = 0.1
  * plans that change accesses have recordings of their own. bench_timing: traces run at 10 to 22 million units
  * a second, replays at 7 to 64. */
 static const double plan_replays = 1.6;
+/* A trace of whole launches, which cannot be sampled, may take twice the seconds of all, for the machine may
+ * be busy, and that long in any case. */
+static const double least_trace_seconds = 60;
 /* Plans that share the time of replays where launches are sampled; second looks at most. */
 enum { SAMPLED = 48, LEAST_CANDIDATES = 4, LOOKS = 4 };
 
@@ -434,6 +437,20 @@ static double lap(double *since) {
   return took;
 }
 
+/* Launches that cannot be sampled are traced whole, as long as that may take. */
+static hd_status trace(optimizing *z, hd_diag *d) {
+  hd_run_options traced = z->o.run;
+  hd_diag e = {0};
+  traced.watch = (hd_watch){z->o.progress, z->o.ctx};
+  if (!z->o.exact && traced.trace_seconds <= 0)
+    traced.trace_seconds = 2 * z->o.seconds > least_trace_seconds ? 2 * z->o.seconds : least_trace_seconds;
+  const hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
+  if (st == HD_ERR_NOMEM)
+    return hd_fail(d, st, "%.400s: a smaller size of the workload, or a larger budget", e.message);
+  if (st != HD_OK && d) *d = e;
+  return st;
+}
+
 hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o, hd_optimized *out,
                       hd_diag *d) {
   optimizing z = {.w = w, .g = g, .out = out};
@@ -448,10 +465,8 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   z.second.run.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
   *out = (hd_optimized){0};
   double clock = hd_seconds();
-  hd_run_options traced = z.o.run;
-  traced.watch = (hd_watch){z.o.progress, z.o.ctx};
   report(&z, "tracing", 0, 1);
-  hd_status st = hd_study_open(w, &traced, &out->study, d);
+  hd_status st = trace(&z, d);
   out->seconds.trace = lap(&clock);
   report(&z, "choosing plans to try", 0, 1);
   if (st == HD_OK) st = list_rows(&z, d);

@@ -129,6 +129,20 @@ static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
   hd_workload_close(w);
 }
 
+/* Tasks that wait for copies in the background cannot be left out of a trace. */
+static void a_trace_that_takes_too_long_is_refused(void **state) {
+  hd_workload *w;
+  hd_gpu g;
+  hd_optimized z;
+  hd_diag d = {0};
+  assert_int_equal(hd_workload_open("gemm-bf16-wgmma", SOURCE_DIR "/kernels", "paper", &w, &d), HD_OK);
+  assert_int_equal(hd_gpu_load("h100", SOURCE_DIR "/gpus", &g, &d), HD_OK);
+  const hd_optimize_options o = {.run = {.threads = 2, .trace_seconds = 0.02}, .dispatch = g.dispatch};
+  assert_int_equal(hd_optimize(w, &g, &o, &z, &d), HD_ERR_NOMEM);
+  assert_non_null(strstr(d.message, "a smaller size of the workload"));
+  hd_workload_close(w);
+}
+
 /* The list is as long as the seconds allow, by the work of a replay. */
 static void long_replays_leave_time_for_few_plans(void **state) {
   skip_without_compiler();
@@ -410,6 +424,7 @@ int main(void) {
                 what_is_written_is_what_was_proved),
       BEHAVIOUR("a proof that takes too long is of a smaller size",
                 a_proof_that_takes_too_long_is_of_a_smaller_size),
+      BEHAVIOUR("a trace that takes too long is refused", a_trace_that_takes_too_long_is_refused),
       BEHAVIOUR("long replays leave time for few plans", long_replays_leave_time_for_few_plans),
       BEHAVIOUR("a plan that promises nothing is not proved", only_the_winner_is_proved),
       BEHAVIOUR("instructions are counted once for orders of a kind",
