@@ -2,10 +2,10 @@
 
 On a terminal each stage shows how far it is, and the line is gone at the end:
 
-  $ script -qec "heddle optimize matmul-naive --size tiny --gpu gtx580 --threads 1 -o out" /dev/null </dev/null | tr '\r' '\n' | grep -aoE '(tracing|choosing plans to try|replaying plans) \[[.]{30}\] 0/1$|replaying plans \[[#.]{30}\] 1/[0-9]+' | sed 's|1/[0-9]*|1/N|' | uniq
+  $ script -qec "heddle optimize matmul-naive --size tiny --gpu gtx580 --threads 1 -o out" /dev/null </dev/null | tr '\r' '\n' | grep -aoE '(tracing|choosing plans to try|replaying plans) \[[.]{30}\] 0/1$|replaying plans \[[#.]{30}\] [0-9]+/[0-9]+' | sed 's|replaying plans.*|replaying plans [#...] K/N|' | uniq
   tracing [..............................] 0/1
   choosing plans to try [..............................] 0/1
-  replaying plans [#.............................] 1/N
+  replaying plans [#...] K/N
   $ heddle optimize matmul-naive --size tiny --gpu gtx580 --threads 1 -o out 2>&1 | grep -c 'replaying plans'
   0
   [1]
