@@ -193,8 +193,9 @@ static void a_difftest_counts_by_instruction(void **state) {
   char text[] = "// the program\n";
   hd_difftest_count counts[] = {{"ex2.approx.f32", {3, 0, 0}}, {"add.f16", {0, 1, 2}}};
   hd_difftest_report reports[] = {{.program = 17, .compiler = true, .culprit = "add.f16", .text = text}};
-  const hd_difftest_options o = {.device = "cuda:0", .seed = 5, .first = 10};
-  const hd_difftest_result r = {.programs = 100,
+  const hd_difftest_options o = {.seed = 5, .first = 10};
+  const hd_difftest_result r = {.device = "cuda:0",
+                                .programs = 100,
                                 .instructions = 4000,
                                 .tally = {3, 1, 2},
                                 .counts = counts,
