@@ -132,8 +132,7 @@ static bool add_branch(spread *s, uint32_t block) {
   return true;
 }
 
-/* ---- Spreading --------------------------------------------------------------------------------------------
- */
+/* ---- Spreading ---------------------------------------------------------------------------------- */
 
 static void flood(spread *s, const uint32_t *first, const uint32_t *users, uint32_t source, uint8_t bit,
                   uint8_t *reached, uint32_t *stack) {

@@ -366,8 +366,7 @@ static void classify(an *a) {
   }
 }
 
-/* ---- Assumptions that the launch settles ----------------------------------------------------------------
- */
+/* ---- Assumptions that the launch settles ------------------------------------------------------ */
 
 static bool holds_in_all(tiling *t, const hd_assumption *x) {
   hd_polynomial p = t->a->alg.polys.data[x->poly];
@@ -409,8 +408,7 @@ static void thin_all(tiling *t) {
     thin(t, known, &a->pub.loop_values[l].first_assumption, &a->pub.loop_values[l].n_assumptions);
 }
 
-/* ---- The best coordinates -------------------------------------------------------------------------------
- */
+/* ---- The best coordinates --------------------------------------------------------------------- */
 
 static bool divides_id(const void *what, hd_symbol s, const hd_value_symbol *symbol) {
   return an_is_function(symbol->kind) && an_only_cta(symbol->varies, symbol->iterates);

@@ -221,8 +221,7 @@ static bool bound_is_same(const tile_loop *t) {
   return !in_loop(t, block) && hd_dominates(&t->g, block, t->g.loops[t->loop].header);
 }
 
-/* ---- What rounds leave to each other --------------------------------------------------------------------
- */
+/* ---- What rounds leave to each other ---------------------------------------------------------- */
 
 static hd_status list_reads(tile_loop *t, hd_diag *d) {
   const hd_cfg *g = &t->g;
