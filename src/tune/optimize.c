@@ -164,8 +164,8 @@ static const double least_gain = 1.01; /* to be spoken of */
 
 double hd_optimize_worth(const hd_plan *p, bool by_clock) {
   if (!by_clock) return least_gain;
-  const bool caches = p->bypass.kind || p->stream.kind || p->prefetch.kind;
-  return p->bind != HD_BIND_NONE || caches ? 1.15 : 1.05;
+  if (p->bind == HD_BIND_AGENTS || p->bypass.kind || p->stream.kind) return 1.3;
+  return p->bind != HD_BIND_NONE || p->prefetch.kind ? 1.15 : 1.05;
 }
 
 static double worth(const optimizing *z, const hd_plan *p) { return hd_optimize_worth(p, z->o.run.timed); }

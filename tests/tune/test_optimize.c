@@ -357,12 +357,12 @@ static void more_is_asked_of_plans_that_bind_or_change_caches(void **state) {
                {{.order = {.kind = HD_ORDER_COL}}, true, 1.05},
                {{.threads = {.kind = HD_ORDER_COL}}, true, 1.05},
                {{.bypass = {HD_BYPASS_L1, 4}}, false, 1.01},
-               {{.bypass = {HD_BYPASS_READONLY, 8}}, true, 1.15},
-               {{.stream = {.kind = HD_STREAM_L1}}, true, 1.15},
+               {{.bypass = {HD_BYPASS_READONLY, 8}}, true, 1.3},
+               {{.stream = {.kind = HD_STREAM_L1}}, true, 1.3},
                {{.prefetch = {.kind = HD_PREFETCH_L2}}, true, 1.15},
                {{.bind = HD_BIND_REDIRECT}, true, 1.15},
                {{.bind = HD_BIND_CLAIM}, true, 1.15},
-               {{.bind = HD_BIND_AGENTS}, true, 1.15}};
+               {{.bind = HD_BIND_AGENTS}, true, 1.3}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_true(hd_optimize_worth(&cases[i].plan, cases[i].by_clock) == cases[i].worth);
 }
