@@ -10,7 +10,7 @@ Random programs on two instruction sets of the emulator.
 Devices and instructions that do not exist:
 
   $ heddle difftest --device emu:mmx --programs 1
-  heddle: no device 'emu:mmx' (known: emu, model:NAME, cuda:N)
+  heddle: no device 'emu:mmx' (known: emu, model:NAME, cuda:N); did you mean emu?
   [2]
   $ heddle difftest --device emu:portable --op 'frobnicate.*'
   heddle: no instruction of sm_90 matches 'frobnicate.*'
