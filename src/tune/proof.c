@@ -51,8 +51,8 @@ static hd_status afford(const tuning *t, const hd_workload *w, const hd_run_opti
   const double each = proof_run_seconds(w, instructions) * 2 / hd_cpu_count();
   *n = proof_affordable(each, proof_budgets * tuning_budget(t));
   return *n ? HD_OK
-            : hd_fail(d, HD_ERR_UNSUPPORTED, "that would take about %.0f seconds, or a larger budget",
-                      each * PROOF_RUNS);
+            : hd_fail(d, HD_ERR_UNSUPPORTED,
+                      "that would take about %.0f seconds, more than the budget allows", each * PROOF_RUNS);
 }
 
 static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *k, hd_check_result *r,
