@@ -16,9 +16,9 @@ Tuning on a modelled GPU, whose times do not vary; of nvcc's code and clang's, o
 
 A workload of one size, as a recorded launch is, has no smaller one for the advice and for the proof:
 
-  $ mkdir one && cp $SOURCE/kernels/matmul-swapped/kernel.cu one && sed '/^reference/d; /^\[sizes.[tpg]/,/^n = /d' $SOURCE/kernels/matmul-swapped/workload.toml >one/workload.toml
+  $ mkdir one && cp $SOURCE/kernels/matmul-swapped/kernel.cu one && sed '/^reference/d; /^\[sizes.[spg]/,/^n = /d; s/sizes.tiny/sizes.small/' $SOURCE/kernels/matmul-swapped/workload.toml >one/workload.toml
   $ heddle tune one --device model:gtx580 --store none --budget 1 | grep proved
-      proved on the emulator at size small, grid 5x19x1: 270000 bytes equal under 8 dispatchers
+      proved on the emulator at size small, grid 2x5x1: 16428 bytes equal under 8 dispatchers
 
   $ heddle verdicts --store v.db --json | grep -E '"(name|plan|gpu|driver|launch)"' | sed 's/,stream=l1//'
         "launch": "grid=2x5x1 block=32x8x1 shared=0 args=any",
