@@ -88,10 +88,12 @@ void run_exec_close(run_exec *e) {
 /* Kernels that are launched together, or in clusters, or changed by other kernels, stay. */
 static bool is_plain(run_handle node) {
   static const struct {
-    int id; /* CUlaunchAttributeID */
+    int id;
     uint32_t most[3];
-  } plain[] = {
-      {2, {0, UINT32_MAX, UINT32_MAX}}, {4, {1, 1, 1}}, {11, {1, 1, 1}}, {13, {0, UINT32_MAX, UINT32_MAX}}};
+  } plain[] = {{RUN_COOPERATIVE, {0, UINT32_MAX, UINT32_MAX}},
+               {RUN_CLUSTER, {1, 1, 1}},
+               {RUN_PREFERRED_CLUSTER, {1, 1, 1}},
+               {RUN_UPDATABLE_NODE, {0, UINT32_MAX, UINT32_MAX}}};
   for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
     uint32_t value[16] = {0};
     if (run_real.cuGraphKernelNodeGetAttribute(node, plain[k].id, value) != RUN_SUCCESS) continue;

@@ -247,7 +247,8 @@ static void launched(run_handle f, run_handle stream) {
 /* Attributes that are as good for the rewritten kernel: none, an access-policy window, a priority, domains of
  * memory synchronisation. Clusters, cooperation and programmatic dependence are not. */
 static bool are_harmless(const run_config *c) {
-  static const uint32_t harmless = 1u << 0 | 1u << 1 | 1u << 8 | 1u << 9 | 1u << 10;
+  static const uint32_t harmless = 1u << RUN_IGNORED | 1u << RUN_WINDOW | 1u << RUN_PRIORITY |
+                                   1u << RUN_SYNC_DOMAIN_MAP | 1u << RUN_SYNC_DOMAIN;
   for (unsigned k = 0; k < c->n_attributes; k++)
     if (c->attributes[k].id < 0 || c->attributes[k].id > 31 || !(harmless & 1u << c->attributes[k].id))
       return false;

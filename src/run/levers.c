@@ -11,21 +11,20 @@
 #include "heddle/stats.h"
 #include "run/watch.h"
 
-enum { WINDOW = 1, CLUSTER_DIMENSION = 4, CLUSTER_SCHEDULING = 5, CARVEOUT = 14 }; /* CUlaunchAttributeID */
-enum { STREAMING = 1, PERSISTING = 2 };                                            /* CUaccessProperty */
+enum { STREAMING = 1, PERSISTING = 2 };            /* CUaccessProperty */
 enum { PERSISTING_BYTES = 6, WINDOW_BYTES = 109 }; /* CUlimit; CUdevice_attribute */
 
 static const struct lever {
   const char *text;
   int attribute, value;
   size_t param; /* of a window: that points into the allocation that it is */
-} levers[] = {{"launch:carveout=0", CARVEOUT, 0, 0},
-              {"launch:carveout=50", CARVEOUT, 50, 0},
-              {"launch:carveout=100", CARVEOUT, 100, 0},
-              {"launch:clusters=spread", CLUSTER_SCHEDULING, 1, 0},
-              {"launch:clusters=balance", CLUSTER_SCHEDULING, 2, 0},
+} levers[] = {{"launch:carveout=0", RUN_CARVEOUT, 0, 0},
+              {"launch:carveout=50", RUN_CARVEOUT, 50, 0},
+              {"launch:carveout=100", RUN_CARVEOUT, 100, 0},
+              {"launch:clusters=spread", RUN_CLUSTER_SCHEDULING, 1, 0},
+              {"launch:clusters=balance", RUN_CLUSTER_SCHEDULING, 2, 0},
 #define WINDOWS(n)                                                                                           \
-  {"launch:stream=" #n, WINDOW, STREAMING, n}, { "launch:persist=" #n, WINDOW, PERSISTING, n }
+  {"launch:stream=" #n, RUN_WINDOW, STREAMING, n}, { "launch:persist=" #n, RUN_WINDOW, PERSISTING, n }
               WINDOWS(0),
               WINDOWS(1),
               WINDOWS(2),
@@ -96,11 +95,11 @@ static bool make(const struct lever *v, run_handle f, const run_launch *l, run_a
   window w;
   _Static_assert(sizeof w <= sizeof out->value, "CUlaunchAttributeValue");
   if (attribute_of(l, v->attribute) || (l->config && l->config->n_attributes >= MOST_ATTRIBUTES) ||
-      (v->attribute == CLUSTER_SCHEDULING && !attribute_of(l, CLUSTER_DIMENSION)) ||
-      (v->attribute == WINDOW && !find_window(v, f, l, &w)))
+      (v->attribute == RUN_CLUSTER_SCHEDULING && !attribute_of(l, RUN_CLUSTER)) ||
+      (v->attribute == RUN_WINDOW && !find_window(v, f, l, &w)))
     return false;
   *out = (run_attribute){.id = v->attribute};
-  if (v->attribute == WINDOW)
+  if (v->attribute == RUN_WINDOW)
     memcpy(out->value, &w, sizeof w);
   else
     memcpy(out->value, &v->value, sizeof v->value);
