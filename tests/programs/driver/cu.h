@@ -41,6 +41,7 @@ int cuLibraryLoadData(cu_handle *library, const void *code, int *jit, void **jit
                       int *options, void **values, unsigned n);
 int cuLibraryGetKernel(cu_handle *kernel, cu_handle library, const char *name);
 int cuLibraryUnload(cu_handle library);
+int cuKernelGetFunction(cu_handle *function, cu_handle kernel);
 int cuFuncGetAttribute(int *value, int attribute, cu_handle function);
 int cuFuncSetAttribute(cu_handle function, int attribute, int value);
 int cuFuncGetParamInfo(cu_handle function, size_t index, size_t *offset, size_t *bytes);

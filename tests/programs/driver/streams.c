@@ -57,11 +57,9 @@ int main(void) {
   while ((r = cuStreamQuery(free_one)) == 600) continue;
   OK(r);
   CHECK(value(q) == 111);
-  OK(cuStreamDestroy_v2(a));
+  OK(cuStreamDestroy_v2(a)); /* a driver may crash over a handle that is gone: stale.c */
   OK(cuStreamDestroy_v2(b));
-  EXPECT(cuStreamSynchronize(a), 400);
   OK(cuEventDestroy_v2(done));
-  EXPECT(cuEventRecord(done, free_one), 400);
   OK(cuCtxDestroy_v2(context));
   puts("streams: in order");
   return 0;
