@@ -26,10 +26,35 @@ static uint64_t later_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* ---- Queues --------------------------------------------------------------------- */
 
+static void leave_line(clock_line *l, uint64_t bit) {
+  l->ripe &= ~bit;
+  l->unripe &= ~bit;
+  l->soonest &= ~bit;
+}
+
+static void join_line(clock_line *l, uint64_t bit, uint64_t ready, uint64_t now) {
+  if (ready <= now) {
+    l->ripe |= bit;
+    return;
+  }
+  if (!l->unripe || (l->soonest && ready < l->next_ripe))
+    l->next_ripe = ready, l->soonest = bit;
+  else if (l->soonest && ready == l->next_ripe)
+    l->soonest |= bit;
+  l->unripe |= bit;
+}
+
+static void join_events(clock_queue *q, uint64_t bit, uint64_t ready) {
+  if (!q->events || (q->first && ready < q->first_event))
+    q->first_event = ready, q->first = bit;
+  else if (q->first && ready == q->first_event)
+    q->first |= bit;
+  q->events |= bit;
+}
+
 static void leave_queue(clock_queue *q, uint64_t bit) {
-  q->ripe &= ~bit;
-  q->unripe &= ~bit;
-  q->soonest &= ~bit;
+  leave_line(&q->steps, bit);
+  leave_line(&q->accesses, bit);
   q->events &= ~bit;
   q->first &= ~bit;
 }
@@ -43,21 +68,12 @@ static void put_ready(model_clock *c, model_sm *s, uint32_t number, uint64_t rea
   c->choice[w->scheduler].stale = true;
   leave_queue(q, bit);
   if (ready == SM_NEVER) return;
-  if (!c->steps[number]) {
-    if (!q->events || (q->first && ready < q->first_event))
-      q->first_event = ready, q->first = bit;
-    else if (q->first && ready == q->first_event)
-      q->first |= bit;
-    q->events |= bit;
-  } else if (ready <= c->free[w->scheduler]) {
-    q->ripe |= bit;
-  } else {
-    if (!q->unripe || (q->soonest && ready < q->next_ripe))
-      q->next_ripe = ready, q->soonest = bit;
-    else if (q->soonest && ready == q->next_ripe)
-      q->soonest |= bit;
-    q->unripe |= bit;
-  }
+  if (c->steps[number])
+    join_line(&q->steps, bit, ready, c->free[w->scheduler]);
+  else if (w->event <= EVENT_LOAD && c->policy.kind != HD_SCHED_LRR)
+    join_line(&q->accesses, bit, ready, c->load_store);
+  else
+    join_events(q, bit, ready);
 }
 
 /* ---- Warps ------------------------------------------------------------------- */
@@ -280,25 +296,31 @@ static uint32_t next_of(const model_clock *c, uint32_t scheduler, uint64_t place
   return (uint32_t)__builtin_ctzll(behind ? behind : places) * c->schedulers + scheduler;
 }
 
+/* Those that are ready by now, and the first of the others. */
+static void ripen(const model_clock *c, const model_sm *s, uint32_t scheduler, clock_line *l, uint64_t now) {
+  while (l->unripe) {
+    if (!l->soonest) l->soonest = first_of(c, s, scheduler, l->unripe, &l->next_ripe);
+    if (l->next_ripe > now) break;
+    l->ripe |= l->soonest;
+    l->unripe &= ~l->soonest;
+    l->soonest = 0;
+  }
+}
+
+/* The warps that can begin first, and when; `now`: no sooner. */
+static uint64_t front_of(const clock_line *l, uint64_t now, uint64_t *when) {
+  *when = l->ripe ? now : l->unripe ? l->next_ripe : SM_NEVER;
+  return l->ripe ? l->ripe : l->unripe ? l->soonest : 0;
+}
+
 /* choose() under LRR, where accesses go in the order in which they came. */
 static void choose_in_turn(model_clock *c, const model_sm *s, uint32_t scheduler) {
   clock_queue *q = &c->queue[scheduler];
   const uint64_t free = c->free[scheduler];
   clock_choice best = {.step_at = SM_NEVER, .event_at = SM_NEVER};
-  while (q->unripe) {
-    if (!q->soonest) q->soonest = first_of(c, s, scheduler, q->unripe, &q->next_ripe);
-    if (q->next_ripe > free) break;
-    q->ripe |= q->soonest;
-    q->unripe &= ~q->soonest;
-    q->soonest = 0;
-  }
-  if (q->ripe) {
-    best.step_at = free;
-    best.step = next_of(c, scheduler, q->ripe);
-  } else if (q->unripe) {
-    best.step_at = q->next_ripe;
-    best.step = next_of(c, scheduler, q->soonest);
-  }
+  ripen(c, s, scheduler, &q->steps, free);
+  const uint64_t steps = front_of(&q->steps, free, &best.step_at);
+  if (steps) best.step = next_of(c, scheduler, steps);
   if (q->events) {
     if (!q->first) q->first = first_of(c, s, scheduler, q->events, &q->first_event);
     best.event_at = q->first_event;
@@ -307,8 +329,30 @@ static void choose_in_turn(model_clock *c, const model_sm *s, uint32_t scheduler
   c->choice[scheduler] = best;
 }
 
-/* Among its warps, the one that can do its step first, and the one that can do its event first. */
-static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
+/* choose() under policies that prefer the oldest, among those that wait for the pipeline, too. */
+static void choose_oldest(model_clock *c, const model_sm *s, uint32_t scheduler) {
+  clock_queue *q = &c->queue[scheduler];
+  const uint64_t free = c->free[scheduler];
+  clock_choice best = {.step_at = SM_NEVER, .event_at = SM_NEVER};
+  ripen(c, s, scheduler, &q->steps, free);
+  const uint64_t steps = front_of(&q->steps, free, &best.step_at);
+  if (steps) best.step = model_warps_oldest(&c->policy, scheduler, steps);
+  ripen(c, s, scheduler, &q->accesses, c->load_store);
+  uint64_t at, events = front_of(&q->accesses, c->load_store, &at);
+  if (q->events) {
+    if (!q->first) q->first = first_of(c, s, scheduler, q->events, &q->first_event);
+    if (q->first_event < at) events = 0;
+    if (q->first_event <= at) events |= q->first;
+  }
+  if (events) {
+    best.event = model_warps_oldest(&c->policy, scheduler, events);
+    best.event_at = s->ready[best.event];
+  }
+  c->choice[scheduler] = best;
+}
+
+/* choose() under the policy two-level. */
+static void choose_of_all(model_clock *c, const model_sm *s, uint32_t scheduler) {
   uint32_t n = s->n_ctas * s->warps_per_cta, of = c->schedulers, from = c->policy.last[scheduler] + of;
   uint64_t free = c->free[scheduler];
   clock_choice best = {.step_at = SM_NEVER, .event_at = SM_NEVER};
@@ -336,16 +380,23 @@ static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
   c->choice[scheduler] = best;
 }
 
+/* Among its warps, the one that can do its step first, and the one that can do its event first. */
+static void choose(model_clock *c, const model_sm *s, uint32_t scheduler) {
+  if (c->policy.kind == HD_SCHED_LRR)
+    choose_in_turn(c, s, scheduler);
+  else if (model_warps_oldest_first(&c->policy))
+    choose_oldest(c, s, scheduler);
+  else
+    choose_of_all(c, s, scheduler);
+}
+
 /* The warp to go next, and when. All schedulers' accesses go through one pipeline: of those that they chose,
  * the one that came first. */
 static uint32_t pick(model_clock *c, const model_sm *s, uint64_t *when) {
   uint64_t least = SM_NEVER, came = SM_NEVER;
   uint32_t best = 0;
   for (uint32_t i = 0; i < c->schedulers; i++) {
-    if (c->choice[i].stale && c->policy.kind == HD_SCHED_LRR)
-      choose_in_turn(c, s, i);
-    else if (c->choice[i].stale)
-      choose(c, s, i);
+    if (c->choice[i].stale) choose(c, s, i);
     const clock_choice *q = &c->choice[i];
     if (q->step_at < least) least = q->step_at, best = q->step, came = 0;
     if (q->event_at == SM_NEVER) continue;

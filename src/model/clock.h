@@ -48,14 +48,21 @@ typedef struct clock_choice {
   bool stale;
 } clock_choice;
 
-/* Under LRR: the same warps in sets, bit k for the one in place k, so that few are looked at for each step.
- */
-typedef struct clock_queue {
-  uint64_t ripe;    /* have a step, and are ready by the time that the scheduler is free */
-  uint64_t unripe;  /* have a step, and are ready later */
+/* Warps of a scheduler that are ready at different cycles, in sets: bit k for the one in place k. */
+typedef struct clock_line {
+  uint64_t ripe;   /* ready by a cycle that never goes back, such as the one at which the scheduler is free */
+  uint64_t unripe; /* ready later */
   uint64_t soonest; /* of `unripe`: ready at next_ripe; 0: to be found out again */
   uint64_t next_ripe;
-  uint64_t events; /* have an event */
+} clock_line;
+
+/* The warps of a scheduler that can go on, in sets, so that few are looked at for each step. Under the
+ * policy two-level all are looked at instead. */
+typedef struct clock_queue {
+  clock_line steps; /* have a step; ripe: by the time that the scheduler is free */
+  clock_line
+      accesses;    /* have an access, but under LRR; ripe: by the time that the load/store pipeline is free */
+  uint64_t events; /* have another event, under LRR any */
   uint64_t first;  /* of these: ready at first_event; 0: to be found out again */
   uint64_t first_event;
 } clock_queue;

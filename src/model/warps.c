@@ -19,8 +19,15 @@ void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_
 }
 
 void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < p->per_cta; k++) p->rank[ctas[i] * p->per_cta + k] = i * p->per_cta + k;
+  p->n_ctas = n;
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t s = 0; s < p->schedulers; s++) p->by_age[s][i] = 0;
+    for (uint32_t k = 0; k < p->per_cta; k++) {
+      const uint32_t warp = ctas[i] * p->per_cta + k;
+      p->rank[warp] = i * p->per_cta + k;
+      p->by_age[p->scheduler[warp]][i] |= UINT64_C(1) << warp / p->schedulers;
+    }
+  }
 }
 
 void model_warps_start(model_warps *p, uint32_t warp) {
@@ -53,6 +60,16 @@ uint32_t model_warps_turn(const model_warps *p, uint32_t warp) {
     return away * p->places + behind(p, warp, last);
   }
   return warp == last ? 0 : 1 + p->rank[warp];
+}
+
+uint32_t model_warps_oldest(const model_warps *p, uint32_t scheduler, uint64_t places) {
+  const uint32_t last = p->last[scheduler];
+  if (p->scheduler[last] == scheduler && places >> last / p->schedulers & 1) return last;
+  for (uint32_t i = 0; i < p->n_ctas; i++) {
+    const uint64_t own = places & p->by_age[scheduler][i];
+    if (own) return (uint32_t)__builtin_ctzll(own) * p->schedulers + scheduler;
+  }
+  return (uint32_t)__builtin_ctzll(places) * p->schedulers + scheduler;
 }
 
 /* ---- Who may load ----------------------------------------------------------------- */

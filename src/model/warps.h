@@ -33,7 +33,11 @@ typedef struct model_warps {
   uint32_t rank[CCWS_WARPS];           /* per warp, by age: the oldest is 0 */
   uint8_t scheduler[CCWS_WARPS];       /* per warp: its own */
   bool away[CCWS_WARPS];               /* per warp: not there, ended, or at a barrier */
-  model_ccws *ccws;                    /* of this SM; NULL: another policy */
+  uint32_t n_ctas;                     /* on the SM */
+  /* Per scheduler, of the CTAs on the SM, the oldest first: its warps, bit k for warp k * schedulers + the
+   * scheduler. */
+  uint64_t by_age[WARPS_MAX_SCHEDULERS][CCWS_WARPS];
+  model_ccws *ccws; /* of this SM; NULL: another policy */
 } model_warps;
 
 /* `places` warps on an SM, in CTAs of per_cta; all are away. `ccws` may be NULL where g's scheduler is
@@ -48,6 +52,13 @@ void model_warps_go_on(model_warps *p, uint32_t warp);
 void model_warps_end(model_warps *p, uint32_t warp);
 /* Among warps of one scheduler the one with the lowest number goes first; no two have the same. */
 uint32_t model_warps_turn(const model_warps *p, uint32_t warp);
+/* Does the last one go on, and else the oldest? So it is under gto, ccws and priority. */
+static inline bool model_warps_oldest_first(const model_warps *p) {
+  return p->kind != HD_SCHED_LRR && p->kind != HD_SCHED_TWO_LEVEL;
+}
+/* Where that is so: the warp with the lowest turn of a scheduler's, of which there is one or more in
+ * `places`. */
+uint32_t model_warps_oldest(const model_warps *p, uint32_t scheduler, uint64_t places);
 /* It issued `instructions`, through its scheduler. */
 static inline void model_warps_issued(model_warps *p, uint32_t scheduler, uint32_t warp,
                                       uint32_t instructions) {

@@ -114,6 +114,37 @@ static void turns_differ_between_warps_of_a_scheduler(void **state) {
   }
 }
 
+static void the_oldest_of_a_set_is_the_one_with_the_lowest_turn(void **state) {
+  static const hd_warp_scheduler kinds[] = {HD_SCHED_GTO, HD_SCHED_CCWS, HD_SCHED_PRIORITY};
+  rng r = {11, 0};
+  for (unsigned k = 0; k < 500; k++) {
+    bench b;
+    open_bench(&b, kinds[below(&r, 3)], 0);
+    b.gpu.schedulers = 1 + (uint32_t)below(&r, 4);
+    uint32_t by_age[CTAS] = {0, 1, 2, 3};
+    for (uint32_t i = CTAS - 1; i; i--) {
+      const uint32_t j = (uint32_t)below(&r, i + 1), kept = by_age[i];
+      by_age[i] = by_age[j];
+      by_age[j] = kept;
+    }
+    model_warps_reset(&b.p, &b.gpu, WARPS, PER_CTA, &b.ccws);
+    model_warps_order(&b.p, by_age, CTAS);
+    for (unsigned i = 0; i < 20; i++) {
+      const uint32_t scheduler = (uint32_t)below(&r, b.p.schedulers);
+      uint64_t places = 0;
+      uint32_t best = WARPS;
+      for (uint32_t w = scheduler; w < WARPS; w += b.p.schedulers) {
+        if (below(&r, 3)) continue;
+        places |= UINT64_C(1) << w / b.p.schedulers;
+        if (best == WARPS || model_warps_turn(&b.p, w) < model_warps_turn(&b.p, best)) best = w;
+      }
+      if (!places) continue;
+      assert_int_equal(model_warps_oldest(&b.p, scheduler, places), best);
+      if (below(&r, 2)) model_warps_issued(&b.p, scheduler, best, 1);
+    }
+  }
+}
+
 /* ---- Who may load --------------------------------------------------------------------------- */
 
 static uint32_t may_load(bench *b, uint64_t cycle) {
