@@ -76,7 +76,15 @@ static const char *not_idle(double seconds) {
   return why;
 }
 
-bool run_is_idle(void) { return run_real.cuStreamQuery && run_real.cuStreamIsCapturing && !not_idle(0); }
+bool run_hold(const unsigned long *own) {
+  if (!run_real.cuStreamQuery || !run_real.cuStreamIsCapturing || !run_gate_try_close()) return false;
+  if ((!run_gate_others_own_streams() || (own && *own == run_gate_own_launches())) && !not_idle(0))
+    return true;
+  run_gate_open();
+  return false;
+}
+
+void run_release(void) { run_gate_open(); }
 
 const char *run_not_alone(double seconds) {
   const run_driver *d = &run_real;

@@ -114,6 +114,17 @@ static bool ready(const char *symbol) {
     run_gate_out();                                                                                          \
     return r;                                                                                                \
   }
+#define RUN_LAUNCH(symbol, parameters, arguments)                                                            \
+  __attribute__((visibility("default"))) int symbol parameters;                                              \
+  __attribute__((visibility("default"))) int symbol parameters {                                             \
+    if (!ready(#symbol) || !run_real.symbol) return RUN_NOT_SUPPORTED;                                       \
+    if (!run_tracks) return run_##symbol arguments;                                                          \
+    if (run_watches && run_gate_is_own(#symbol)) run_gate_own_stream();                                      \
+    run_gate_enter();                                                                                        \
+    const int r = run_##symbol arguments;                                                                    \
+    run_gate_leave();                                                                                        \
+    return r;                                                                                                \
+  }
 #include "run/entries.def"
 
 static const struct {

@@ -7,6 +7,9 @@
  * may wait for what the closing thread does next. Threads that hold the program's locks may stand at the
  * gate: the closing thread calls the driver and nothing else until it opens the gate.
  *
+ * Where nothing is repeated, launches alone pass it, for the moments in which a rewritten kernel is loaded
+ * (run_hold).
+ *
  * Entry points that heddle stands in front of pass by their C functions (driver.c). All others get a few
  * instructions of their own, whose number says where they lead: those of gated.def by their exported names,
  * and those that a program looks up when it does. They hand on whatever arguments there are. */
@@ -46,8 +49,8 @@ static void wait_open(void) {
   pthread_mutex_unlock(&lock);
 }
 
-void run_gate_in(void) {
-  if (!run_watches || depth++) return;
+void run_gate_enter(void) {
+  if (depth++) return;
   atomic_fetch_add(&inside, 1);
   while (atomic_load(&closed)) {
     atomic_fetch_sub(&inside, 1);
@@ -56,8 +59,16 @@ void run_gate_in(void) {
   }
 }
 
+void run_gate_leave(void) {
+  if (!--depth) atomic_fetch_sub(&inside, 1);
+}
+
+void run_gate_in(void) {
+  if (run_watches) run_gate_enter();
+}
+
 void run_gate_out(void) {
-  if (run_watches && !--depth) atomic_fetch_sub(&inside, 1);
+  if (run_watches) run_gate_leave();
 }
 
 /* ---- Threads' own default streams -------------------------------------------------------------- */
@@ -66,12 +77,21 @@ void run_gate_out(void) {
 static atomic_uint users;
 static _Thread_local bool uses_own;
 
+static atomic_ulong own_launches;
+
 void run_gate_own_stream(void) {
-  if (run_watches && !uses_own) {
+  if (run_tracks && !uses_own) {
     uses_own = true;
     atomic_fetch_add(&users, 1);
   }
 }
+
+void run_gate_own_launch(void) {
+  run_gate_own_stream();
+  atomic_fetch_add(&own_launches, 1);
+}
+
+unsigned long run_gate_own_launches(void) { return atomic_load(&own_launches); }
 
 bool run_gate_others_own_streams(void) { return atomic_load(&users) > uses_own; }
 
@@ -94,6 +114,13 @@ const char *run_gate_close(double seconds) {
     nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
   }
   return NULL;
+}
+
+bool run_gate_try_close(void) {
+  if (atomic_exchange(&closed, true)) return false;
+  if (atomic_load(&inside) == (depth > 0)) return true;
+  run_gate_open();
+  return false;
 }
 
 void run_gate_open(void) {

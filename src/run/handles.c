@@ -194,7 +194,7 @@ int run_cuKernelGetFunction(run_handle *function, run_handle kernel) {
   pthread_mutex_lock(&run_lock);
   run_kernel *k = run_function_of(kernel);
   run_know_function(*function, k);
-  if (k) run_place_make(k);
+  if (k) run_place_make(k, NULL);
   pthread_mutex_unlock(&run_lock);
   return r;
 }

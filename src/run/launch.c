@@ -204,17 +204,15 @@ static int send_either(run_handle f, const run_launch *l) {
   return run_instead(run_send(l, f, l->grid, l->params, l->extra), v);
 }
 
-/* The legacy functions take a thread's own default stream by this handle; those of its own are known by their
- * names (driver.c). */
-static void note_stream(run_handle stream) {
-  if (stream == (run_handle)2) run_gate_own_stream();
+/* The legacy functions take a thread's own default stream by this handle. */
+static bool is_own(run_handle stream, bool per_thread) {
+  return (uintptr_t)stream == 2 || (per_thread && !stream);
 }
 
 /* A launch that may be tuned, recorded or timed. */
 static __attribute__((noinline)) int launch_watched(run_handle f, const run_launch *l) {
   run_time t;
   int result;
-  note_stream(l->stream);
   if (run_watched(f, l, &result)) return result;
   const bool timed = run_settings.profile[0] && run_time_begin(run_function_of(f), l, &t);
   result = send_either(f, l);
@@ -223,6 +221,7 @@ static __attribute__((noinline)) int launch_watched(run_handle f, const run_laun
 }
 
 static int launch(run_handle f, const run_launch *l) {
+  if (is_own(l->stream, l->per_thread)) run_gate_own_launch();
   return run_watches ? launch_watched(f, l) : send_either(f, l);
 }
 
@@ -238,9 +237,8 @@ int run_cuLaunchKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz,
   return launch(f, &l);
 }
 
-static void launched(run_handle f, run_handle stream) {
+static void launched(run_handle f) {
   run_kernel *k = run_function_of(f);
-  note_stream(stream);
   if (k) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
 }
 
@@ -259,8 +257,9 @@ static bool are_harmless(const run_config *c) {
 static int launch_original(run_handle f, const run_launch *l) {
   run_kernel *k = run_function_of(f);
   int result;
+  if (is_own(l->stream, l->per_thread)) run_gate_own_launch();
   if (run_watches && run_lever_watched(f, l, &result)) return result;
-  launched(f, l->stream);
+  launched(f);
   return k && run_lever_launch(k, f, l) ? RUN_SUCCESS : run_send(l, f, l->grid, l->params, l->extra);
 }
 
@@ -286,13 +285,25 @@ int run_cuLaunchKernelEx_ptsz(const run_config *c, run_handle f, void **params, 
 int run_cuLaunchCooperativeKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                   unsigned by, unsigned bz, unsigned shared, run_handle stream,
                                   void **params) {
-  launched(f, stream);
+  if (is_own(stream, false)) run_gate_own_launch();
+  launched(f);
   return run_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
 int run_cuLaunchCooperativeKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                        unsigned by, unsigned bz, unsigned shared, run_handle stream,
                                        void **params) {
-  launched(f, stream);
+  if (is_own(stream, true)) run_gate_own_launch();
+  launched(f);
   return run_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params);
+}
+
+int run_cuGraphLaunch(run_handle exec, run_handle stream) {
+  if (is_own(stream, false)) run_gate_own_launch();
+  return run_real.cuGraphLaunch(exec, stream);
+}
+
+int run_cuGraphLaunch_ptsz(run_handle exec, run_handle stream) {
+  if (is_own(stream, true)) run_gate_own_launch();
+  return run_real.cuGraphLaunch_ptsz(exec, stream);
 }

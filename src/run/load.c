@@ -43,7 +43,7 @@ void run_kernel_make(run_kernel *k) {
     hd_vec_free(&k->wanted);
   }
   run_levers_read(k);
-  run_place_make(k);
+  run_place_make(k, NULL);
 }
 
 /* Looks at an image before the driver loads it: the program may change the memory behind it afterwards. */

@@ -116,7 +116,7 @@ bool run_memory_is_shared(void) {
 /* ---- Streams ----------------------------------------------------------------------------------- */
 
 static int made(int r, const run_handle *stream) {
-  if (r != RUN_SUCCESS || !run_watches) return r;
+  if (r != RUN_SUCCESS || !run_tracks) return r;
   pthread_mutex_lock(&lock);
   if (!hd_vec_push(&seen.streams, *stream)) seen.lost = true;
   pthread_mutex_unlock(&lock);
@@ -124,7 +124,7 @@ static int made(int r, const run_handle *stream) {
 }
 
 void run_stream_gone(run_handle stream) {
-  if (!run_watches) return;
+  if (!run_tracks) return;
   pthread_mutex_lock(&lock);
   for (size_t k = 0; k < seen.streams.n; k++)
     if (seen.streams.data[k] == stream) seen.streams.data[k--] = seen.streams.data[--seen.streams.n];

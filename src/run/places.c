@@ -5,7 +5,7 @@
 
 #include "run/watch.h"
 
-enum { MAX_THREADS_PER_BLOCK = 0 };
+enum { REGISTERS = 4 }; /* CUfunction_attribute */
 
 /* ---- Making ready ------------------------------------------------------------------------------ */
 
@@ -67,11 +67,21 @@ static bool has_parameters(const run_variant *v, run_handle function) {
          (ask(function, v->n_params - 1, &offset, &bytes) == RUN_SUCCESS && offset + bytes == v->own_bytes);
 }
 
+/* A driver that loads lazily puts off until the first launch what may wait for kernels that run. */
+static bool load_now(run_handle function) {
+  const run_driver *d = &run_real;
+  int registers;
+  return (d->cuFuncLoad ? d->cuFuncLoad(function) : d->cuFuncGetAttribute(&registers, REGISTERS, function)) ==
+         RUN_SUCCESS;
+}
+
+/* The original, too: it is launched where the variant does not fit, and that may be its first launch of all.
+ */
 static bool load(run_variant *v, run_place *p) {
   const run_handle library = library_of(v, p);
   return library && of_library(library, v->kernel->name, &p->kernel, &p->function) &&
          of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original) &&
-         has_parameters(v, p->original);
+         has_parameters(v, p->original) && load_now(p->function) && load_now(p->original);
 }
 
 /* Memory with this content, NULL: zeros. The stream is heddle's own: the default stream may belong to a
@@ -175,44 +185,49 @@ run_place *run_place_try(run_variant *v) {
   return make(v, context);
 }
 
-void run_place_make(run_kernel *k) {
+void run_place_make(run_kernel *k, const unsigned long *own) {
   unsigned long long context;
   int mode = RUN_CAPTURE_RELAXED;
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_relaxed);
   if (!v) return;
   const run_driver *d = &run_real;
   if (!d->cuCtxGetId || !d->cuLibraryLoadData || !d->cuLibraryGetKernel || !d->cuKernelGetFunction ||
-      !d->cuThreadExchangeStreamCaptureMode || d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
+      !d->cuThreadExchangeStreamCaptureMode || !d->cuFuncGetAttribute ||
+      d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
     return;
   if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return;
   /* Loading may wait for kernels that run, and these for what the program does next. */
-  for (bool idle = false; v; v = v->next) {
+  bool held = false;
+  for (; v; v = v->next) {
     if (atomic_load(&v->off) || run_place_of(v)) continue;
-    idle = idle || run_is_idle();
-    if (!idle)
+    held = held || run_hold(own);
+    if (!held)
       run_place_later(k);
     else if (!make(v, context) && !k->why[0])
       strcpy(k->why, "the driver did not take the rewritten kernel");
   }
+  if (held) run_release();
   d->cuThreadExchangeStreamCaptureMode(&mode);
 }
 
 static atomic_bool any_later;
 
 void run_place_later(run_kernel *k) {
-  if (atomic_exchange_explicit(&k->later, true, memory_order_relaxed)) return;
-  atomic_store_explicit(&any_later, true, memory_order_release);
+  if (!atomic_exchange_explicit(&k->later, true, memory_order_relaxed)) run_some_later();
 }
 
-/* The program has waited, and the driver is idle for a moment. */
-static int catch_up(int r) {
+void run_some_later(void) { atomic_store_explicit(&any_later, true, memory_order_release); }
+
+/* The program has waited, and the driver is idle for a moment. `own`: as in run_hold. */
+static int catch_up(int r, const unsigned long *own) {
   run_times_take();
   if (r != RUN_SUCCESS || !atomic_load_explicit(&any_later, memory_order_relaxed)) return r;
   atomic_store_explicit(&any_later, false, memory_order_relaxed);
   pthread_mutex_lock(&run_lock);
   for (run_module *m = run_modules; m; m = m->next)
     for (run_kernel *k = m->kernels; k && !m->dead; k = k->next)
-      if (atomic_exchange_explicit(&k->later, false, memory_order_relaxed)) run_place_make(k);
+      if (atomic_exchange_explicit(&k->later, false, memory_order_relaxed)) run_place_make(k, own);
+  run_modules_leave(own);
   pthread_mutex_unlock(&run_lock);
   return r;
 }
@@ -271,7 +286,8 @@ static bool add_slab(run_place *p) {
   if (p->lots.slabs.n == MOST_SLABS || !d->cuThreadExchangeStreamCaptureMode ||
       d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS)
     return false;
-  const bool ok = run_is_idle() && allocate(p, RUN_STATES * p->state_bytes, NULL, &slab);
+  const bool held = run_hold(NULL), ok = held && allocate(p, RUN_STATES * p->state_bytes, NULL, &slab);
+  if (held) run_release();
   d->cuThreadExchangeStreamCaptureMode(&mode);
   if (ok && !hd_vec_push(&p->lots.slabs, slab)) {
     d->cuMemFree_v2(slab);
@@ -376,10 +392,11 @@ int run_cuStreamDestroy_v2(run_handle stream) {
 /* The launches of streams that are gone are over, too. */
 int run_cuCtxSynchronize(void) {
   wait w = {.number = atomic_fetch_add(&waits, 1) + 1};
+  const unsigned long own = run_gate_own_launches();
   const int r = run_real.cuCtxSynchronize();
   if (r == RUN_SUCCESS && run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &w.context) == RUN_SUCCESS)
     each_place(reuse, &w);
-  return catch_up(r);
+  return catch_up(r, &own);
 }
 
 /* Memory that heddle took counts as free: programs divide among themselves what there is. */
@@ -394,11 +411,13 @@ int run_cuMemGetInfo_v2(size_t *left, size_t *total) {
   return r;
 }
 
-int run_cuStreamSynchronize(run_handle stream) { return catch_up(run_real.cuStreamSynchronize(stream)); }
-int run_cuStreamSynchronize_ptsz(run_handle stream) {
-  return catch_up(run_real.cuStreamSynchronize_ptsz(stream));
+int run_cuStreamSynchronize(run_handle stream) {
+  return catch_up(run_real.cuStreamSynchronize(stream), NULL);
 }
-int run_cuEventSynchronize(run_handle event) { return catch_up(run_real.cuEventSynchronize(event)); }
+int run_cuStreamSynchronize_ptsz(run_handle stream) {
+  return catch_up(run_real.cuStreamSynchronize_ptsz(stream), NULL);
+}
+int run_cuEventSynchronize(run_handle event) { return catch_up(run_real.cuEventSynchronize(event), NULL); }
 
 int run_cuCtxDestroy_v2(run_handle context) {
   run_times_take();

@@ -22,10 +22,11 @@
  *   trial.c     a launch repeated, under plans, on the program's memory
  *   tune.c      the search for the plan that wins
  *
- * A launch must not wait, allocate or compile, and other threads may be in one at any time. So launches take
- * no lock but that of the allocations, for a plan that presumes something of them (memory.c): what they read
- * is put together first and then made visible by one atomic pointer, and it is freed only long after the
- * program has unloaded the module that it is of (unload.c). All else happens under run_lock.
+ * A launch must not allocate or compile, nor wait but for a kernel that another thread is loading (run_hold),
+ * and other threads may be in one at any time. So launches take no lock but that of the allocations, for a
+ * plan that presumes something of them (memory.c): what they read is put together first and then made visible
+ * by one atomic pointer, and it is freed only long after the program has unloaded the module that it is of
+ * (unload.c). All else happens under run_lock.
  */
 #ifndef HEDDLE_RUN_RUN_H
 #define HEDDLE_RUN_RUN_H
@@ -172,6 +173,7 @@ struct run_module {
   run_handle handle;
   bool library; /* the handle's kind; else a module's */
   bool dead;
+  bool leaving;    /* it is dead, and its rewritten kernels are still on the device */
   const char *why; /* why no kernel of it is in reach; NULL: they are */
   run_kernel *kernels;
   run_text own; /* the program's text, where launches are watched or kernels are wanted */
@@ -274,8 +276,10 @@ void run_forget_module(const run_module *m);
 extern run_module *run_modules; /* all that are loaded, and some that were */
 
 /* The program has unloaded it, and before, its handles were forgotten: its rewritten kernels leave the
- * device, and its records go some time later. Under run_lock. */
+ * device once the GPU is idle, and its records go some time later. Under run_lock. */
 void run_module_leave(run_module *m);
+/* The GPU may be idle: what could not leave it yet does. `own`: as in run_hold. Under run_lock. */
+void run_modules_leave(const unsigned long *own);
 
 /* ---- Places (places.c) ------------------------------------------------------------------------- */
 
@@ -308,11 +312,14 @@ struct run_place {
   atomic_bool dead; /* the context is gone */
 };
 
-/* Makes all variants of a kernel ready in the current context, if there is one. Takes no part in captures. */
-void run_place_make(run_kernel *k);
+/* Makes all variants of a kernel ready in the current context, if there is one and the GPU is idle (run_hold,
+ * also for `own`); else later. Takes no part in captures. */
+void run_place_make(run_kernel *k, const unsigned long *own);
 /* A launch in a context that the kernel is not ready in: it is made ready when the program waits there next.
  * Takes no lock. */
 void run_place_later(run_kernel *k);
+/* Something is to be done when the program waits next. */
+void run_some_later(void);
 /* Frees its memory of the device, whose context is current; and itself. */
 void run_place_free_memory(run_place *p);
 void run_place_free(run_place *p);

@@ -266,7 +266,9 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   }
   s.n_unwritten = facts.n_unwritten;
   s.tiles = tiles_of(k, &facts, l);
-  const char *why = run_variables_find(&facts.variables, k->module);
+  /* A driver that loads lazily may load the module's data when it is asked where they are. */
+  const char *why = facts.variables.all.n ? run_not_alone(RUN_PATIENCE) : NULL;
+  if (!why) why = run_variables_find(&facts.variables, k->module);
   if (!why) why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;

@@ -11,12 +11,19 @@ enum { STAYING = 64 };
 
 /* ---- The device -------------------------------------------------------------------------------- */
 
+/* Its handles mean nothing, and it is launched no more. */
+static void forget(run_variant *v) {
+  atomic_store(&v->off, true);
+  for (run_place *p = atomic_load(&v->places); p; p = p->next) {
+    run_know_place(p->function, NULL);
+    run_know_place(p->kernel, NULL);
+    run_exec_forget(p);
+  }
+}
+
 static void leave_place(run_place *p, unsigned long long context) {
-  run_know_place(p->function, NULL);
-  run_know_place(p->kernel, NULL);
   if (p->library && run_real.cuLibraryUnload) run_real.cuLibraryUnload(p->library);
   p->library = NULL;
-  run_exec_forget(p);
   if (atomic_exchange(&p->dead, true) || p->context != context) return;
   run_place_free_memory(p);
 }
@@ -26,20 +33,32 @@ static void leave_variant(run_variant *v) {
   unsigned long long context = 0;
   const run_driver *d = &run_real;
   if (!d->cuCtxGetId || d->cuCtxGetId(NULL, &context) != RUN_SUCCESS) context = 0;
-  atomic_store(&v->off, true);
   for (run_place *p = atomic_load(&v->places); p; p = p->next) leave_place(p, context);
   if (v->library && d->cuLibraryUnload) d->cuLibraryUnload(v->library);
   v->library = NULL;
 }
 
-static void leave_device(run_module *m) {
+static bool is_on_device(const run_module *m) {
+  for (const run_kernel *k = m->kernels; k; k = k->next)
+    for (run_variant *v = atomic_load(&((run_kernel *)(uintptr_t)k)->variants); v; v = v->next)
+      if (v->library || atomic_load(&v->places)) return true;
+  return false;
+}
+
+/* Unloading and freeing may wait for kernels that run, and these for what the program does next. False: so it
+ * would now. */
+static bool leave_device(run_module *m, const unsigned long *own) {
   int mode = RUN_CAPTURE_RELAXED;
   const run_driver *d = &run_real;
-  const bool relaxed =
-      d->cuThreadExchangeStreamCaptureMode && d->cuThreadExchangeStreamCaptureMode(&mode) == RUN_SUCCESS;
-  for (run_kernel *k = m->kernels; k; k = k->next)
+  if (!is_on_device(m)) return true;
+  if (!d->cuThreadExchangeStreamCaptureMode || d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS)
+    return false;
+  const bool held = run_hold(own);
+  for (run_kernel *k = m->kernels; k && held; k = k->next)
     for (run_variant *v = atomic_load(&k->variants); v; v = v->next) leave_variant(v);
-  if (relaxed) d->cuThreadExchangeStreamCaptureMode(&mode);
+  if (held) run_release();
+  d->cuThreadExchangeStreamCaptureMode(&mode);
+  return held;
 }
 
 /* ---- The records ------------------------------------------------------------------------------- */
@@ -73,6 +92,7 @@ static void free_variant(run_variant *v) {
 }
 
 void run_variant_drop(run_variant *v) {
+  forget(v);
   leave_variant(v);
   free_variant(v);
 }
@@ -114,13 +134,38 @@ static void retire(run_module *m) {
   next = (next + 1) % STAYING;
 }
 
+/* The records of a module that has left the device. */
+static void settle(run_module *m) {
+  m->leaving = false;
+  if (!run_watches) retire(m); /* launches that are watched are looked at again at the end */
+}
+
+void run_modules_leave(const unsigned long *own) {
+  for (run_module *m = run_modules; m;) {
+    if (!m->leaving) {
+      m = m->next;
+      continue;
+    }
+    if (!leave_device(m, own)) {
+      run_some_later();
+      return;
+    }
+    settle(m); /* which may free others */
+    m = run_modules;
+  }
+}
+
 void run_module_leave(run_module *m) {
-  leave_device(m);
+  for (run_kernel *k = m->kernels; k; k = k->next)
+    for (run_variant *v = atomic_load(&k->variants); v; v = v->next) forget(v);
+  m->leaving = true;
   if (!ghosts.dead) { /* so that the report sees them */
     ghosts.dead = true;
     ghosts.next = run_modules;
     run_modules = &ghosts;
   }
-  /* Launches that are watched are looked at again at the end. */
-  if (!run_watches) retire(m);
+  if (leave_device(m, NULL))
+    settle(m);
+  else
+    run_some_later();
 }

@@ -55,10 +55,12 @@ void run_stream_gone(run_handle stream);
 
 /* ---- The gate (gate.c) ------------------------------------------------------------------------- */
 
-/* Around each call of the driver's that a thread makes; calls within calls pass. They do nothing where
- * nothing is watched. */
+/* Around each call of the driver's that a thread makes; calls within calls pass. The first two do nothing
+ * where nothing is watched. */
 void run_gate_in(void);
 void run_gate_out(void);
+void run_gate_enter(void);
+void run_gate_leave(void);
 /* The way through the gate to a function of the driver's that a program has looked up; the function itself
  * where nothing is watched, and for other libraries' functions. */
 void *run_gate_before(void *address);
@@ -68,11 +70,17 @@ bool run_gate_is_whole(void);
  * it is closed; else why not. Before run_lock is taken: a thread in a call may wait for that. */
 const char *run_gate_close(double seconds);
 void run_gate_open(void);
+/* The same at once, in a call or not; false: another thread is in one that passes the gate, or has closed it.
+ */
+bool run_gate_try_close(void);
 /* In a child of a fork: of the threads there is one. */
 void run_gate_forked(void);
 /* This thread's own default stream may be in use from now on; and whether any other thread's is. */
 void run_gate_own_stream(void);
 bool run_gate_others_own_streams(void);
+/* A launch in that stream; and how many there have been, of all threads. */
+void run_gate_own_launch(void);
+unsigned long run_gate_own_launches(void);
 /* An entry point whose stream 0 is the thread's own, by its name. */
 bool run_gate_is_own(const char *symbol);
 
@@ -81,9 +89,12 @@ bool run_gate_is_own(const char *symbol);
 /* NULL: nothing but this thread can touch the GPU's memory now, and the GPU is idle, for which it is waited
  * so many seconds; else why not. Takes no part in captures. The gate is closed. */
 const char *run_not_alone(double seconds);
-/* No stream has work, and none is being captured: loading and allocating now wait for nothing. In the relaxed
- * mode of captures. */
-bool run_is_idle(void);
+/* No stream of the current context has work, none is being captured, and no thread launches anything until
+ * run_release: loading, allocating and freeing wait for nothing but each other. `own`: run_gate_own_launches
+ * as a wait began that is over now, of this thread for the whole context; NULL: there was none. In the
+ * relaxed mode of captures. False: it is not so. */
+bool run_hold(const unsigned long *own);
+void run_release(void);
 /* The program has made threads. */
 bool run_is_threaded(void);
 

@@ -32,7 +32,7 @@ static int call(void) {
 static struct {
   atomic_uint from, params; /* params: how many its first kernel has */
   char name[16];            /* of a function */
-  atomic_bool gone, streams;
+  atomic_bool gone, streams, loaded, blocks;
 } given[MOST_HANDLES];
 
 /* 0: none of those that were handed out. */
@@ -53,7 +53,9 @@ EXPORT int fake_call(void) { return call(); }
 EXPORT unsigned fake_params(run_handle function) { return given[given[number(function)].from].params; }
 
 static int load(run_handle *out, const char *image) {
+  fake_load(1);
   const int r = hand_out(out, NULL);
+  fake_load(-1);
   const char *at = r ? NULL : strstr(image, ".entry"), *end = at ? strchr(at, ')') : NULL;
   while (end && (at = strstr(at + 1, ".param")) && at < end) given[number(*out)].params++;
   return r;
@@ -80,6 +82,7 @@ static int unload(run_handle h) {
 
 static int launched(run_handle function) {
   int r = call();
+  fake_launch(&given[number(function)].loaded);
   if (!r && fail > 0 && given[given[number(function)].from].gone) r = FAKE_GONE;
   if (!r) atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
   return r;
@@ -140,6 +143,7 @@ static int kernel(run_handle *out, run_handle library, const char *name) {
 
 static int allocate(uint64_t *address, size_t bytes) {
   const int r = call();
+  fake_may_wait();
   if (!r) *address = (uint64_t)(uintptr_t)calloc(1, bytes);
   if (!r) held++;
   return r;
@@ -154,6 +158,7 @@ static int copy(void *to, const void *from, size_t bytes) {
 static int variable(uint64_t *address, size_t *bytes) {
   static uint64_t word;
   const int r = call();
+  fake_may_wait();
   if (r) return r;
   *address = (uint64_t)(uintptr_t)&word;
   *bytes = sizeof word;
@@ -166,6 +171,25 @@ static int made(void **cubin, size_t *bytes) {
   *cubin = header;
   *bytes = sizeof header;
   return call();
+}
+
+static int make_function_ready(run_handle function) {
+  fake_may_wait();
+  given[number(function)].loaded = true;
+  return call();
+}
+
+static int make_stream(run_handle *out, unsigned flags) {
+  const int r = hand_out(out, NULL);
+  if (!r) given[number(*out)].blocks = !(flags & RUN_NON_BLOCKING);
+  return r;
+}
+
+static bool any_blocks(void) {
+  for (unsigned k = 1; k <= handles && k < MOST_HANDLES; k++)
+    if (given[k].blocks && fake_query((run_handle)(uintptr_t)(0x100000 + 64 * (uintptr_t)(k - 1)), false))
+      return true;
+  return false;
 }
 
 static int same(run_handle *out, run_handle from) {
@@ -219,7 +243,7 @@ GIVES(cuModuleGetGlobal_v2, (uint64_t * address, size_t *bytes, run_handle modul
       variable(address, bytes))
 GIVES(cuLibraryGetGlobal, (uint64_t * address, size_t *bytes, run_handle library, const char *name),
       variable(address, bytes))
-GIVES(cuLibraryUnload, (run_handle library), (held--, unload(library)))
+GIVES(cuLibraryUnload, (run_handle library), (held--, fake_may_wait(), unload(library)))
 GIVES(cuLinkCreate_v2, (unsigned n, int *options, void **values, run_handle *link), hand_out(link, NULL))
 GIVES(cuLinkComplete, (run_handle link, void **cubin, size_t *bytes), made(cubin, bytes))
 GIVES(cuModuleUnload, (run_handle module), unload(module))
@@ -227,7 +251,7 @@ GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *nam
       kernel(out, library, name))
 GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), same(function, kernel))
 GIVES(cuMemAlloc_v2, (uint64_t * address, size_t bytes), allocate(address, bytes))
-GIVES(cuMemFree_v2, (uint64_t address), (free((void *)(uintptr_t)address), held--, call()))
+GIVES(cuMemFree_v2, (uint64_t address), (free((void *)(uintptr_t)address), held--, fake_may_wait(), call()))
 GIVES(cuMemGetInfo_v2, (size_t * left, size_t *total), (*left = *total = 1 << 30, call()))
 GIVES(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, run_handle stream),
       copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes))
@@ -241,7 +265,9 @@ GIVES(cuEventElapsedTime, (float *ms, run_handle begin, run_handle end),
       (*ms = given[number(end)].streams ? 0.5F : 1, call()))
 GIVES(cuEventRecord, (run_handle event, run_handle stream), record(event))
 GIVES(cuEventCreate, (run_handle * event, unsigned flags), hand_out(event, NULL))
-GIVES(cuStreamCreate, (run_handle * stream, unsigned flags), hand_out(stream, NULL))
+GIVES(cuStreamCreate, (run_handle * stream, unsigned flags), make_stream(stream, flags))
+GIVES(cuStreamQuery, (run_handle stream), fake_query(stream, (uintptr_t)stream < 2 && any_blocks()))
+GIVES(cuFuncLoad, (run_handle function), make_function_ready(function))
 GIVES(cuStreamIsCapturing, (run_handle stream, int *status), answer(status, 0))
 GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, run_handle function, int threads, size_t shared),
       answer(n, 2))

@@ -2,6 +2,8 @@
 #ifndef FAKE_H
 #define FAKE_H
 
+#include <stdatomic.h>
+
 #include "run/driver.h"
 
 int cuInit(unsigned flags);
@@ -23,6 +25,19 @@ unsigned long fake_launches(void);
 unsigned long fake_calls(void);
 /* Libraries that are loaded, and memory that is allocated. */
 long fake_held(void);
+
+/* Work in a stream that does not end before fake_end: of (handle)2, in the thread's own default stream. */
+void fake_begin(run_handle stream);
+void fake_end(void);
+/* Calls that may wait for kernels that run, as they were made while there was such work: loading, unloading,
+ * allocating, freeing, asking for a variable, the first launch of a function that is not loaded; and launches
+ * while another thread was loading. */
+unsigned long fake_waits(void);
+/* For fake.c: such a call; a load begins, and ends; a launch; a stream that was made; its state. */
+void fake_may_wait(void);
+void fake_load(int change);
+void fake_launch(atomic_bool *is_loaded);
+int fake_query(run_handle stream, bool blocks);
 
 /* For fake_graph.c: whether this call fails; how many parameters the function has. */
 int fake_call(void);

@@ -1,0 +1,45 @@
+/* Work that goes on in the driver that does nothing, and the calls that may wait for it. */
+#include "fake.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+static atomic_bool busy, slow;
+static atomic_ulong waits;
+static atomic_int loading;
+static run_handle in;
+static pthread_t by;
+
+__attribute__((visibility("default"))) void fake_begin(run_handle stream) {
+  in = stream;
+  by = pthread_self();
+  slow = true;
+  busy = true;
+}
+
+__attribute__((visibility("default"))) void fake_end(void) { busy = false; }
+__attribute__((visibility("default"))) unsigned long fake_waits(void) { return waits; }
+
+void fake_may_wait(void) {
+  if (busy) waits++;
+}
+
+/* From the first work on, long enough for other threads to come between. */
+void fake_load(int change) {
+  loading += change;
+  fake_may_wait();
+  if (change > 0 && slow) usleep(500);
+}
+
+void fake_launch(atomic_bool *is_loaded) {
+  if (busy && !*is_loaded) waits++;
+  if (loading) waits++;
+  *is_loaded = true;
+}
+
+/* Stream 2 is the thread's own. The legacy one waits for those that block it. */
+int fake_query(run_handle stream, bool blocks) {
+  const bool own = stream == (run_handle)2, legacy = (uintptr_t)stream < 2;
+  const bool works = own ? in == stream && pthread_equal(by, pthread_self()) : legacy ? blocks : in == stream;
+  return busy && works ? RUN_NOT_READY : 0;
+}
