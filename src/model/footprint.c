@@ -3,32 +3,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef model_footprint_page *footprint_chunk; /* CHUNK_PAGES of them, or NULL */
-
-bool model_footprint_init(model_footprint *f) {
-  *f = (model_footprint){.chunks = calloc(FOOTPRINT_CHUNKS, sizeof(footprint_chunk))};
-  f->memory = FOOTPRINT_CHUNKS * sizeof(footprint_chunk);
-  return f->chunks != NULL;
-}
+/* ---- Leaves ------------------------------------------------------------------------ */
 
 void model_footprint_free(model_footprint *f) {
-  if (f->chunks)
-    for (size_t i = 0; i < FOOTPRINT_CHUNKS; i++) free(f->chunks[i]);
-  free(f->chunks);
-  f->chunks = NULL;
+  for (size_t i = 0; i < f->leaves.n; i++) free(f->leaves.data[i].page);
+  hd_vec_free(&f->leaves);
+  free(f->slot);
+  *f = (model_footprint){0};
+}
+
+/* The slot that has the leaf, or the free one where it would be. */
+static size_t slot_of(const model_footprint *f, uint32_t number) {
+  size_t i = (size_t)((number * 0x9E3779B97F4A7C15ull) >> 32) & (f->cap - 1);
+  while (f->slot[i] && f->leaves.data[f->slot[i] - 1].number != number) i = (i + 1) & (f->cap - 1);
+  return i;
+}
+
+static bool make_room(model_footprint *f) {
+  if (4 * (f->leaves.n + 1) <= 3 * f->cap) return true;
+  const size_t cap = f->cap ? f->cap * 2 : 16;
+  uint32_t *slot = calloc(cap, sizeof *slot);
+  if (!slot) return false;
+  f->memory += (cap - f->cap) * sizeof *slot;
+  free(f->slot);
+  f->slot = slot;
+  f->cap = cap;
+  for (size_t i = 0; i < f->leaves.n; i++) f->slot[slot_of(f, f->leaves.data[i].number)] = (uint32_t)i + 1;
+  return true;
+}
+
+/* NULL: no memory. */
+static model_footprint_page *make_leaf(model_footprint *f, uint32_t number) {
+  const model_footprint_leaf leaf = {number, calloc(LEAF_PAGES, sizeof *leaf.page)};
+  if (!leaf.page || !make_room(f) || !hd_vec_push(&f->leaves, leaf)) {
+    free(leaf.page);
+    f->failed = true;
+    return NULL;
+  }
+  f->memory += sizeof leaf + LEAF_PAGES * sizeof *leaf.page;
+  f->last = f->leaves.n - 1;
+  f->slot[slot_of(f, number)] = (uint32_t)f->leaves.n;
+  return leaf.page;
+}
+
+static model_footprint_page *leaf_of(model_footprint *f, uint32_t number) {
+  if (f->last < f->leaves.n && f->leaves.data[f->last].number == number) return f->leaves.data[f->last].page;
+  const uint32_t at = f->cap ? f->slot[slot_of(f, number)] : 0;
+  if (!at) return make_leaf(f, number);
+  f->last = at - 1;
+  return f->leaves.data[at - 1].page;
 }
 
 static model_footprint_page *page_of(model_footprint *f, uint32_t page) {
-  model_footprint_page **chunk = &f->chunks[page / CHUNK_PAGES];
-  if (!*chunk) {
-    *chunk = calloc(CHUNK_PAGES, sizeof **chunk);
-    if (!*chunk) {
-      f->failed = true;
-      return NULL;
-    }
-    f->memory += CHUNK_PAGES * sizeof **chunk;
-  }
-  return &(*chunk)[page % CHUNK_PAGES];
+  model_footprint_page *pages = leaf_of(f, page / LEAF_PAGES);
+  return pages ? &pages[page % LEAF_PAGES] : NULL;
+}
+
+/* Set bits; *count grows by those that were not. */
+static void set(uint64_t *word, uint64_t bits, uint64_t *count) {
+  const uint64_t fresh = bits & ~*word;
+  if (!fresh) return;
+  *count += hd_bits64(fresh);
+  *word |= fresh;
 }
 
 /* ---- One task's writes ---------------------------------------------------------- */
@@ -101,10 +137,10 @@ void model_footprint_add(model_footprint *f, model_task_writes *own, unsigned ki
     if (!p) return;
     if (kind != HD_ACCESS_STORE) { /* atomics need the old value */
       const uint64_t *mine = writes_at(own, page, false);
-      p->read[word] |= mine ? bits & ~mine[word] : bits;
+      set(&p->read[word], mine ? bits & ~mine[word] : bits, &f->read);
     }
     if (kind != HD_ACCESS_LOAD) {
-      p->written[word] |= bits;
+      set(&p->written[word], bits, &f->written);
       uint64_t *mine = writes_at(own, page, true);
       if (!mine) {
         f->failed = true;
@@ -116,26 +152,14 @@ void model_footprint_add(model_footprint *f, model_task_writes *own, unsigned ki
 }
 
 void model_footprint_merge(model_footprint *into, const model_footprint *from) {
-  for (size_t c = 0; c < FOOTPRINT_CHUNKS; c++) {
-    if (!from->chunks[c]) continue;
-    model_footprint_page *to = page_of(into, (uint32_t)(c * CHUNK_PAGES));
+  for (size_t i = 0; i < from->leaves.n; i++) {
+    const model_footprint_page *pages = from->leaves.data[i].page;
+    model_footprint_page *to = leaf_of(into, from->leaves.data[i].number);
     if (!to) return;
-    for (size_t i = 0; i < CHUNK_PAGES; i++)
+    for (size_t k = 0; k < LEAF_PAGES; k++)
       for (size_t w = 0; w < 2; w++) {
-        to[i].read[w] |= from->chunks[c][i].read[w];
-        to[i].written[w] |= from->chunks[c][i].written[w];
+        set(&to[k].read[w], pages[k].read[w], &into->read);
+        set(&to[k].written[w], pages[k].written[w], &into->written);
       }
   }
-}
-
-void model_footprint_count(const model_footprint *f, uint64_t *read_sectors, uint64_t *written_sectors) {
-  uint64_t r = 0, w = 0;
-  for (size_t c = 0; c < FOOTPRINT_CHUNKS; c++)
-    for (size_t i = 0; f->chunks[c] && i < CHUNK_PAGES; i++)
-      for (size_t k = 0; k < 2; k++) {
-        r += hd_bits64(f->chunks[c][i].read[k]);
-        w += hd_bits64(f->chunks[c][i].written[k]);
-      }
-  *read_sectors = r;
-  *written_sectors = w;
 }

@@ -1,25 +1,35 @@
 /* model/footprint.h: the sectors that a launch reads and writes, its compulsory traffic.
  *
- * One bit per 32-byte sector, in tables of 4 KB pages that are made when first touched. Each recording thread
- * has its own; the union does not depend on which thread recorded an access. */
+ * One bit per 32-byte sector, in leaves of 256 KB that are made when first touched: a launch of a long row
+ * may touch little of much memory, and has a footprint of its own. Each recording thread has its own, too;
+ * the union does not depend on which thread recorded an access. */
 #ifndef HEDDLE_MODEL_FOOTPRINT_H
 #define HEDDLE_MODEL_FOOTPRINT_H
 
 #include "model/coalesce.h"
 
 enum {
-  PAGE_LINES = 32,       /* 4 KB */
-  CHUNK_PAGES = 1 << 13, /* 32 MB of addresses */
-  FOOTPRINT_CHUNKS = 1 << (MODEL_ADDRESS_BITS - 12 - 13),
+  PAGE_LINES = 32, /* 4 KB */
+  LEAF_PAGES = 64, /* 256 KB */
 };
 
 typedef struct model_footprint_page {
   uint64_t read[2], written[2]; /* bit 4 * (line % 32) + sector */
 } model_footprint_page;
 
+typedef struct model_footprint_leaf {
+  uint32_t number;            /* of 256 KB */
+  model_footprint_page *page; /* LEAF_PAGES */
+} model_footprint_leaf;
+
+/* All zeros: nothing is touched. */
 typedef struct model_footprint {
-  model_footprint_page **chunks; /* FOOTPRINT_CHUNKS; NULL until used */
-  uint64_t memory;               /* bytes */
+  HD_VEC(model_footprint_leaf) leaves;
+  uint32_t *slot; /* open addressing: a leaf's place in the list + 1; 0: free */
+  size_t cap;
+  size_t last;            /* the leaf that was asked for last */
+  uint64_t read, written; /* sectors */
+  uint64_t memory;        /* bytes */
   bool failed;
 } model_footprint;
 
@@ -30,12 +40,10 @@ typedef struct model_task_writes {
   size_t cap, n;
 } model_task_writes;
 
-bool model_footprint_init(model_footprint *f);
 void model_footprint_free(model_footprint *f);
 /* One access. `kind` is an hd_access_kind; prefetches leave no trace. */
 void model_footprint_add(model_footprint *f, model_task_writes *own, unsigned kind, const model_lines *lines);
 void model_footprint_merge(model_footprint *into, const model_footprint *from);
-void model_footprint_count(const model_footprint *f, uint64_t *read_sectors, uint64_t *written_sectors);
 
 void model_task_writes_clear(model_task_writes *t);
 void model_task_writes_free(model_task_writes *t);

@@ -398,9 +398,7 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   t->base = calloc(tasks * t->warps, sizeof *t->base);
   t->stream = calloc(tasks * t->warps, sizeof *t->stream);
   t->workers = calloc(workers, sizeof *t->workers);
-  bool ok = t->task && t->base && t->stream && t->workers;
-  for (unsigned i = 0; ok && i < workers; i++) ok = model_footprint_init(&t->workers[i].foot);
-  if (!ok) {
+  if (!t->task || !t->base || !t->stream || !t->workers) {
     hd_trace_destroy(t);
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a trace of %llu tasks", (unsigned long long)tasks);
   }
@@ -500,10 +498,8 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
   *sum = (hd_trace_info){.tasks = t->tasks, .warps_per_task = t->warps};
   sum->memory = sizeof *t + t->n_workers * sizeof *t->workers +
                 t->tasks * (sizeof *t->task + t->warps * (sizeof *t->base + sizeof *t->stream));
-  uint64_t read, written;
-  model_footprint_count(&t->workers[0].foot, &read, &written);
-  sum->read_bytes = read * MODEL_SECTOR;
-  sum->written_bytes = written * MODEL_SECTOR;
+  sum->read_bytes = t->workers[0].foot.read * MODEL_SECTOR;
+  sum->written_bytes = t->workers[0].foot.written * MODEL_SECTOR;
   for (unsigned i = 0; i < t->n_workers; i++) {
     worker *w = &t->workers[i];
     shrink(w);
@@ -536,8 +532,6 @@ hd_status hd_trace_resume(hd_trace *t, hd_diag *d) {
   memset(more + t->n_workers, 0, t->at_once * sizeof *more);
   t->recording = t->n_workers;
   t->n_workers += t->at_once;
-  for (unsigned i = t->recording; i < t->n_workers; i++)
-    if (!model_footprint_init(&more[i].foot)) return hd_nomem(d);
   t->finished = false;
   return HD_OK;
 }

@@ -201,6 +201,27 @@ static void a_trace_that_outgrows_its_limit_ends_with_nomem(void **state) {
   hd_trace_destroy(t);
 }
 
+/* A launch of a long row may touch a little of much memory: the sectors that it touches take no more memory
+ * than they need. */
+static void touches_far_apart_take_little_memory(void **state) {
+  const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
+  hd_diag d;
+  hd_trace *t;
+  assert_int_equal(hd_trace_create(grid, block, 1, 2 << 20, &t, &d), HD_OK);
+  const hd_emu_hooks *h = hd_trace_hooks(t);
+  h->cta_start(h->ctx, 0, 0, 0);
+  for (uint64_t k = 0; k < 256; k++) {
+    synth_put(h, 0, 0, 0, 0, HD_ACCESS_LOAD, k << 25, 4);
+    synth_put(h, 0, 0, 0, 1, HD_ACCESS_STORE, k << 25, 4); /* 64 bytes of the second half are new */
+    synth_put(h, 0, 0, 0, 1, HD_ACCESS_STORE, (k << 25) + 64, 4);
+  }
+  h->cta_end(h->ctx, 0, 0, 1, 32);
+  assert_int_equal(hd_trace_finish(t, &d), HD_OK);
+  assert_int_equal(hd_trace_get_info(t).read_bytes, 256 * 128);
+  assert_int_equal(hd_trace_get_info(t).written_bytes, 256 * 192);
+  hd_trace_destroy(t);
+}
+
 /* ---- Misuse ---------------------------------------------------------------------------------- */
 
 static void launches_that_cannot_be_are_refused(void **state) {
@@ -311,6 +332,7 @@ int main(void) {
       cmocka_unit_test(the_trace_does_not_depend_on_the_number_of_host_threads),
       cmocka_unit_test(affine_kernels_take_three_bytes_per_access_or_less),
       cmocka_unit_test(a_trace_that_outgrows_its_limit_ends_with_nomem),
+      cmocka_unit_test(touches_far_apart_take_little_memory),
       cmocka_unit_test(launches_that_cannot_be_are_refused),
       cmocka_unit_test(hooks_out_of_place_fail_the_trace_and_nothing_else),
       cmocka_unit_test(addresses_count_from_the_start_of_device_memory),
