@@ -353,6 +353,7 @@ typedef struct hd_replay_options {
   hd_warps warps;      /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
   hd_replay_part part;
   hd_replay_progress *progress; /* filled in, with a clock, unless NULL */
+  double until;     /* hd_seconds at which the replay ends, done or not, with HD_ERR_NOMEM; 0: never */
   bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 

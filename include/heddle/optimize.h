@@ -24,7 +24,8 @@ typedef struct hd_optimize_options {
   size_t n_plans;
   bool keep_launch; /* without `plans`: only such as leave the launch as it is */
   double seconds;   /* for all of it on two cores, about: without `plans` they decide how many are tried, and
-                       longer launches are sampled; 60 when 0 */
+                       longer launches are sampled; 60 when 0. After them, and a minute in any case, it ends
+                       with what it has */
   bool exact;       /* nothing is sampled, and the proof is at the workload's size */
   /* How far the work is; called by one thread at a time. */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
@@ -65,6 +66,7 @@ typedef struct hd_optimized {
    * all the same, the most promising first; for a GPU to judge. */
   hd_plan_list unseen;
   bool stopped;   /* not all plans were replayed */
+  size_t late;    /* plans that were not, for the time was over */
   uint32_t tried; /* plans whose instructions were counted */
   hd_optimize_seconds seconds;
 } hd_optimized;

@@ -27,6 +27,8 @@ HD_API hd_status hd_workload_digest(const hd_workload *w, unsigned arch, hd_dige
 typedef struct hd_study hd_study;
 HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d);
 HD_API void hd_study_close(hd_study *s);
+/* hd_run_options.until of its replays from now on. No replay runs meanwhile. */
+HD_API void hd_study_set_until(hd_study *s, double at);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 /* The launch that accesses memory most. */
 HD_API uint32_t hd_study_busiest(const hd_study *s);

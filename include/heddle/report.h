@@ -77,6 +77,7 @@ typedef struct hd_report {
   double second_speedup, second_part; /* hd_optimized's; 0: none */
   double part;                        /* of the work that was replayed: hd_study_part; 0: all of it */
   bool stopped;                       /* not all plans were replayed */
+  size_t late;                        /* plans that were not, for the time was over */
   const hd_reuse_picture *picture;    /* or NULL */
 } hd_report;
 

@@ -83,12 +83,13 @@ static bool is_cooperative(const hd_workload *w) {
 
 static hd_status open_on(runner *r, const hd_compiled *code, const hd_resolved *plans,
                          const hd_run_options *o, unsigned checks, const hd_emu *like, hd_diag *d) {
-  *r = (runner){.w = code->workload, .code = code, .n_sms = o->n_sms};
+  *r = (runner){.w = code->workload, .code = code, .n_sms = o->n_sms, .until = o->until};
   if (!r->n_sms) r->n_sms = is_cooperative(r->w) ? LAUNCH_COOPERATIVE_SMS : LAUNCH_SMS;
   hd_arena_init(&r->arena);
   hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = r->n_sms, .like = like};
   hd_status st = launch_check_variables(code, d);
   if (st == HD_OK) st = hd_emu_create(&eo, &r->emu, d);
+  if (st == HD_OK) hd_emu_set_until(r->emu, o->until);
   launch_memory memory = {
       .ctx = r->emu, .alloc = allocate, .write = write_bytes, .tensor_map = tensor_map, .image = image};
   if (st == HD_OK) st = launch_setup_open(&r->setup, code, memory, d);
@@ -253,24 +254,28 @@ typedef struct some {
   hd_emu_grid *grid;
   const uint64_t *tasks;
   uint64_t n, most;
+  double until; /* hd_seconds; 0: never */
   uint32_t n_sms;
   _Atomic uint64_t next;
   _Atomic int status;
   hd_diag *d; /* of the first that fails */
 } some;
 
-static void run_cta(some *s, hd_emu_cta *c) {
+/* False: its time was over first. */
+static bool run_cta(const some *s, hd_emu_cta *c) {
   enum { QUANTUM = 4096 };
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
+    if (s->until > 0 && hd_seconds() >= s->until) return false;
     for (uint32_t w = 0; w < hd_emu_cta_warps(c); w++) {
       const uint64_t done = hd_emu_warp_instructions(c, w), left = s->most > done ? s->most - done : 0;
       if (!left) continue;
       const hd_step step = hd_emu_warp_step(c, w, left < QUANTUM ? left : QUANTUM);
-      if (step == HD_STEP_FAULT) return;
+      if (step == HD_STEP_FAULT) return true;
       goes_on |= step != HD_STEP_DONE && hd_emu_warp_instructions(c, w) != done;
     }
   }
+  return true;
 }
 
 static void run_some(void *ctx, unsigned worker) {
@@ -279,21 +284,22 @@ static void run_some(void *ctx, unsigned worker) {
     hd_emu_cta *c;
     hd_diag e = {0};
     int none = HD_OK;
-    const hd_status st =
-        hd_emu_cta_start(s->grid, s->tasks[i], (uint32_t)(s->tasks[i] % s->n_sms), worker, &c, &e);
-    if (st != HD_OK) {
-      if (atomic_compare_exchange_strong(&s->status, &none, (int)st) && s->d) *s->d = e;
-      return;
+    hd_status st = hd_emu_cta_start(s->grid, s->tasks[i], (uint32_t)(s->tasks[i] % s->n_sms), worker, &c, &e);
+    if (st == HD_OK) {
+      if (!run_cta(s, c)) st = hd_fail(&e, HD_ERR_NOMEM, "a task takes longer than it may on the emulator");
+      hd_emu_cta_end(c);
     }
-    run_cta(s, c);
-    hd_emu_cta_end(c);
+    if (st == HD_OK) continue;
+    if (atomic_compare_exchange_strong(&s->status, &none, (int)st) && s->d) *s->d = e;
+    return;
   }
 }
 
 hd_status runner_run_some(runner *r, uint32_t launch, const hd_emu_hooks *hooks, const uint64_t *tasks,
                           uint64_t n, uint64_t most, unsigned threads, hd_diag *d) {
   const hd_emu_launch_params p = launch_params(r, launch, 1);
-  some s = {.tasks = tasks, .n = n, .most = most, .n_sms = r->n_sms, .d = d};
+  some s = {.tasks = tasks, .n = n, .most = most, .until = r->until, .n_sms = r->n_sms, .d = d};
+  hd_emu_set_until(r->emu, r->until);
   hd_status st = hd_emu_grid_begin(r->program, &p, hooks, &s.grid, d);
   if (st != HD_OK) return st;
   if (!hd_parallel(threads, run_some, &s) && s.next < n) st = hd_nomem(d);

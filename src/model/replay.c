@@ -116,7 +116,8 @@ uint32_t model_replay_epoch(hd_model *m, uint64_t wake, uint64_t *now) {
   return n;
 }
 
-static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
+/* False: its time was over first. */
+static bool run(hd_model *m, model_dispatcher *q, uint32_t resident, double until) {
   uint32_t n_sms = m->gpu.n_sms;
   first_wave(q, m, resident);
   uint64_t now = 0, told = 0;
@@ -124,6 +125,7 @@ static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
     uint64_t wake = model_replay_wake(m);
     if (q->search.n && q->search.wake < wake) wake = q->search.wake;
     if (wake == SM_NEVER) break;
+    if (until > 0 && hd_seconds() >= until) return false;
     const uint32_t n = model_replay_epoch(m, wake, &now);
     q->ended += n;
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
@@ -139,6 +141,7 @@ static void run(hd_model *m, model_dispatcher *q, uint32_t resident) {
     told = so_far;
   }
   mark_progress(m, q, now, true);
+  return true;
 }
 
 static void collect_clock(const hd_model *m, const model_dispatcher *q, hd_counters *out) {
@@ -374,8 +377,8 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     m->sms[i].threshold = o->threshold;
     if (streams) model_cache_rank(&m->sms[i].l1, false);
   }
-  run(m, &q, running);
-  collect(m, t, &q, o->keep_caches, out);
+  const bool done = run(m, &q, running, o->until);
+  if (done) collect(m, t, &q, o->keep_caches, out);
   model_dispatch_free(&q);
-  return HD_OK;
+  return done ? HD_OK : hd_fail(d, HD_ERR_NOMEM, "the replay takes longer than it may");
 }

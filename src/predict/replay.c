@@ -117,6 +117,7 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   if (!record_has(r, launch, tasks, n)) {
     pthread_rwlock_unlock(&r->use);
     pthread_rwlock_wrlock(&r->use);
+    r->r.until = s->run.until;
     st = record_tasks(r, launch, tasks, n, l->most, d);
     pthread_rwlock_unlock(&r->use);
     pthread_rwlock_rdlock(&r->use);
@@ -145,6 +146,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                                      .extra = extra->instructions,
                                      .extra_depth = extra->depth,
                                      .timed = s->run.timed,
+                                     .until = s->run.until,
                                      .warps = warps,
                                      .threshold = p->form == HD_FORM_REGISTER ? p->bypass : (hd_bypass){0}};
   return st;

@@ -117,6 +117,8 @@ void study_set_threads(hd_study *s, unsigned threads) {
   if (s->recording) s->recording->threads = threads;
 }
 
+void hd_study_set_until(hd_study *s, double at) { s->run.until = at; }
+
 hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d) {
   return study_open(w, o, NULL, out, d);
 }
@@ -142,7 +144,7 @@ uint32_t hd_study_busiest(const hd_study *s) {
       most = i;
   return most;
 }
-double hd_study_part(const hd_study *s) { return s->sample ? s->sample->part : 1; }
+double hd_study_part(const hd_study *s) { return s && s->sample ? s->sample->part : 1; }
 double hd_study_units(const hd_study *s) {
   double units = 0;
   if (s->sample) return s->sample->units;

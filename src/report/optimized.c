@@ -62,7 +62,8 @@ hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch
                      .seconds = f->seconds,
                      .unseen = &f->unseen,
                      .part = hd_study_part(f->study),
-                     .stopped = f->stopped};
+                     .stopped = f->stopped,
+                     .late = f->late};
 }
 
 hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
@@ -76,7 +77,7 @@ hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_
   *r = hd_optimized_report(w, g, dispatch, f);
   r->output = f->best ? out->kernel : NULL;
   r->table = f->best && f->table.n ? out->table : NULL;
-  r->html = out->page;
+  r->html = f->study ? out->page : NULL; /* without traces there is nothing to draw */
   if (f->best) st = write_kernel(w, f, out, d);
-  return st == HD_OK ? write_page(r, f, out, d) : st;
+  return st == HD_OK && f->study ? write_page(r, f, out, d) : st;
 }

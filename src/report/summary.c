@@ -202,7 +202,8 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
   hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
                 r->gpu->title, r->dispatch, r->n_rows);
   put_table(r, limit, colour, out);
-  report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, report_default(r), out);
+  if (r->rows[0].status == HD_OK)
+    report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, report_default(r), out);
   if (r->best > 0) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[r->best].plan, &plan);
@@ -224,8 +225,10 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
     hd_buf_printf(out, "\nThe kernel is left as it is: %s.\n", r->nothing_helps);
     put_waits(r, out);
     put_unseen(r, out);
-    hd_buf_printf(out, "Wrote %s.\n", r->html);
+    if (r->html) hd_buf_printf(out, "Wrote %s.\n", r->html);
   }
+  if (r->late && r->rows[0].status == HD_OK)
+    hd_buf_printf(out, "The time was over before %zu of the %zu plans were replayed.\n", r->late, r->n_rows);
   if (r->stopped) hd_buf_puts(out, "The search was stopped: not all plans were tried.\n");
   put_seconds(r, out);
 }
@@ -264,7 +267,8 @@ void hd_report_json(const hd_report *r, hd_buf *out) {
     json_object_set_new(j, "unseen", unseen);
   }
   if (j) json_object_set_new(j, "seconds", seconds_json(r));
-  if (j) json_object_set_new(j, "report", json_string(r->html));
+  if (j && r->html) json_object_set_new(j, "report", json_string(r->html));
+  if (j && r->late) json_object_set_new(j, "late_plans", json_integer((json_int_t)r->late));
   if (j && r->picture) json_object_set_new(j, "picture", report_picture_json(r->picture));
   report_put_json(j, out);
 }

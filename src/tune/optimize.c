@@ -13,9 +13,12 @@ static const double default_seconds = 60, replays_part = 0.45, second_part = 0.1
  * plans that change accesses have recordings of their own. bench_timing: traces run at 10 to 22 million units
  * a second, replays at 7 to 64. */
 static const double plan_replays = 1.6;
-/* A trace of whole launches, which cannot be sampled, may take twice the seconds of all, for the machine may
- * be busy, and that long in any case. */
-static const double least_trace_seconds = 60;
+/* The work follows from the seconds as numbers of accesses and instructions, so that results do not depend on
+ * the machine. Where it takes longer than it should, each stage ends when so much of the time is over, done
+ * or not: with what it has. The time is the seconds, and that long in any case, for the machine may be busy.
+ */
+static const double least_time = 60;
+static const double traced_by = 0.5, listed_by = 0.6, replayed_by = 0.75, looked_by = 0.83, proved_by = 0.95;
 /* Plans that share the time of replays where launches are sampled; second looks at most. */
 enum { SAMPLED = 48, LEAST_CANDIDATES = 4, LOOKS = 4 };
 
@@ -37,7 +40,22 @@ typedef struct optimizing {
   size_t too_little; /* the first row that was struck out for promising less than is asked; 0: none */
   HD_VEC(counted) counted;
   size_t replayed; /* the first so many rows */
+  double began;
 } optimizing;
+
+/* hd_seconds when this part of the time is over; 0: it is never over. */
+static double when(const optimizing *z, double part) {
+  const double all = z->o.seconds > least_time ? z->o.seconds : least_time;
+  const double cores = z->o.run.threads ? z->o.run.threads : hd_cpu_count();
+  return z->o.exact ? 0 : z->began + part * all * (cores < 2 ? 2 / cores : 1);
+}
+
+static bool is_over(const optimizing *z, double part) { return !z->o.exact && hd_seconds() >= when(z, part); }
+
+/* What failed was over a budget, of time or of memory. */
+static bool over_budget(const hd_diag *e) {
+  return e->status == HD_ERR_NOMEM && strcmp(e->message, "out of memory") != 0;
+}
 
 /* ---- Plans to choose among ------------------------------------------------------------ */
 
@@ -62,8 +80,10 @@ static size_t affordable(const optimizing *z) {
   return n < LEAST_CANDIDATES ? LEAST_CANDIDATES : n > HD_CANDIDATES ? HD_CANDIDATES : (size_t)n;
 }
 
+/* A list that takes too long to make is left out: its plans come from facts about all traces. */
 static hd_status list_rows(optimizing *z, hd_diag *d) {
   static const hd_plan baseline;
+  hd_diag e = {0};
   hd_status st = add_row(z, &baseline, d);
   for (size_t i = 0; st == HD_OK && z->o.plans && i < z->o.n_plans; i++)
     st = add_row(z, &z->o.plans[i].plan, d);
@@ -75,7 +95,10 @@ static hd_status list_rows(optimizing *z, hd_diag *d) {
                           .keep_launch = z->o.keep_launch,
                           .most = affordable(z)};
   hd_plan_list plans = {0};
-  st = hd_advise_list(z->w, z->out->study, z->g, &list, &plans, d);
+  hd_study_set_until(z->out->study, when(z, listed_by));
+  st = hd_advise_list(z->w, z->out->study, z->g, &list, &plans, &e);
+  if (st != HD_OK && over_budget(&e)) return HD_OK;
+  if (st != HD_OK && d) *d = e;
   for (size_t i = 0; st == HD_OK && i < plans.n && i < list.most; i++) st = add_row(z, &plans.at[i].plan, d);
   if (plans.replayed) {
     z->out->rows[0].counters = plans.original;
@@ -256,6 +279,27 @@ static hd_status give_up(optimizing *z, const char *why) {
   return HD_OK;
 }
 
+/* Without traces, or a replay of the default, nothing is known of any plan. */
+static hd_status know_nothing(optimizing *z, const char *why) {
+  strike_out(&z->out->rows[0], HD_ERR_NOMEM, why);
+  z->out->best = 0;
+  snprintf(z->out->why, sizeof z->out->why,
+           "no plan was tried, for want of time: %.300s (a larger --budget, or a smaller --size)", why);
+  return HD_OK;
+}
+
+/* What is not proved is not written. */
+static hd_status leave_unproved(optimizing *z, const hd_sweep_row *row) {
+  hd_buf plan = {0};
+  hd_plan_print(&row->plan, &plan);
+  z->out->best = 0;
+  snprintf(z->out->why, sizeof z->out->why,
+           "the time was over before a plan was proved (next: %.100s, predicted %.2fx; a larger --budget)",
+           plan.data ? plan.data : "", z->out->rows[0].counters.time_us / row->counters.time_us);
+  hd_buf_free(&plan);
+  return HD_OK;
+}
+
 /* Try the row's plan; *done: it is the one, or no other would fare better. */
 static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   hd_sweep_row *row = &z->out->rows[at];
@@ -274,7 +318,9 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   }
   bool proved = st == HD_OK && prove(z, row, &plans, &st, &e);
   if (proved) st = take_text(z, &plans, &e);
-  if (is_the_plans_fault(st)) {
+  if (st != HD_OK && over_budget(&e) && is_over(z, proved_by)) {
+    st = leave_unproved(z, row);
+  } else if (is_the_plans_fault(st)) {
     strike_out(row, st, e.message);
     /* A plan that a smaller launch does not take may be one for larger ones. */
     *done = st == HD_ERR_REFUSED && only_reorders(&row->plan) && !z->proof.smaller;
@@ -341,7 +387,7 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
   }
   report(z, "looking again", z->second.looks, LOOKS);
   *st = second_look_take(&z->second, &row->plan, &z->out->second_speedup, &e);
-  if (is_the_plans_fault(*st)) {
+  if (is_the_plans_fault(*st) || (*st != HD_OK && over_budget(&e))) {
     strike_out(row, *st, e.message);
     *st = HD_OK;
     return false;
@@ -381,6 +427,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
   hd_status st = HD_OK;
   for (bool done = false; st == HD_OK && !done;) {
     int64_t best = hd_sweep_best(rows, z->out->n_rows);
+    if (rows[0].status == HD_ERR_NOMEM) return know_nothing(z, rows[0].why);
     if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
     z->out->best = 0;
     if (best == 0 || !count_promising(z)) break;
@@ -394,6 +441,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
       snprintf(z->out->why, sizeof z->out->why, "no plan was proved before the search was stopped");
       return HD_OK;
     }
+    if (is_over(z, proved_by)) return leave_unproved(z, &rows[best]);
     if (!keeps_promise(z, &rows[best], &st, d)) continue;
     report(z, "proving plans", promising - count_promising(z), promising);
     if (z->proof.checker && is_known_loser(z, &rows[best])) continue;
@@ -413,9 +461,10 @@ static void report_replays(void *ctx, size_t done, size_t n) {
  */
 static hd_status replay(optimizing *z, hd_diag *d) {
   const size_t threads = z->o.run.threads ? z->o.run.threads : hd_cpu_count(), n = z->out->n_rows;
-  const size_t most = z->o.stop ? 4 * threads : n;
+  const size_t most = z->o.stop || !z->o.exact ? 4 * threads : n;
   hd_status st = HD_OK;
-  while (st == HD_OK && z->replayed < n) {
+  hd_study_set_until(z->out->study, when(z, replayed_by));
+  while (st == HD_OK && z->replayed < n && !is_over(z, replayed_by)) {
     const size_t at = z->replayed, some = n - at < most ? n - at : most;
     st = hd_sweep(z->out->study, z->g, z->o.dispatch, z->o.seed, z->out->rows + at, some, z->o.run.threads,
                   report_replays, z, d);
@@ -424,7 +473,10 @@ static hd_status replay(optimizing *z, hd_diag *d) {
     if (z->out->stopped) break;
   }
   for (size_t i = z->replayed; i < n; i++)
-    strike_out(&z->out->rows[i], HD_ERR_UNSUPPORTED, "the search was stopped before it was replayed");
+    strike_out(&z->out->rows[i], HD_ERR_NOMEM,
+               z->out->stopped ? "the search was stopped before it was replayed"
+                               : "the time was over before it was replayed");
+  for (size_t i = 0; i < n; i++) z->out->late += z->out->rows[i].status == HD_ERR_NOMEM;
   return st;
 }
 
@@ -439,21 +491,38 @@ static double lap(double *since) {
 
 /* Launches that cannot be sampled are traced whole, as long as that may take. */
 static hd_status trace(optimizing *z, hd_diag *d) {
+  static const hd_plan baseline;
   hd_run_options traced = z->o.run;
   hd_diag e = {0};
   traced.watch = (hd_watch){z->o.progress, z->o.ctx};
-  if (!z->o.exact && traced.trace_seconds <= 0)
-    traced.trace_seconds = 2 * z->o.seconds > least_trace_seconds ? 2 * z->o.seconds : least_trace_seconds;
-  const hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
-  if (st == HD_ERR_NOMEM)
-    return hd_fail(d, st, "%.400s: a smaller size of the workload, or a larger budget", e.message);
+  traced.until = when(z, traced_by);
+  if (traced.until > 0 && traced.trace_seconds <= 0) traced.trace_seconds = traced.until - hd_seconds();
+  hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
+  if (st != HD_OK && over_budget(&e)) {
+    z->out->late = 1;
+    st = add_row(z, &baseline, d);
+    return st == HD_OK ? know_nothing(z, e.message) : st;
+  }
   if (st != HD_OK && d) *d = e;
+  return st;
+}
+
+static hd_status search(optimizing *z, double *clock, hd_diag *d) {
+  report(z, "choosing plans to try", 0, 1);
+  hd_status st = list_rows(z, d);
+  z->out->seconds.advice = lap(clock);
+  if (st == HD_OK) st = replay(z, d);
+  z->out->seconds.replay = lap(clock);
+  z->o.run.until = when(z, proved_by);
+  if (st == HD_OK) st = choose(z, d);
+  z->out->seconds.proof = lap(clock) - z->second.seconds;
+  z->out->seconds.replay += z->second.seconds;
   return st;
 }
 
 hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o, hd_optimized *out,
                       hd_diag *d) {
-  optimizing z = {.w = w, .g = g, .out = out};
+  optimizing z = {.w = w, .g = g, .out = out, .began = hd_seconds()};
   if (o) z.o = *o;
   z.o.run.n_sms = g->n_sms;
   z.o.run.timed = hd_gpu_has_clock(g);
@@ -463,19 +532,13 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
     z.o.run.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);
   z.second = (second_look){.w = w, .g = g, .run = z.o.run, .dispatch = z.o.dispatch, .seed = z.o.seed};
   z.second.run.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
+  z.second.run.until = when(&z, looked_by);
   *out = (hd_optimized){0};
-  double clock = hd_seconds();
+  double clock = z.began;
   report(&z, "tracing", 0, 1);
   hd_status st = trace(&z, d);
   out->seconds.trace = lap(&clock);
-  report(&z, "choosing plans to try", 0, 1);
-  if (st == HD_OK) st = list_rows(&z, d);
-  out->seconds.advice = lap(&clock);
-  if (st == HD_OK) st = replay(&z, d);
-  out->seconds.replay = lap(&clock);
-  if (st == HD_OK) st = choose(&z, d);
-  out->seconds.proof = lap(&clock) - z.second.seconds;
-  out->seconds.replay += z.second.seconds;
+  if (st == HD_OK && out->study) st = search(&z, &clock, d);
   report(&z, "proving plans", 1, 1);
   winner_proof_close(&z.proof);
   second_look_close(&z.second);

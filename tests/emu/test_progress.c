@@ -21,6 +21,7 @@ typedef struct run {
   unsigned checks;
   hd_dispatch_kind kind;
   uint64_t quiet;
+  double seconds; /* that it may take; 0: any */
 } run;
 
 static hd_status launch(const char *body, run how, hd_diag *d, uint32_t *out) {
@@ -44,6 +45,7 @@ static hd_status launch(const char *body, run how, hd_diag *d, uint32_t *out) {
   assert_int_equal(hd_emu_alloc(e, BYTES, &a, d), HD_OK);
   memset(hd_emu_ptr(e, a, BYTES), 0, BYTES);
   hd_emu_mark_written(e, a, BYTES);
+  if (how.seconds > 0) hd_emu_set_until(e, hd_seconds() + how.seconds);
   hd_status st = hd_emu_load(e, m, &p, d);
   if (st != HD_OK) fail_msg("%s", d->message);
   const hd_emu_launch_params l = {.kernel = "k",
@@ -230,10 +232,35 @@ static void a_wait_for_a_later_cta_ends_where_it_has_a_place(void **state) {
       }
 }
 
+/* Minutes of a loop in one CTA, alone and in turn with others, and CTAs that have not started. */
+static void a_launch_ends_when_its_time_is_over(void **state) {
+  static const char spin[] = "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 4000000000;\n"
+                             "@%p1 bra L;\nst.global.u32 [%a], %r1;";
+  static const char spin_and_wait[] =
+      "setp.ne.u32 %p2, %b, 3;\n@%p2 bra W;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\n"
+      "setp.ne.u32 %p1, %r1, 4000000000;\n@%p1 bra L;\nst.volatile.global.u32 [%a], %r1;\nret;\n"
+      "W: ld.volatile.global.u32 %r2, [%a];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra W;";
+  const struct {
+    const char *body;
+    run how;
+  } cases[] = {{spin, {.grid = 1, .seconds = 0.02}},
+               {spin, {.grid = 64, .threads = 2, .sms = 2, .seconds = 0.02}},
+               {spin_and_wait, {.grid = 4, .resident = 4, .seconds = 0.02}},
+               {"st.global.u32 [%a], 1;", {.grid = 1, .seconds = 1e-9}}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    hd_diag d;
+    uint32_t result;
+    assert_int_equal(launch(cases[k].body, cases[k].how, &d, &result), HD_ERR_NOMEM);
+    assert_non_null(strstr(d.message, "takes longer than it may"));
+    assert_int_equal(result, 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_deadlock_is_a_fault_that_names_the_loop),
       cmocka_unit_test(slow_progress_is_no_deadlock),
+      cmocka_unit_test(a_launch_ends_when_its_time_is_over),
       cmocka_unit_test(a_wait_for_a_later_cta_ends_where_it_has_a_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,36 @@ static void a_trace_ends_when_it_takes_too_long(void **state) {
   hd_workload_close(w);
 }
 
+/* Nothing is left of what was not finished: with time again, results are as they were. */
+static void runs_and_replays_end_when_their_time_is_over(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("matmul-naive", "small");
+  const hd_gpu g = load_gpu("h100");
+  const double past = hd_seconds();
+  hd_study *s = NULL;
+  hd_diag d = {0};
+  hd_run_options run = {.threads = 2, .timed = true, .until = past};
+  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_NOMEM);
+  assert_non_null(strstr(d.message, "takes longer than it may"));
+  run.until = 0;
+  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
+  session z = {.w = w, .s = s, .g = g};
+  const char *const plans[] = {"order=col", "bypass=l1:1"};
+  for (size_t i = 0; i < 2; i++) {
+    hd_plan p = parse_plan(plans[i]);
+    hd_counters c;
+    const hd_counters before = replay(&z, plans[i]);
+    hd_study_set_until(s, past);
+    assert_int_equal(hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d), HD_ERR_NOMEM);
+    assert_non_null(strstr(d.message, "takes longer than it may"));
+    hd_study_set_until(s, 0);
+    const hd_counters after = replay(&z, plans[i]);
+    assert_memory_equal(&before, &after, sizeof before);
+    hd_plan_free(&p);
+  }
+  close_session(&z);
+}
+
 /* Contents that somebody has already are taken as they are: the same ones give the same traces, others
  * others.
  */
@@ -177,6 +207,7 @@ static void on_maxwell_read_only_loads_come_to_l1(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a trace ends when it takes too long", a_trace_ends_when_it_takes_too_long),
+      BEHAVIOUR("runs and replays end when their time is over", runs_and_replays_end_when_their_time_is_over),
       BEHAVIOUR("a study takes contents that are given", a_study_takes_contents_that_are_given),
       BEHAVIOUR("what bypasses does not reach L1", what_bypasses_does_not_reach_l1),
       BEHAVIOUR("policies of L2 show in what DRAM reads", policies_of_l2_show),

@@ -116,6 +116,38 @@ static void a_proof_of_a_smaller_size_says_so(void **state) {
   }
 }
 
+/* Plans that the time did not suffice for are counted. Without traces there is no page. */
+static void an_optimization_says_what_the_time_did_not_suffice_for(void **state) {
+  const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
+  const hd_sweep_row late = {.status = HD_ERR_NOMEM, .why = "the time was over before it was replayed"};
+  hd_sweep_row rows[] = {{.plan = original, .counters = counters}, late};
+  hd_report r = {.workload = &workload,
+                 .gpu = &gpu,
+                 .dispatch = "demand",
+                 .rows = rows,
+                 .n_rows = 2,
+                 .nothing_helps = "no gain is predicted",
+                 .html = "made-up.html",
+                 .late = 1};
+  hd_buf text = {0};
+  hd_report_text(&r, 0, false, &text);
+  assert_non_null(strstr(text.data, "The time was over before 1 of the 2 plans were replayed.\n"));
+  assert_non_null(strstr(text.data, "Wrote made-up.html.\n"));
+  hd_report_json(&r, &text);
+  assert_non_null(strstr(text.data, "\"late_plans\": 1"));
+  hd_buf_free(&text);
+  rows[0] = late;
+  r.nothing_helps = "no plan was tried, for want of time: made up";
+  r.html = NULL;
+  hd_report_text(&r, 0, false, &text);
+  hd_report_json(&r, &text);
+  assert_non_null(
+      strstr(text.data, "\nThe kernel is left as it is: no plan was tried, for want of time: made up"));
+  assert_null(strstr(text.data, "Wrote"));
+  assert_null(strstr(text.data, "\"report\""));
+  hd_buf_free(&text);
+}
+
 static void a_simulation_is_all_its_counters(void **state) {
   hd_buf out = {0};
   hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
@@ -282,6 +314,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a check says what agrees", a_check_says_what_agrees),
       BEHAVIOUR("a proof of a smaller size says so", a_proof_of_a_smaller_size_says_so),
+      BEHAVIOUR("an optimization says what the time did not suffice for",
+                an_optimization_says_what_the_time_did_not_suffice_for),
       BEHAVIOUR("a simulation is all its counters", a_simulation_is_all_its_counters),
       BEHAVIOUR("times name what failed, and what has too few rounds",
                 times_name_what_failed_and_what_has_too_few_rounds),

@@ -78,10 +78,10 @@ static bool take_chunk(launch *l, chunk *c) {
   return c->n > 0;
 }
 
-/* Run it to its end; false: it gets nowhere. */
-static bool run_to_end(emu_progress *p, hd_emu_cta *c) {
+/* Run it to its end, or until the launch's time is over; false: it gets nowhere. */
+static bool run_to_end(const launch *l, emu_progress *p, hd_emu_cta *c) {
   emu_progress_made(p);
-  while (c->live_warps) {
+  while (c->live_warps && !emu_is_late(l->grid)) {
     const uint64_t clock = c->clock;
     for (uint32_t k = 0; k < c->n_warps; k++)
       if (c->live_mask >> k & 1 && hd_emu_warp_step(c, k, RUN_QUANTUM) == HD_STEP_FAULT) return true;
@@ -102,10 +102,12 @@ static bool leave(launch *l, resident r) {
 static hd_status run_one(launch *l, worker *me, emu_progress *p, resident r, unsigned number) {
   hd_status st = emu_unit_start(l->grid, r.task, r.position, r.sm, number, &r.cta, &me->diag);
   if (st != HD_OK) return st;
-  if (!run_to_end(p, r.cta)) {
+  if (!run_to_end(l, p, r.cta)) {
     atomic_store(&l->interleave, true);
     if (leave(l, r)) return HD_OK;
     st = hd_nomem(&me->diag);
+  } else if (emu_is_late(l->grid)) {
+    st = emu_say_late(l->grid, &me->diag);
   }
   account(&me->stats, r.cta);
   hd_emu_cta_end(r.cta);
@@ -254,6 +256,10 @@ static void run_interleaved(launch *l) {
   emu_progress_begin(&p);
   while (ok && start_all(l, &alive, &left, &p) && alive.n) {
     ok = step_all(l, &alive, &p, &due);
+    if (ok && emu_is_late(l->grid)) {
+      l->workers[0].status = emu_say_late(l->grid, &l->workers[0].diag);
+      ok = false;
+    }
     if (ok && due) ok = watch(l, &alive, &p, &c, l->started - (l->left.n - left));
   }
   for (size_t k = 0; k < alive.n; k++) end_resident(l, &alive.data[k]);

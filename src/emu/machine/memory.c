@@ -101,6 +101,8 @@ void hd_emu_destroy(hd_emu *e) {
   free(e);
 }
 
+void hd_emu_set_until(hd_emu *e, double at) { e->until = at; }
+
 hd_emu_isa hd_emu_isa_used(const hd_emu *e) { return e->opt.isa; }
 void hd_emu_skip_products(hd_emu *e, bool skip) { e->skip_products = skip; }
 bool emu_skips_products(const emu_warp *w) { return w->cta->emu->skip_products; }
