@@ -314,6 +314,8 @@ int main(void) {
       BEHAVIOUR("two-level without a number has groups of eight",
                 two_level_without_a_number_has_groups_of_eight),
       BEHAVIOUR("turns differ between warps of a scheduler", turns_differ_between_warps_of_a_scheduler),
+      BEHAVIOUR("the oldest of a set is the one with the lowest turn",
+                the_oldest_of_a_set_is_the_one_with_the_lowest_turn),
       BEHAVIOUR("priority lets the oldest load across CTAs", priority_lets_the_oldest_load_across_ctas),
       BEHAVIOUR("priority gives the place of a warp at a barrier to the next",
                 priority_gives_the_place_of_a_warp_at_a_barrier_to_the_next),
