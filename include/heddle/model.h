@@ -80,6 +80,8 @@ typedef struct hd_launch_cost {
   double cta_cycles; /* from one CTA's start to the next one's, on the whole GPU */
 } hd_launch_cost;
 
+enum { HD_DRAM_MOST_CHANNELS = 64, HD_DRAM_MOST_BANKS = 64 };
+
 typedef struct hd_gpu {
   char name[32], title[96];
   unsigned arch; /* sm number: 20, 52, 61, 90 */
@@ -134,6 +136,13 @@ typedef struct hd_gpu {
   double dram_write_bytes_per_cycle; /* 0: as it reads */
   /* For how many cycles a request keeps its slice of L2, or its bank of DRAM, from others; 0: from none. */
   double l2_queue_cycles, dram_queue_cycles;
+  /* DRAM's channels, which share its rate, and the bytes that go to one before the next one's; 0 channels:
+   * one. Banks of a channel, and bytes of a row; 0 banks: rows are free. For how many cycles a row that a
+   * bank does not hold open keeps it busy, and how far apart a channel opens rows. dram_latency is that of a
+   * bank without an open row: a request whose row is open takes dram_row_latency less, one that finds
+   * another open so much more. */
+  uint32_t dram_channels, dram_interleave, dram_banks, dram_row_bytes, dram_row_latency;
+  double dram_row_cycles, dram_activate_cycles;
   double clock_mhz;
   hd_units units;
 } hd_gpu;
@@ -261,6 +270,9 @@ waits for an MSHR */
   /* With a clock: cycles of all warps from start to end, and of these the cycles they waited, by reason. In
    * the rest they issued. */
   double warp_cycles, stall_memory, stall_dependency, stall_barrier, stall_throttle, stall_issue;
+  /* With a clock: cycles in which any of DRAM's channels has requests, and what the bytes would take at the
+   * rate of all channels. Their quotient is the efficiency of DRAM's banks (SCH 6.2). */
+  double dram_busy, dram_useful;
   double time_error_us; /* standard error of time_us, where a long row of launches was predicted from some of
                            them (predict.h); of rows that are added, the sum of both */
   uint32_t resident;    /* CTAs per SM that ran at once */
@@ -293,7 +305,7 @@ typedef struct hd_counter {
   int decimals;  /* of a real one, in CSV */
   unsigned uses; /* HD_COUNTER_IS_EVENT, ... */
 } hd_counter;
-enum { HD_COUNTER_FIELDS = 25 };
+enum { HD_COUNTER_FIELDS = 27 };
 HD_API extern const hd_counter hd_counter_table[HD_COUNTER_FIELDS];
 HD_API double hd_counter_real(const hd_counter *f, const hd_counters *c);
 /* 0 of a real one. */

@@ -63,6 +63,11 @@ def whole(model):
             model.rows(workload, GPU, f"paper {cta(t)}", schedules + [with_chunks(p) for p in schedules])
 
 
+def bank_efficiency(row):
+    """The part of DRAM's rate that is used while any of its channels is busy (SCH 6.2)."""
+    return row["dram_useful"] / row["dram_busy"] if row and row.get("dram_busy") else None
+
+
 def correlation(pairs):
     """Pearson's, of at least 20."""
     if len(pairs) < 20:
@@ -87,38 +92,68 @@ def sch_row(model, name, workload, cta, said, tried, why):
         model.rows(workload, GPU, f"paper {cta(t)}", plans)
     found = known_of(model, workload, cta)
     if not base or not found:
-        return [name, workload] + ["-"] * 10 + [said]
+        return [name, workload] + ["-"] * 12 + [said]
     best, t, plan = min(found, key=lambda f: (round(f[0]["time_us"], 1), f[1], f[2]))
     miss = lambda r: "-" if hits(r) is None else percent(1 - hits(r))
     number = lambda x: "-" if x is None else f"{x:.0f}" if x >= 10 else f"{x:.1f}"
+    banks = lambda r: percent(bank_efficiency(r))
     with_misses = [(ipc(r, GPU), 1 - hits(r)) for r, _, _ in found if hits(r) is not None]
     r = correlation(with_misses)
     why.append([name, reason(base, best)])
-    return [name, workload, waves_text(model.waves(workload, GPU, default, base)), len(found), number(ipc(base, GPU)), miss(base),
-            number(ipc(best, GPU)), miss(best), times(speedup(best, base)), t, f"`{plan}`", "-" if r is None else f"{r:.2f}", said]
+    return [name, workload, waves_text(model.waves(workload, GPU, default, base)), len(found), number(ipc(base, GPU)), miss(base), banks(base),
+            number(ipc(best, GPU)), miss(best), banks(best), times(speedup(best, base)), t, f"`{plan}`", "-" if r is None else f"{r:.2f}", said]
 
 
 STRIDES = [1 << k for k in range(1, 10)]
 GRAINS = [1 << k for k in range(0, 8)]
 
 
-def heat_map(model, page):
-    """SCH figure 5: matmul under all strides."""
-    name, workload, cta, _, _ = SCH_APPS[3]
+def strides(model, app):
+    """{(stride, granularity): row} of an application's strides in CTAs of the default size."""
+    _, workload, cta, _, _ = app
     plans = {(a, b): f"threads=stride:{a}x{b}" for a in STRIDES for b in GRAINS}
     known = model.rows(workload, GPU, f"paper {cta(SCH_DEFAULT)}", list(plans.values()))
-    cells = {k: known[p] for k, p in plans.items() if known[p]}
+    return {k: known[p] for k, p in plans.items() if known[p]}
+
+
+def heat_maps(page, name, workload, values):
+    """values: {quantity: {(stride, granularity): value}}, each a plot."""
+    for quantity, (key, cells) in values.items():
+        page.plot(f"sch-{name}-{quantity}", plot.heat, f"{workload} under threads=stride:AxB, A across, B down", key, STRIDES, GRAINS,
+                  cells)
+
+
+def figure_5(model, page):
+    """Matrix multiplication under all strides."""
+    app = SCH_APPS[3]
+    cells = strides(model, app)
     if len(cells) < 20:
         return
-    value = {"IPC": {k: ipc(r, GPU) for k, r in cells.items()}, "L1 misses, %": {k: 100 * (1 - hits(r)) for k, r in cells.items()}}
-    r = correlation([(value["IPC"][k], value["L1 misses, %"][k]) for k in cells])
-    best = max(cells, key=lambda k: value["IPC"][k])
+    rate, misses = {k: ipc(r, GPU) for k, r in cells.items()}, {k: 100 * (1 - hits(r)) for k, r in cells.items()}
+    r = correlation([(rate[k], misses[k]) for k in cells])
+    best = max(cells, key=lambda k: rate[k])
     page.text("### Strides of matrix multiplication (SCH figure 5)",
               f"{len(cells)} strides (across) and granularities (down) with CTAs of {SCH_DEFAULT} threads. IPC and L1 misses correlate with "
-              f"{r:.2f} (the paper: -0.8); the best is stride {best[0]} at granularity {best[1]}, IPC {value['IPC'][best]:.0f} and "
-              f"{value['L1 misses, %'][best]:.0f}% misses (the paper: four above 300, each with 16%; stride to granularity 8:1).")
-    for key, name in (("IPC", "ipc"), ("L1 misses, %", "misses")):
-        page.plot(f"sch-matmul-{name}", plot.heat, "matmul-naive under threads=stride:AxB, A across, B down", key, STRIDES, GRAINS, value[key])
+              f"{r:.2f} (the paper: -0.8); the best is stride {best[0]} at granularity {best[1]}, IPC {rate[best]:.0f} and "
+              f"{misses[best]:.0f}% misses (the paper: four above 300, each with 16%; stride to granularity 8:1).")
+    heat_maps(page, "matmul", app[1], {"ipc": ("IPC", rate), "misses": ("L1 misses, %", misses)})
+
+
+def figure_7(model, page):
+    """The copy by columns under all strides."""
+    app = SCH_APPS[5]
+    cells = {k: r for k, r in strides(model, app).items() if bank_efficiency(r) is not None}
+    if len(cells) < 20:
+        return
+    rate, banks = {k: ipc(r, GPU) for k, r in cells.items()}, {k: 100 * bank_efficiency(r) for k, r in cells.items()}
+    r = correlation([(rate[k], banks[k]) for k in cells])
+    fine, coarse = ([v for (_, b), v in rate.items() if (b < 32) == small] for small in (True, False))
+    page.text("### Strides of the copy by columns (SCH figure 7)",
+              f"{len(cells)} strides (across) and granularities (down) with CTAs of {SCH_DEFAULT} threads: IPC, and the efficiency of DRAM's "
+              f"banks, {min(banks.values()):.0f}% to {max(banks.values()):.0f}%. They correlate with {'-' if r is None else f'{r:.2f}'} (the "
+              "paper: correlated, and not the only cause). Granularities under 32, whose warps no longer read whole lines, have "
+              f"an IPC of {min(fine):.1f} to {max(fine):.1f}, the others of {min(coarse):.1f} to {max(coarse):.1f} (the paper: low under 32).")
+    heat_maps(page, "copy-col", app[1], {"ipc": ("IPC", rate), "banks": ("efficiency of DRAM's banks, %", banks)})
 
 
 def landscapes(model, page):
@@ -139,15 +174,17 @@ def chapter(model, page):
               "On gtx580 (SCH 4: GPGPU-Sim's GTX580, 16 KB L1), images and matrices of 512 by 512. A schedule is an order of "
               "threads, one of two block schedulers (the hardware's, or `bind=redirect`: subsequent CTAs on one core), and a number "
               "of active threads: CTAs of 64 to 1024, the default being 512. The paper tries 2170 of them; `scripts/papers "
-              "--whole sch` does, and *tried* says how many have been here. IPC counts instructions of threads on the whole GPU.")
+              "--whole sch` does, and *tried* says how many have been here. IPC counts instructions of threads on the whole GPU. *banks*: DRAM's efficiency, the part of its "
+              "rate that is used while any of its six channels is busy.")
     why = []
-    page.table(["SCH 5.2, 6", "workload", "waves", "tried", "IPC", "L1 misses", "best IPC", "L1 misses", "speedup", "threads",
-                "schedule", "IPC to misses", "the paper"],
+    page.table(["SCH 5.2, 6", "workload", "waves", "tried", "IPC", "L1 misses", "banks", "best IPC", "L1 misses", "banks", "speedup",
+                "threads", "schedule", "IPC to misses", "the paper"],
                [sch_row(model, *app, why) for app in SCH_APPS])
     page.text("Counters that moved, from the default to the best; *IPC to misses* is the correlation of IPC and L1 misses over all that were "
               "tried (the paper: -0.8 over matmul's strides, none for the copy by columns).")
     page.table(["SCH", "why"], why)
-    heat_map(model, page)
+    figure_5(model, page)
+    figure_7(model, page)
     landscapes(model, page)
     rows = []
     for name, workload, size, said, tried in SCH_OTHERS:

@@ -208,7 +208,7 @@ static hd_status replay(corun *c, uint32_t turns, uint64_t l1_bytes, hd_diag *d)
   c->live = calloc(m->gpu.n_sms, sizeof *c->live);
   if (!c->owner || !c->live || !model_replay_make_sms(m, l1_bytes) || !model_replay_make_clocks(m))
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
-  model_memory_reset(&m->mem, false);
+  model_memory_reset(&m->mem, false, true);
   m->timed = true;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     c->owner[i] = NO_STREAM;

@@ -115,6 +115,13 @@ static const key keys[] = {
     {"dram", "latency_most", KEY_U32, AT(dram_latency_most), 0, 1e5, NULL, true},
     {"dram", "queue_cycles", KEY_REAL, AT(dram_queue_cycles), 0, 1e4, NULL, true},
     {"dram", "write_bytes_per_cycle", KEY_REAL, AT(dram_write_bytes_per_cycle), 0, 1e6, NULL, true},
+    {"dram", "channels", KEY_U32, AT(dram_channels), 1, HD_DRAM_MOST_CHANNELS, NULL, true},
+    {"dram", "interleave", KEY_U32, AT(dram_interleave), 128, 1 << 20, NULL, true},
+    {"dram", "banks", KEY_U32, AT(dram_banks), 1, HD_DRAM_MOST_BANKS, NULL, true},
+    {"dram", "row_bytes", KEY_U32, AT(dram_row_bytes), 128, 1 << 20, NULL, true},
+    {"dram", "row_latency", KEY_U32, AT(dram_row_latency), 0, 1e4, NULL, true},
+    {"dram", "row_cycles", KEY_REAL, AT(dram_row_cycles), 0, 1e4, NULL, true},
+    {"dram", "activate_cycles", KEY_REAL, AT(dram_activate_cycles), 0, 1e4, NULL, true},
     {"launch", "first_us", KEY_REAL, AT(launch.first_us), 0, 1e4, NULL, true},
     {"launch", "next_us", KEY_REAL, AT(launch.next_us), 0, 1e4, NULL, true},
     {"launch", "second_us", KEY_REAL, AT(launch.second_us), 0, 1e4, NULL, true},
@@ -271,6 +278,15 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
     return toml_fail(file, l2, "latency", d, "'latency' must be at least that of l1, %u", g->l1.latency);
   if (g->dram_latency < g->l2.latency)
     return toml_fail(file, dram, "latency", d, "'latency' must be at least that of l2, %u", g->l2.latency);
+  if (g->dram_channels > 1 && (!g->dram_interleave || g->dram_interleave % 128))
+    return toml_fail(file, dram, g->dram_interleave ? "interleave" : "channels", d,
+                     "channels need an 'interleave' that is a multiple of 128");
+  if (g->dram_banks && (g->dram_channels < 2 || !g->dram_row_bytes || g->dram_row_bytes % 128))
+    return toml_fail(file, dram, "banks", d,
+                     "'banks' need 'channels', and 'row_bytes' that is a multiple of 128");
+  if (g->dram_row_latency > g->dram_latency)
+    return toml_fail(file, dram, "row_latency", d, "'row_latency' must be at most 'latency', %u",
+                     g->dram_latency);
   if (g->l1_unified && g->l1.bytes <= g->shared_bytes)
     return toml_fail(file, l1, "bytes", d, "'bytes' of a unified L1 must be more than [sm] shared_bytes, %u",
                      g->shared_bytes);

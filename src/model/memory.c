@@ -8,8 +8,6 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
                       .dram_latency = g->dram_latency,
                       .l2_queue.bytes_per_cycle = g->l2.bytes_per_cycle,
                       .l2_queue.service = g->l2_queue_cycles,
-                      .dram_queue.bytes_per_cycle = g->dram_bytes_per_cycle,
-                      .dram_queue.service = g->dram_queue_cycles,
                       .atomics.bytes_per_cycle = g->l2_atomics_per_cycle,
                       .write_cost = 1,
                       .dirty_part = (double)g->l2_dirty_bytes / (double)g->l2.bytes};
@@ -34,7 +32,7 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
   model_cache_plan(&m->l2, &g->l2, g->l2.bytes);
   m->l2.store = model_store_alloc((size_t)m->l2.sets * m->l2.set_bytes);
   m->l2.ranks = malloc(m->l2.sets * sizeof *m->l2.ranks);
-  if (!m->l2.store || !m->l2.ranks) {
+  if (!model_dram_init(&m->dram, g) || !m->l2.store || !m->l2.ranks) {
     model_memory_free(m);
     return false;
   }
@@ -45,51 +43,32 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
 void model_memory_free(model_memory *m) {
   free(m->l2.store);
   free(m->l2.ranks);
+  model_dram_free(&m->dram);
 }
 
-static void queue_reset(model_memory_queue *q) {
-  q->asked = 0;
-  q->backlog = 0;
-  q->wait = 0;
-  q->load = 0;
-}
-
-void model_memory_reset(model_memory *m, bool keep) {
+void model_memory_reset(model_memory *m, bool keep, bool timed) {
   if (keep) {
     model_cache_restart(&m->l2);
   } else {
     model_cache_clear(&m->l2);
   }
-  queue_reset(&m->l2_queue);
-  queue_reset(&m->dram_queue);
-  queue_reset(&m->atomics);
+  model_queue_reset(&m->l2_queue);
+  model_queue_reset(&m->atomics);
+  model_dram_reset(&m->dram, timed);
   if (!keep) m->dirt = 0;
   m->sectors = m->hits = m->reads = m->writes = m->dram_reads = m->dram_writes = 0;
 }
 
 void model_memory_foul(model_memory *m) { m->dirt = m->dirty_part; }
 
-#define MOST_LOAD 0.95 /* beyond it the backlog says how long requests wait */
-#define KEPT 0.75      /* of the load so far, after an epoch */
-
-static void queue_end_epoch(model_memory_queue *q, uint64_t cycles) {
-  if (q->bytes_per_cycle <= 0) return;
-  double served = (double)cycles * q->bytes_per_cycle, load = q->asked / served;
-  q->load = KEPT * q->load + (1 - KEPT) * (load < MOST_LOAD ? load : MOST_LOAD);
-  q->backlog += q->asked;
-  q->backlog = q->backlog > served ? q->backlog - served : 0;
-  q->wait = (uint32_t)(q->backlog / q->bytes_per_cycle + q->service * q->load / (2 * (1 - q->load)));
-  q->asked = 0;
-}
-
 void model_memory_begin_epoch(model_memory *m, uint64_t now, uint64_t limit) {
   model_cache_epoch(&m->l2, now, limit);
 }
 
 void model_memory_end_epoch(model_memory *m, uint64_t cycles) {
-  queue_end_epoch(&m->l2_queue, cycles);
-  queue_end_epoch(&m->dram_queue, cycles);
-  queue_end_epoch(&m->atomics, cycles);
+  model_queue_end_epoch(&m->l2_queue, cycles);
+  model_dram_end_epoch(&m->dram, cycles);
+  model_queue_end_epoch(&m->atomics, cycles);
 }
 
 /* The way of a request's line, which is made if it is not there. */
@@ -101,10 +80,12 @@ static inline __attribute__((always_inline)) uint32_t lookup(model_memory *m, co
   if (fresh) {
     way = model_set_oldest(c, r->set);
     unsigned lost = model_sectors(model_set_states(c, r->set)[way] >> 4);
+    const uint32_t old = model_set_tags(r->set)[way];
     m->dram_writes += lost;
     double written = lost * MODEL_SECTOR;
-    if (m->dirt > 0 && model_set_tags(r->set)[way] == CACHE_FREE) written = 4 * MODEL_SECTOR * m->dirt;
-    m->dram_queue.asked += written * m->write_cost;
+    if (m->dirt > 0 && old == CACHE_FREE) written = 4 * MODEL_SECTOR * m->dirt;
+    /* Where others' data goes is not known: to the channel of what takes its place. */
+    if (written > 0) model_dram_ask(&m->dram, old == CACHE_FREE ? r->line : old, written * m->write_cost);
     model_set_take(c, r->set, way, r->line, r->cycle);
   }
   model_set_use(c, r->set, way, ranked, priority, fresh);
@@ -134,9 +115,9 @@ static inline uint32_t fetch(model_memory *m, const model_request *r, uint32_t w
   if (!missing) return wait;
   unsigned n = model_sectors(missing);
   m->dram_reads += n;
-  m->dram_queue.asked += n * MODEL_SECTOR;
   *state |= (uint8_t)missing;
-  uint32_t dram = dram_latency(m, r) + m->l2_queue.wait + m->dram_queue.wait;
+  const int32_t dram_wait = model_dram_ask(&m->dram, r->line, n * MODEL_SECTOR);
+  uint32_t dram = (uint32_t)((int32_t)(dram_latency(m, r) + m->l2_queue.wait) + dram_wait);
   if (dram > wait) wait = dram;
   model_set_arrives(c, r->set, way, r->cycle, wait);
   return wait;
@@ -174,7 +155,7 @@ void model_memory_write(model_memory *m, model_request *r, uint32_t n, unsigned 
     uint8_t *state = &model_set_states(&m->l2, r->set)[lookup(m, r, m->l2.ranked, priority)];
     m->hits += model_sectors(r->mask & (*state | *state >> 4));
     *state |= (uint8_t)(r->mask << 4 | r->full);
-    r->wait = m->l2_queue.wait + m->dram_queue.wait;
+    r->wait = m->l2_queue.wait + model_dram_wait(&m->dram, r->line);
   }
   m->sectors += sectors;
   m->writes += sectors;

@@ -4,31 +4,21 @@
  * valid, sectors that it writes in part become dirty only, and are fetched (a miss) if
  * someone reads them later. Atomics are done in L2 on fetched sectors.
  *
- * Bandwidth is a fluid queue. Bytes that the SMs request of a level during one epoch, beyond those that it
- * delivers in that time, are backlog. Each access of the next epochs waits until the backlog before it is
- * served, and for the requests that it meets at its slice or bank (M/D/1: Kleinrock, Queueing Systems
- * I, 5.5). So the result does not depend on the order in which SMs are simulated within an epoch. */
+ * L2 and atomics are queues (queue.h), DRAM is one for each channel (dram.h). */
 #ifndef HEDDLE_MODEL_MEMORY_H
 #define HEDDLE_MODEL_MEMORY_H
 
 #include "model/cache.h"
-
-typedef struct model_memory_queue {
-  double bytes_per_cycle;
-  double asked;   /* bytes in this epoch */
-  double backlog; /* bytes from the epochs before */
-  double load;    /* the part of its rate that was asked for lately */
-  double service; /* cycles for which a request keeps its slice or bank busy */
-  uint32_t wait;  /* cycles to serve the backlog */
-} model_memory_queue;
+#include "model/dram.h"
 
 typedef struct model_memory {
   model_cache l2;
   uint32_t l2_latency, dram_latency;
   double dram_least, dram_tenth,
       dram_most; /* latency of the quickest, of 9 in 10, of the slowest; 0: alike */
-  model_memory_queue l2_queue, dram_queue;
-  model_memory_queue atomics; /* in sectors; 0 a cycle: no limit */
+  model_queue l2_queue;
+  model_dram dram;
+  model_queue atomics; /* in sectors; 0 a cycle: no limit */
   /* Bytes of l2_queue that a load and a store of so many sectors of a line take. */
   double load_asks[5], store_asks[5];
   double repeat_cost; /* of another lane's addition to the same word, in sectors of `atomics` */
@@ -42,8 +32,8 @@ typedef struct model_memory {
 
 bool model_memory_init(model_memory *m, const hd_gpu *g);
 void model_memory_free(model_memory *m);
-/* Counters to zero, nothing queued or in flight; the contents stay if `keep`. */
-void model_memory_reset(model_memory *m, bool keep);
+/* Counters to zero, nothing queued or in flight; the contents stay if `keep`; `timed`: a clock follows. */
+void model_memory_reset(model_memory *m, bool keep, bool timed);
 /* L2 holds data of others, of which the GPU's part is dirty: lines that take their places have them written
  * back. */
 void model_memory_foul(model_memory *m);

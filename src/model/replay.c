@@ -25,10 +25,14 @@ hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d) {
   *out = NULL;
   if (g->max_warps > SM_MAX_WARPS || g->max_ctas > SM_MAX_CTAS || !g->n_sms || !g->l1.ways || !g->l2.ways ||
       g->l1.ways > CACHE_MAX_WAYS || g->readonly.ways > CACHE_MAX_WAYS || g->l2.ways > CACHE_MAX_WAYS ||
-      !g->l1_mshrs || g->l1_mshrs > SM_MAX_MSHRS)
+      !g->l1_mshrs || g->l1_mshrs > SM_MAX_MSHRS || g->dram_channels > HD_DRAM_MOST_CHANNELS ||
+      g->dram_banks > HD_DRAM_MOST_BANKS || (g->dram_channels > 1 && g->dram_interleave < MODEL_LINE) ||
+      (g->dram_banks && g->dram_row_bytes < MODEL_LINE))
     return hd_fail(d, HD_ERR_UNSUPPORTED,
-                   "GPU '%s' is beyond what is modelled: at most %d warps and %d CTAs per SM, %d ways",
-                   g->name, SM_MAX_WARPS, SM_MAX_CTAS, CACHE_MAX_WAYS);
+                   "GPU '%s' is beyond what is modelled: at most %d warps and %d CTAs per SM, %d ways, %d "
+                   "channels of DRAM, %d banks",
+                   g->name, SM_MAX_WARPS, SM_MAX_CTAS, CACHE_MAX_WAYS, HD_DRAM_MOST_CHANNELS,
+                   HD_DRAM_MOST_BANKS);
   hd_model *m = calloc(1, sizeof *m);
   if (m) {
     m->gpu = m->own = *g;
@@ -158,7 +162,10 @@ static void collect_clock(const hd_model *m, const model_dispatcher *q, hd_count
   }
   /* The launch ends after the queues have served all stores and atomics. */
   const model_memory *mem = &m->mem;
-  double left = larger(mem->l2_queue.wait, larger(mem->atomics.wait, mem->dram_queue.wait));
+  const double dram = model_dram_left(&mem->dram),
+               left = larger(mem->l2_queue.wait, larger(mem->atomics.wait, dram));
+  out->dram_busy = mem->dram.busy + dram;
+  out->dram_useful = mem->dram.useful;
   out->cycles = (double)(end + model_dispatch_tail(q, end)) + left;
 }
 
@@ -364,7 +371,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     model_dispatch_free(&q);
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
   }
-  model_memory_reset(&m->mem, o->keep_caches);
+  model_memory_reset(&m->mem, o->keep_caches, o->timed);
   if (o->timed && !o->keep_caches) model_memory_foul(&m->mem);
   bool streams = o->threshold.kind == HD_BYPASS_L2 || o->threshold.kind == HD_BYPASS_L1_L2;
   if (model_trace_is_ranked(t) || streams) model_cache_rank(&m->mem.l2, m->mem.dirt > 0);

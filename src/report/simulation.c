@@ -29,6 +29,10 @@ static void put_stalls(hd_text_table *t, const hd_gpu *g, const hd_counters *c) 
            g->max_warps);
   put_line(t, "warps wait", "%s", stalls.data ? stalls.data : "");
   hd_buf_free(&stalls);
+  if (g->dram_channels > 1)
+    put_line(t, "DRAM channels", "%.1f%% of the whole rate while any is busy, which is %.1f%% of the time",
+             100 * (c->dram_busy > 0 ? c->dram_useful / c->dram_busy : 0),
+             100 * (c->cycles > 0 ? c->dram_busy / c->cycles : 0));
 }
 
 void hd_simulation_text(const hd_simulation *s, hd_buf *out) {

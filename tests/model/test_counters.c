@@ -42,7 +42,7 @@ static void values_are_read_as_they_were_set(void **state) {
   }
   assert_true(c.time_us == 100);
   assert_int_equal(c.warp_instructions, 101);
-  assert_int_equal(c.resident, 124);
+  assert_int_equal(c.resident, 126);
 }
 
 static void launches_add_up_but_for_residency(void **state) {

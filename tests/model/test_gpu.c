@@ -364,6 +364,11 @@ static void values_that_contradict_each_other_are_refused(void **state) {
   swap("line = 128", "line = 64", "'line' must be from 128 to 128");
   swap("latency = 284", "latency = 31", "at least that of l1");
   swap("latency = 690", "latency = 283", "at least that of l2");
+  swap("latency = 690", "latency = 690\nchannels = 6", "need an 'interleave'");
+  swap("latency = 690", "latency = 690\nchannels = 6\ninterleave = 200", "multiple of 128");
+  swap("latency = 690", "latency = 690\nbanks = 16\nrow_bytes = 4096", "need 'channels'");
+  swap("latency = 690", "latency = 690\nchannels = 6\ninterleave = 256\nbanks = 16", "'row_bytes'");
+  swap("latency = 690", "latency = 690\nrow_latency = 691", "at most 'latency', 690");
   swap("threads = 2048", "threads = 1024", "32 x warps");
   swap("scheduler = \"lrr\"", "scheduler = \"fifo\"", "'lrr', 'gto'");
   swap("write = \"through\"", "write = \"back\"", "'evict', 'through', 'no-allocate'");
