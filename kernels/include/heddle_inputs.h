@@ -98,35 +98,104 @@ static inline void heddle_rmat_edge(uint64_t seed, uint64_t i, int64_t nodes, in
   *to = (int32_t)column;
 }
 
-typedef struct heddle_rmat_slice {
-  uint64_t seed;
-  int64_t nodes, begin, end; /* edges */
-  int32_t *ends;             /* of edge e: 2 e from, 2 e + 1 to */
-} heddle_rmat_slice;
+/* The same where the number of nodes is 2 to the power of `levels`: each halving is a bit of either number. */
+static inline void heddle_rmat_bits(uint64_t seed, uint64_t i, int levels, int32_t *from, int32_t *to) {
+  uint64_t stream = heddle_random(seed, i), bits = stream, row = 0, column = 0;
+  for (int level = 0; level < levels; level++, bits >>= 16) {
+    if (level && level % 4 == 0) bits = heddle_random(stream, (uint64_t)level);
+    uint64_t u = bits & 0xffff, low = (49806 - u) >> 63;
+    row = 2 * row + low;
+    column = 2 * column + (((37355 - u) >> 63) ^ low ^ ((62258 - u) >> 63));
+  }
+  *from = (int32_t)row;
+  *to = (int32_t)column;
+}
 
-static inline void *heddle_rmat_run(void *slice) {
-  const heddle_rmat_slice *s = (const heddle_rmat_slice *)slice;
-  for (int64_t e = s->begin; e < s->end; e++)
-    heddle_rmat_edge(s->seed, (uint64_t)e, s->nodes, &s->ends[2 * e], &s->ends[2 * e + 1]);
+/* Several threads share the work. Each one's edges are drawn, counted by buckets of rows, and put there; then the
+ * buckets are sorted, each by itself, which keeps to the caches. */
+enum { HEDDLE_THREADS = 16, HEDDLE_BUCKETS = 1024, HEDDLE_DIGIT = 11 };
+typedef struct heddle_rmat_job heddle_rmat_job;
+typedef struct heddle_rmat_thread {
+  heddle_rmat_job *job;
+  int64_t begin, end;            /* its edges */
+  int64_t place[HEDDLE_BUCKETS]; /* how many, then where the next one goes */
+} heddle_rmat_thread;
+struct heddle_rmat_job {
+  uint64_t seed;
+  int64_t nodes, edges;
+  int threads, levels, shift;       /* levels: 0 unless the nodes are a power of two; rows of a bucket */
+  uint64_t *drawn, *key;            /* edges: row << 32 | column; in buckets */
+  int64_t start[HEDDLE_BUCKETS + 1]; /* of buckets */
+  int next;                         /* bucket */
+  int32_t *row_start, *column;
+  heddle_rmat_thread thread[HEDDLE_THREADS];
+};
+
+static inline void *heddle_rmat_draw(void *thread) {
+  heddle_rmat_thread *t = (heddle_rmat_thread *)thread;
+  const heddle_rmat_job *j = t->job;
+  for (int64_t e = t->begin; e < t->end; e++) {
+    int32_t from, to;
+    if (j->levels)
+      heddle_rmat_bits(j->seed, (uint64_t)e, j->levels, &from, &to);
+    else
+      heddle_rmat_edge(j->seed, (uint64_t)e, j->nodes, &from, &to);
+    j->drawn[e] = (uint64_t)from << 32 | (uint64_t)to;
+    t->place[from >> j->shift]++;
+  }
   return NULL;
 }
 
-/* All edges, each from its number alone, and so on several threads. */
-static inline void heddle_rmat_edges(uint64_t seed, int64_t nodes, int64_t edges, int32_t *ends) {
-  enum { HEDDLE_THREADS = 16, HEDDLE_WORTH_THREADS = 1 << 18 };
-  heddle_rmat_slice slice[HEDDLE_THREADS];
+static inline void *heddle_rmat_place(void *thread) {
+  heddle_rmat_thread *t = (heddle_rmat_thread *)thread;
+  const heddle_rmat_job *j = t->job;
+  for (int64_t e = t->begin; e < t->end; e++) j->key[t->place[j->drawn[e] >> 32 >> j->shift]++] = j->drawn[e];
+  return NULL;
+}
+
+/* Sort in[] by its bits `low` to `high` - 1, digit by digit; the result is in what is returned, in[] or out[]. */
+static inline uint64_t *heddle_rmat_sort(uint64_t *in, uint64_t *out, int64_t n, int low, int high) {
+  const uint64_t mask = (1 << HEDDLE_DIGIT) - 1;
+  for (; n > 1 && low < high; low += HEDDLE_DIGIT) {
+    int64_t place[(1 << HEDDLE_DIGIT) + 1] = {0};
+    for (int64_t i = 0; i < n; i++) place[(in[i] >> low & mask) + 1]++;
+    for (uint64_t d = 0; d < mask; d++) place[d + 1] += place[d];
+    for (int64_t i = 0; i < n; i++) out[place[in[i] >> low & mask]++] = in[i];
+    uint64_t *sorted = out;
+    out = in;
+    in = sorted;
+  }
+  return in;
+}
+
+/* Buckets one after the other: by columns, then by rows. */
+static inline void *heddle_rmat_finish(void *thread) {
+  heddle_rmat_job *j = ((heddle_rmat_thread *)thread)->job;
+  int columns = 0;
+  while ((INT64_C(1) << columns) < j->nodes) columns++;
+  for (int b; (b = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED)) < HEDDLE_BUCKETS;) {
+    const int64_t first = j->start[b], n = j->start[b + 1] - first;
+    uint64_t *one = j->key + first, *other = j->drawn + first; /* each bucket has its part of both */
+    uint64_t *by_column = heddle_rmat_sort(one, other, n, 0, columns);
+    const uint64_t *sorted = heddle_rmat_sort(by_column, by_column == one ? other : one, n, 32, 32 + j->shift);
+    int64_t row = (int64_t)b << j->shift, last = ((int64_t)b + 1) << j->shift, i = 0;
+    for (; row < last && row < j->nodes; row++) {
+      j->row_start[row] = (int32_t)(first + i);
+      for (; i < n && (int64_t)(sorted[i] >> 32) == row; i++) j->column[first + i] = (int32_t)sorted[i];
+    }
+  }
+  return NULL;
+}
+
+static inline void heddle_rmat_run(heddle_rmat_job *j, void *(*step)(void *)) {
   pthread_t thread[HEDDLE_THREADS];
   bool begun[HEDDLE_THREADS] = {false};
-  int n = edges < HEDDLE_WORTH_THREADS ? 1 : HEDDLE_THREADS;
-  for (int i = 0; i < n; i++) {
-    slice[i] = (heddle_rmat_slice){seed, nodes, edges / n * i, i + 1 < n ? edges / n * (i + 1) : edges, ends};
-    begun[i] = i && pthread_create(&thread[i], NULL, heddle_rmat_run, &slice[i]) == 0;
-  }
-  for (int i = 0; i < n; i++) {
+  for (int i = 1; i < j->threads; i++) begun[i] = pthread_create(&thread[i], NULL, step, &j->thread[i]) == 0;
+  for (int i = 0; i < j->threads; i++) {
     if (begun[i])
       pthread_join(thread[i], NULL);
     else
-      heddle_rmat_run(&slice[i]);
+      step(&j->thread[i]);
   }
 }
 
@@ -134,29 +203,42 @@ static inline void heddle_rmat_edges(uint64_t seed, int64_t nodes, int64_t edges
  * none. Columns ascend in each row; an edge may be there twice. */
 static inline void heddle_rmat(uint64_t seed, int64_t nodes, int64_t edges, int32_t *row_start,
                                int32_t *column) {
-  int32_t *ends = (int32_t *)malloc((size_t)edges * 2 * sizeof *ends); /* of edge e: 2 e from, 2 e + 1 to */
-  int32_t *from = (int32_t *)malloc((size_t)edges * sizeof *from);     /* of the edges sorted by column */
-  int32_t *next = (int32_t *)calloc((size_t)nodes + 1, sizeof *next);
-  if (!ends || !from || !next) abort();
-  for (int64_t v = 0; v <= nodes; v++) row_start[v] = 0;
-  heddle_rmat_edges(seed, nodes, edges, ends);
-  for (int64_t e = 0; e < edges; e++) {
-    row_start[ends[2 * e] + 1]++;
-    next[ends[2 * e + 1] + 1]++;
+  enum { HEDDLE_WORTH_THREADS = 1 << 18 };
+  heddle_rmat_job *j = (heddle_rmat_job *)calloc(1, sizeof *j);
+  uint64_t *keys = (uint64_t *)malloc((size_t)edges * 2 * sizeof *keys + 1);
+  if (!j || !keys) abort();
+  j->seed = seed;
+  j->nodes = nodes;
+  j->edges = edges;
+  j->drawn = keys;
+  j->key = keys + edges;
+  j->row_start = row_start;
+  j->column = column;
+  while (nodes > 1 && (INT64_C(1) << j->levels) < nodes) j->levels++;
+  if ((INT64_C(1) << j->levels) != nodes) j->levels = 0;
+  while ((nodes - 1) >> j->shift >= HEDDLE_BUCKETS) j->shift++;
+  j->threads = edges < HEDDLE_WORTH_THREADS ? 1 : HEDDLE_THREADS;
+  for (int i = 0; i < j->threads; i++) {
+    j->thread[i].job = j;
+    j->thread[i].begin = edges / j->threads * i;
+    j->thread[i].end = i + 1 < j->threads ? edges / j->threads * (i + 1) : edges;
   }
-  for (int64_t v = 0; v < nodes; v++) {
-    row_start[v + 1] += row_start[v];
-    next[v + 1] += next[v];
+  heddle_rmat_run(j, heddle_rmat_draw);
+  int64_t place = 0;
+  for (int b = 0; b < HEDDLE_BUCKETS; b++) {
+    j->start[b] = place;
+    for (int i = 0; i < j->threads; i++) {
+      const int64_t n = j->thread[i].place[b];
+      j->thread[i].place[b] = place;
+      place += n;
+    }
   }
-  for (int64_t e = 0; e < edges; e++) from[next[ends[2 * e + 1]]++] = ends[2 * e];
-  /* next[v] is now where column v ends. Column by column, each row grows in ascending order. */
-  for (int64_t v = nodes; v > 0; v--)
-    row_start[v] = row_start[v - 1]; /* starts of the rows, moved up by one */
-  for (int64_t v = 0, e = 0; v < nodes; v++)
-    for (; e < next[v]; e++) column[row_start[from[e] + 1]++] = (int32_t)v;
-  free(ends);
-  free(from);
-  free(next);
+  j->start[HEDDLE_BUCKETS] = place;
+  heddle_rmat_run(j, heddle_rmat_place);
+  heddle_rmat_run(j, heddle_rmat_finish);
+  row_start[nodes] = (int32_t)edges;
+  free(keys);
+  free(j);
 }
 
 /* A banded matrix: `degree` ascending columns in each of n rows, at most `half_width` from the diagonal where

@@ -159,6 +159,33 @@ static void rmat_graphs_are_skewed_and_whole(void **state) {
   }
 }
 
+static int by_number(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* However it is made: by several threads, in buckets of rows, with the bits of a power of two. */
+static void an_rmat_graph_is_its_edges_in_order(void **state) {
+  static const int64_t nodes[] = {1, 2, 3, 4096, 5000, 1 << 17, 140000};
+  for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+    graph g = new_graph(nodes[i], nodes[i] < 1 << 17 ? nodes[i] * 8 + 1 : 300001);
+    uint64_t *want = malloc((size_t)g.edges * sizeof *want);
+    for (int64_t e = 0; e < g.edges; e++) {
+      int32_t from, to;
+      heddle_rmat_edge(i, (uint64_t)e, g.nodes, &from, &to);
+      want[e] = (uint64_t)from << 32 | (uint64_t)to;
+    }
+    qsort(want, (size_t)g.edges, sizeof *want, by_number);
+    heddle_rmat(i, g.nodes, g.edges, g.row_start, g.column);
+    check_graph(&g);
+    for (int64_t v = 0; v < g.nodes; v++)
+      for (int32_t e = g.row_start[v]; e < g.row_start[v + 1]; e++)
+        assert_true(want[e] == ((uint64_t)v << 32 | (uint64_t)g.column[e]));
+    free(want);
+    free_graph(&g);
+  }
+}
+
 static void banded_matrices_stay_in_their_band(void **state) {
   graph g = new_graph(777, 777 * 5);
   heddle_banded(3, g.nodes, 5, 20, g.row_start, g.column);
@@ -251,6 +278,7 @@ int main(void) {
       cmocka_unit_test(a_reference_that_generates_nothing_is_answered),
       cmocka_unit_test(generate_without_a_reference_is_refused_with_its_place),
       cmocka_unit_test(rmat_graphs_are_skewed_and_whole),
+      cmocka_unit_test(an_rmat_graph_is_its_edges_in_order),
       cmocka_unit_test(banded_matrices_stay_in_their_band),
       cmocka_unit_test(grid_graphs_join_neighbours),
       cmocka_unit_test(permutations_hold_every_number_once),
