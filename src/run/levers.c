@@ -4,6 +4,7 @@
  *
  * In a verdict a lever is "launch:NAME=VALUE", of the kernel in a module by the digest of its machine code.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ struct run_lever {
   run_lever *next;
   uint32_t grid[3], block[3], shared;
   const struct lever *lever;
-  uint64_t saves; /* nanoseconds of each launch */
+  uint64_t saves;        /* nanoseconds of each launch */
+  atomic_int is_pointer; /* see there */
 };
 
 /* ---- Launches ---------------------------------------------------------------------------------- */
@@ -56,33 +58,50 @@ typedef struct window {
   int hit, miss;
 } window;
 
-/* Handles of both kinds are launched. */
-static bool is_pointer(run_handle f, size_t param) {
+/* The driver is asked once: *known is 0, or 1 and the answer. Handles of both kinds are launched. */
+static bool is_pointer(run_handle f, size_t param, atomic_int *known) {
+  const int before = known ? atomic_load_explicit(known, memory_order_relaxed) : 0;
+  if (before) return before > 1;
   int (*const ask[])(run_handle, size_t, size_t *, size_t *) = {run_real.cuFuncGetParamInfo,
                                                                 run_real.cuKernelGetParamInfo};
   for (size_t k = 0; k < sizeof ask / sizeof *ask; k++) {
     size_t offset, bytes;
-    if (ask[k] && ask[k](f, param, &offset, &bytes) == RUN_SUCCESS) return bytes == sizeof(uint64_t);
+    if (!ask[k] || ask[k](f, param, &offset, &bytes) != RUN_SUCCESS) continue;
+    if (known) atomic_store_explicit(known, bytes == sizeof(uint64_t) ? 2 : 1, memory_order_relaxed);
+    return bytes == sizeof(uint64_t);
   }
   return false;
 }
 
+/* The most bytes of a window on the current device, 0: none. */
+static uint64_t most_bytes(void) {
+  enum { DEVICES = 64 };
+  static atomic_int known[DEVICES]; /* that, and 1 */
+  const run_driver *d = &run_real;
+  int device, most = 0;
+  if (d->cuCtxGetDevice(&device) != RUN_SUCCESS || device < 0) return 0;
+  if (device < DEVICES && (most = atomic_load_explicit(&known[device], memory_order_relaxed)))
+    return (uint64_t)most - 1;
+  if (d->cuDeviceGetAttribute(&most, WINDOW_BYTES, device) != RUN_SUCCESS || most < 0 || most == INT_MAX)
+    return 0;
+  if (device < DEVICES) atomic_store_explicit(&known[device], most + 1, memory_order_relaxed);
+  return (uint64_t)most;
+}
+
 /* The allocation that the launch's parameter points into. Of L2's persisting share there is what the program
  * has set aside. */
-static bool find_window(const struct lever *v, run_handle f, const run_launch *l, window *out) {
+static bool find_window(const struct lever *v, run_handle f, const run_launch *l, atomic_int *pointer,
+                        window *out) {
   const run_driver *d = &run_real;
-  uint64_t address;
+  uint64_t address, most;
   size_t share = 0;
-  int device, most = 0;
-  if (!l->params || l->extra || !is_pointer(f, v->param)) return false;
+  if (!l->params || l->extra || !is_pointer(f, v->param, pointer)) return false;
   memcpy(&address, l->params[v->param], sizeof address);
-  if (!run_memory_find(address, &out->at, &out->bytes) || d->cuCtxGetDevice(&device) != RUN_SUCCESS ||
-      d->cuDeviceGetAttribute(&most, WINDOW_BYTES, device) != RUN_SUCCESS || most <= 0)
-    return false;
+  if (!run_memory_find(address, &out->at, &out->bytes) || !(most = most_bytes())) return false;
   if (v->value == PERSISTING &&
       (!d->cuCtxGetLimit || d->cuCtxGetLimit(&share, PERSISTING_BYTES) != RUN_SUCCESS || !share))
     return false;
-  if (out->bytes > (uint64_t)most) out->bytes = (uint64_t)most;
+  if (out->bytes > most) out->bytes = most;
   out->hits = 1;
   out->hit = v->value;
   out->miss = 0;
@@ -91,12 +110,13 @@ static bool find_window(const struct lever *v, run_handle f, const run_launch *l
 
 /* The attribute; false: the lever does not fit. What the program says itself stays; clusters are those of the
  * launch. */
-static bool make(const struct lever *v, run_handle f, const run_launch *l, run_attribute *out) {
+static bool make(const struct lever *v, run_handle f, const run_launch *l, atomic_int *pointer,
+                 run_attribute *out) {
   window w;
   _Static_assert(sizeof w <= sizeof out->value, "CUlaunchAttributeValue");
   if (attribute_of(l, v->attribute) || (l->config && l->config->n_attributes >= MOST_ATTRIBUTES) ||
       (v->attribute == RUN_CLUSTER_SCHEDULING && !attribute_of(l, RUN_CLUSTER)) ||
-      (v->attribute == RUN_WINDOW && !find_window(v, f, l, &w)))
+      (v->attribute == RUN_WINDOW && !find_window(v, f, l, pointer, &w)))
     return false;
   *out = (run_attribute){.id = v->attribute};
   if (v->attribute == RUN_WINDOW)
@@ -124,9 +144,9 @@ static int send(const run_attribute *a, run_handle f, const run_launch *l) {
 
 bool run_lever_launch(run_kernel *k, run_handle f, const run_launch *l) {
   run_attribute a;
-  for (const run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
+  for (run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
     if (v->shared != l->shared || memcmp(v->grid, l->grid, sizeof v->grid) != 0 ||
-        memcmp(v->block, l->block, sizeof v->block) != 0 || !make(v->lever, f, l, &a))
+        memcmp(v->block, l->block, sizeof v->block) != 0 || !make(v->lever, f, l, &v->is_pointer, &a))
       continue;
     if (send(&a, f, l) != RUN_SUCCESS) return false;
     atomic_fetch_add_explicit(&k->steered, 1, memory_order_relaxed);
@@ -198,7 +218,7 @@ static run_trial_of_levers *begin(const run_kernel *k, const run_shape *s, run_h
   if (!t) return NULL;
   t->n = 1;
   for (size_t i = 0; i < LEVERS; i++)
-    if (make(&levers[i], f, l, &a)) t->which[t->n++] = &levers[i];
+    if (make(&levers[i], f, l, NULL, &a)) t->which[t->n++] = &levers[i];
   t->tried = t->n - 1;
   if (run_gpu_of(&gpu)) run_tune_describe(k, s, &gpu, &v);
   t->over = !gpu.name[0] || run_has_verdict(&v.key) || d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS ||
@@ -295,7 +315,7 @@ bool run_lever_try(run_kernel *k, run_shape *s, run_handle f, const run_launch *
   }
   const struct lever *v = t->which[t->next];
   run_attribute a;
-  if ((v && !make(v, f, l, &a)) || !mark(l, t->begin)) return false;
+  if ((v && !make(v, f, l, NULL, &a)) || !mark(l, t->begin)) return false;
   *result = v ? send(&a, f, l) : run_send(l, f, l->grid, l->params, l->extra);
   if (v && *result != RUN_SUCCESS) {
     leave_out(t, t->next);

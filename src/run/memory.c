@@ -4,7 +4,7 @@
 
 #include "run/watch.h"
 
-bool run_watches, run_tracks;
+bool run_watches, run_tracks, run_gates;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run.h"
+#include "run/watch.h"
 
 hd_steer_settings run_settings;
 
@@ -64,9 +64,11 @@ static void read_all(void) {
   if (wants.read) return;
   wants.read = true;
   if (!run_settings.plan[0] && run_settings.verdicts[0]) read_verdicts();
-  if (!run_settings.plan[0] || hd_plan_parse(run_settings.plan, &plan, NULL) != HD_OK) return;
-  wants.forced = !hd_plan_is_baseline(&plan);
-  hd_plan_free(&plan);
+  if (run_settings.plan[0] && hd_plan_parse(run_settings.plan, &plan, NULL) == HD_OK) {
+    wants.forced = !hd_plan_is_baseline(&plan);
+    hd_plan_free(&plan);
+  }
+  run_gates = run_watches || wants.forced || wants.verdicts.n;
 }
 
 static bool is_for(const hd_verdict *v, const run_gpu *gpu) {

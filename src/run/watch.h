@@ -20,8 +20,9 @@
 
 #include "run/launch.h"
 
-/* Whether launches are watched, and whether memory is: from the settings, before the program begins. */
-extern bool run_watches, run_tracks;
+/* Whether launches are watched, and whether memory is: from the settings, before the program begins; and
+ * whether launches pass the gate: from the first module on, which is loaded before there is a launch. */
+extern bool run_watches, run_tracks, run_gates;
 
 /* ---- Memory (memory.c) ------------------------------------------------------------------------- */
 
