@@ -205,6 +205,7 @@ static void forked(void) {
   pthread_mutex_init(&run_lock, NULL);
   run_gate_forked();
   run_memory_forked();
+  run_captures_forked();
   run_compilers_forked();
 }
 

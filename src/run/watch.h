@@ -7,6 +7,7 @@
  *   gate.c      the program's other threads wait before the driver
  *   memory.c    allocations and streams, as the program makes and frees them
  *   alone.c     its threads; whether the GPU is idle
+ *   captures.c  and whether it was, under a capture
  *   reach.c     the allocations that a launch reaches
  *   trial.c     a launch repeated on the memory that it reaches
  *   shapes.c    launches by kernel and shape: which are worth it
@@ -54,6 +55,13 @@ bool run_memory_is_shared(void);
 run_handle *run_streams_all(size_t *n);
 void run_stream_gone(run_handle stream);
 
+/* ---- Captures (captures.c) --------------------------------------------------------------------- */
+
+/* The stream is captured, and was idle as that began for it, as the legacy one was. */
+bool run_capture_began_idle(run_handle stream);
+/* In a child of a fork. */
+void run_captures_forked(void);
+
 /* ---- The gate (gate.c) ------------------------------------------------------------------------- */
 
 /* Around each call of the driver's that a thread makes; calls within calls pass. The first two do nothing
@@ -90,7 +98,7 @@ bool run_gate_is_own(const char *symbol);
 /* NULL: nothing but this thread can touch the GPU's memory now, and the GPU is idle, for which it is waited
  * so many seconds; else why not. Takes no part in captures. The gate is closed. */
 const char *run_not_alone(double seconds);
-/* No stream of the current context has work, none is being captured, and no thread launches anything until
+/* No stream of the current context has work, and no thread launches anything until
  * run_release: loading, allocating and freeing wait for nothing but each other. `own`: run_gate_own_launches
  * as a wait began that is over now, of this thread for the whole context; NULL: there was none. In the
  * relaxed mode of captures. False: it is not so. */

@@ -9,11 +9,11 @@ cu_result rt_cudaStreamIsCapturing(cu_stream stream, int *status) {
   return drv_cuStreamIsCapturing(stream, status);
 }
 cu_result rt_cudaStreamBeginCapture(cu_stream stream, int mode) {
-  return drv_cuStreamBeginCapture_v2(stream, mode);
+  return rt_front_cuStreamBeginCapture_v2(stream, mode);
 }
 cu_result rt_cudaStreamBeginCaptureToGraph(cu_stream stream, cu_graph graph, cu_node *behind,
                                            const void *edges, size_t n, int mode) {
-  return drv_cuStreamBeginCaptureToGraph(stream, graph, behind, edges, n, mode);
+  return rt_front_cuStreamBeginCaptureToGraph(stream, graph, behind, edges, n, mode);
 }
 /* CUDA 13 added the edges. */
 cu_result rt_cudaStreamUpdateCaptureDependencies(cu_stream stream, cu_node *behind, const void *edges_or_n,
@@ -27,7 +27,7 @@ cu_result rt_cudaStreamUpdateCaptureDependencies_v2(cu_stream stream, cu_node *b
   return drv_cuStreamUpdateCaptureDependencies_v2(stream, behind, edges, n, flags);
 }
 cu_result rt_cudaStreamEndCapture(cu_stream stream, cu_graph *graph) {
-  return drv_cuStreamEndCapture(stream, graph);
+  return rt_front_cuStreamEndCapture(stream, graph);
 }
 cu_result rt_cudaStreamGetCaptureInfo(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
                                       cu_node **behind, const void **edges, size_t *n) {

@@ -26,7 +26,7 @@ cu_result rt_cudaStreamGetDevice(cu_stream stream, int *device) {
   return drv_cuStreamGetDevice(stream, device);
 }
 cu_result rt_cudaStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags) {
-  return drv_cuStreamWaitEvent(stream, event, flags);
+  return rt_front_cuStreamWaitEvent(stream, event, flags);
 }
 cu_result rt_cudaStreamAddCallback(cu_stream stream, cu_stream_callback *fn, void *data, unsigned flags) {
   return drv_cuStreamAddCallback(stream, fn, data, flags);
