@@ -29,8 +29,15 @@ HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd
 HD_API void hd_study_close(hd_study *s);
 /* hd_run_options.until of its replays from now on. No replay runs meanwhile. */
 HD_API void hd_study_set_until(hd_study *s, double at);
+/* The same for a workload of which `other` is a study, too, with the data that it has filled and computed:
+ * that takes long where graphs are drawn, or launches steer later ones. Either may be closed first. */
+HD_API hd_status hd_study_open_like(const hd_study *other, const hd_run_options *o, hd_study **out,
+                                    hd_diag *d);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
-/* The launch that accesses memory most. */
+/* Of a long row of launches some are left out: their traces are those of launches like them, perhaps with
+ * other grids. */
+HD_API bool hd_study_leaves_out(const hd_study *s, uint32_t launch);
+/* The launch that accesses memory most, of those that are not left out. */
 HD_API uint32_t hd_study_busiest(const hd_study *s);
 HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
 /* The part of the launches' work that replays of it do; 1: all of it. A sampled study's traces have some of

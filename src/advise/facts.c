@@ -47,11 +47,15 @@ static hd_status add(hd_facts *sum, const hd_facts *f, hd_diag *d) {
   return HD_OK;
 }
 
-/* Whether the launch is among the `most`, evenly spread, that are measured of its kernel's launches. */
-static bool is_measured(const hd_workload *w, uint32_t launch, uint32_t most) {
+/* Whether the launch is among the `most`, evenly spread, that are measured of its kernel's launches, but for
+ * those that a sample leaves out. */
+static bool is_measured(const advising *a, uint32_t launch, uint32_t most) {
+  const hd_workload *w = a->w;
   uint32_t number = 0, all = 0;
+  if (hd_study_leaves_out(a->s, launch)) return false;
   for (uint32_t i = 0; i < w->n_launches; i++) {
-    if (strcmp(w->launches[i].kernel, w->launches[launch].kernel) != 0) continue;
+    if (hd_study_leaves_out(a->s, i) || strcmp(w->launches[i].kernel, w->launches[launch].kernel) != 0)
+      continue;
     number += i < launch;
     all++;
   }
@@ -66,7 +70,7 @@ hd_status advice_facts(advising *a, hd_diag *d) {
   if (!out->launches) return hd_nomem(d);
   out->n_launches = n;
   for (uint32_t i = 0; i < n; i++) {
-    if (!is_measured(a->w, i, most)) continue;
+    if (!is_measured(a, i, most)) continue;
     hd_facts *f = &out->launches[i];
     hd_status st = measure(a, i, f, d);
     if (st == HD_OK) st = add(&out->sum, f, d);

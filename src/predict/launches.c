@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-  SHORT_ROW = 64, /* launches that are all replayed */
   LEAST_RUNS = 2,
+  MANY_KINDS = 8, /* of which none comes back: of fewer there are runs of each */
   MOST_RUNS = 8,
 };
 
@@ -22,8 +22,34 @@ static uint32_t count_groups(const launch_row *row, uint32_t *last) {
 
 uint32_t launches_least(const launch_row *row) {
   uint32_t last = 0, runs = LEAST_RUNS * 2 * count_groups(row, &last);
-  if (row->n <= SHORT_ROW || runs > row->n) return row->n;
+  if (runs > row->n) return row->n;
   return runs > last ? runs : last + 1;
+}
+
+uint32_t launches_fewest(const launch_row *row) {
+  uint32_t last = 0;
+  count_groups(row, &last);
+  return row->n ? last + 1 : 0;
+}
+
+/* Does no kind of launch come back? */
+static bool is_ramp(const launch_row *row) {
+  for (uint32_t i = 1; i < row->n; i++)
+    if (row->group[i] < row->group[i - 1]) return false;
+  return true;
+}
+
+/* True: some are left out. */
+static bool choose_middles(const launch_row *row, launch_use *use) {
+  uint32_t replayed = 0;
+  for (uint32_t i = 0, next; i < row->n; i = next) {
+    for (next = i; next < row->n && row->group[next] == i; next++) use[next] = LAUNCH_LEFT_OUT;
+    const uint32_t middle = (i + next - 1) / 2;
+    if (middle && use[middle - 1] == LAUNCH_LEFT_OUT) use[middle - 1] = LAUNCH_WARMS;
+    use[middle] = LAUNCH_COUNTS;
+  }
+  for (uint32_t i = 0; i < row->n; i++) replayed += use[i] != LAUNCH_LEFT_OUT;
+  return replayed < row->n;
 }
 
 static bool counts_any(const launch_row *row, const launch_use *use, uint32_t group) {
@@ -40,13 +66,17 @@ bool launches_choose(const launch_row *row, double affordable, launch_use *use) 
     use[i] = LAUNCH_COUNTS;
     all += row->units[i];
   }
-  if (row->n <= SHORT_ROW || (all <= affordable && row->known == row->n)) return false;
+  const bool all_known = row->known == row->n;
+  if (all_known && (row->n <= row->whole || all <= affordable)) return false;
+  if (all_known && period >= MANY_KINDS && is_ramp(row)) return choose_middles(row, use);
   const double run = all / row->n * length;
   uint32_t runs = run * MOST_RUNS <= affordable ? MOST_RUNS : (uint32_t)(affordable / run);
   if (runs < LEAST_RUNS) runs = LEAST_RUNS;
   if (runs > row->known / length) runs = row->known / length;
-  if (runs < LEAST_RUNS) return false;
-  for (uint32_t i = 0; i < row->n; i++) use[i] = LAUNCH_LEFT_OUT;
+  if (runs < LEAST_RUNS && all_known) return false;
+  for (uint32_t i = 0; i < row->n; i++)
+    use[i] = runs < LEAST_RUNS && i < row->known ? LAUNCH_COUNTS : LAUNCH_LEFT_OUT;
+  if (runs < LEAST_RUNS) return true;
   for (uint32_t k = 0; k < runs; k++) {
     const uint32_t first = (uint32_t)((uint64_t)(row->known - length) * k / (runs - 1));
     for (uint32_t i = 0; i < length; i++)

@@ -1,19 +1,22 @@
 #include "predict/sample.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "heddle/predict.h"
 
 enum {
-  SURVEYED = 16,         /* tasks of a launch that tell its work */
-  LEAST_WAVES = 3,       /* of a part */
-  FEW_WAVES = 2,         /* where even LEAST_WAVES cost several times what is affordable, */
-  SEVERAL = 6,           /* so many times */
-  LEAST_CUT = 512,       /* instructions of a warp */
-  SECTORS = 8,           /* that cost as much as an access */
-  INSTRUCTIONS = 4,      /* of a warp, that cost as much as an access */
-  SMALL = 1 << 11,       /* threads of launches that are not worth a survey */
+  SURVEYED = 16,      /* tasks of a launch that tell its work */
+  LEAST_WAVES = 3,    /* of a part */
+  FEW_WAVES = 2,      /* where even LEAST_WAVES cost several times what is affordable, */
+  SEVERAL = 6,        /* so many times */
+  LEAST_CUT = 512,    /* instructions of a warp */
+  SECTORS = 8,        /* that cost as much as an access */
+  INSTRUCTIONS = 4,   /* of a warp, that cost as much as an access */
+  SMALL = 1 << 11,    /* threads of launches that are not worth a survey */
+  WHOLE = 12,         /* launches of rows that are replayed whole; where earlier ones steer them, each may */
+  WHOLE_STEERED = 64, /* differ */
   RUN_INSTRUCTIONS = 30, /* of threads, that the emulator runs without a trace in half the time of a unit */
 };
 /* Of a warp, with its accesses, where nothing better is known. */
@@ -60,11 +63,14 @@ static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey 
   if (g) out->wave = (uint64_t)g->n_sms * hd_gpu_occupancy(g, threads, r->r.w->registers, shared);
   hd_trace_info info = {0};
   hd_status st = HD_OK;
-  uint64_t n = out->tasks < SURVEYED ? out->tasks : SURVEYED;
-  for (uint64_t i = 0; st == HD_OK && i < n && info.warp_instructions < survey_instructions; i++) {
-    /* 7 and 16 have no common divisor: whichever tasks come first are from all over the grid. */
-    const uint64_t task = n == SURVEYED ? surveyed_task(7 * i % SURVEYED, out->tasks) : i;
-    st = record_tasks(r, launch, &task, 1, UINT64_MAX, d);
+  uint64_t n = out->tasks < SURVEYED ? out->tasks : SURVEYED, tasks[SURVEYED];
+  /* 7 and 16 have no common divisor: whichever tasks come first are from all over the grid. */
+  for (uint64_t i = 0; i < n; i++) tasks[i] = n == SURVEYED ? surveyed_task(7 * i % SURVEYED, out->tasks) : i;
+  /* One after the other where the first one is long. */
+  for (uint64_t i = 0, some; st == HD_OK && i < n && info.warp_instructions < survey_instructions;
+       i += some) {
+    some = i == 1 && SURVEYED * info.warp_instructions < survey_instructions ? n - 1 : 1;
+    st = record_tasks(r, launch, tasks + i, some, UINT64_MAX, d);
     info = hd_trace_get_info(r->traces[launch]);
   }
   if (st != HD_OK || !info.recorded) return st;
@@ -145,11 +151,25 @@ static void choose_all(const hd_workload *w, const survey *s, double units, samp
 
 /* ---- Made ---------------------------------------------------------------------------------- */
 
+static void drop_basis(sample_basis *b) {
+  if (!b || --b->users) return;
+  steering_free(&b->steering);
+  states_free(b->before);
+  record_contents_free(b->contents);
+  free(b->run.instructions);
+  free(b);
+}
+
+static hd_status take_basis(const hd_compiled *code, const sample *like, sample *out, hd_diag *d) {
+  out->basis = like ? like->basis : calloc(1, sizeof *out->basis);
+  if (!out->basis) return hd_nomem(d);
+  out->basis->users++;
+  return like ? HD_OK : record_steering(code, &out->basis->steering, d);
+}
+
 void sample_free(sample *s) {
   if (!s) return;
-  steering_free(&s->steering);
-  states_free(s->before);
-  record_contents_free(s->contents);
+  drop_basis(s->basis);
   hd_arena_free(&s->arena);
   free(s);
 }
@@ -160,11 +180,41 @@ static bool same_launch(const hd_compiled *code, uint32_t a, uint32_t b) {
          !memcmp(x->block, y->block, sizeof x->block);
 }
 
-static void group_launches(const hd_compiled *code, uint32_t *group) {
+static void group_by(const hd_compiled *code, bool (*alike)(const hd_compiled *, uint32_t, uint32_t),
+                     uint32_t *group) {
   for (uint32_t i = 0; i < code->workload->n_launches; i++) {
     group[i] = 0;
-    while (group[i] < i && !same_launch(code, group[i], i)) group[i]++;
+    /* The one before is the likeliest. */
+    if (i && alike(code, i - 1, i))
+      group[i] = group[i - 1];
+    else
+      while (group[i] < i && !alike(code, group[i], i)) group[i]++;
   }
+}
+
+static void group_launches(const hd_compiled *code, uint32_t *group) { group_by(code, same_launch, group); }
+
+/* Grids of about as many tasks: 2^(1/4) apart. */
+static int size_class(const hd_wl_launch *l) {
+  uint64_t tasks = 1;
+  hd_grid_tasks(l->grid, &tasks);
+  return (int)floor(4 * log2((double)tasks));
+}
+
+static bool similar_launch(const hd_compiled *code, uint32_t a, uint32_t b) {
+  const hd_wl_launch *x = &code->workload->launches[a], *y = &code->workload->launches[b];
+  return code->kernel_of[a] == code->kernel_of[b] && !memcmp(x->block, y->block, sizeof x->block) &&
+         size_class(x) == size_class(y);
+}
+
+/* Of a long row of grids that grow or shrink, those of about a size are alike. */
+static void group_row(const hd_compiled *code, uint32_t whole, uint32_t *group) {
+  enum { MOST_OF = 4 };
+  uint32_t kinds = 0;
+  const uint32_t n = code->workload->n_launches;
+  group_launches(code, group);
+  for (uint32_t i = 0; i < n; i++) kinds += group[i] == i;
+  if (n > whole && kinds > n / MOST_OF) group_by(code, similar_launch, group);
 }
 
 /* Of the launches that have traces of their own; the others are as those like them. */
@@ -173,8 +223,10 @@ static hd_status survey_all(recording *r, const uint32_t *like, const hd_gpu *g,
   hd_status st = HD_OK;
   for (uint32_t i = 0; st == HD_OK && i < n; i++)
     if (like[i] == i) st = look_at(r, i, g, &out[i], d);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n; i++) {
     if (like[i] != i) out[i] = out[like[i]];
+    hd_grid_tasks(r->r.w->launches[i].grid, &out[i].tasks);
+  }
   return st;
 }
 
@@ -231,32 +283,45 @@ static hd_status survey_alone(sample *m, recording *r, const uint32_t *group, do
   return st;
 }
 
-/* Those that earlier ones steer: a run counts their instructions, which costs about as much as the replay of
- * a plan; of a long row a second one keeps what the launches that are chosen begin with. */
+/* Run the originals, for about as long as so many replays of a plan take. What launches of a short row begin
+ * with is kept at once. */
+static hd_status count_states(sample *m, recording *r, double affordable, hd_diag *d) {
+  enum { REPLAYS = 24, FEW = 64 };
+  sample_basis *b = m->basis;
+  const bool few = m->row.n <= FEW;
+  const states_bounds how = {.most = affordable * RUN_INSTRUCTIONS * (few ? REPLAYS : 1),
+                             .least = launches_least(&m->row),
+                             .fewest = launches_fewest(&m->row),
+                             .keep = few};
+  if (b->before) return HD_OK;
+  b->run.instructions = calloc((size_t)m->row.n + 1, sizeof *b->run.instructions);
+  hd_status st = b->run.instructions ? states_begin(r, &b->steering, &b->before, d) : hd_nomem(d);
+  return st == HD_OK ? states_count(b->before, r, &how, &b->run, d) : st;
+}
+
+/* Those that earlier ones steer: a run counts their instructions; of a long row a second one keeps what the
+ * launches that are chosen begin with. */
 static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, double *units,
                                 const hd_gpu *g, double affordable, survey *s, hd_diag *d) {
   const uint32_t n = m->row.n;
-  states_run run = {.instructions = HD_NEW_N(&m->arena, (size_t)n + 1, double)};
   bool *wanted = HD_NEW_N(&m->arena, (size_t)n + 1, bool);
-  if (!run.instructions || !wanted) return hd_nomem(d);
-  hd_status st = states_begin(r, &m->steering, &m->before, d);
-  if (st == HD_OK)
-    st = states_count(m->before, r, affordable * RUN_INSTRUCTIONS, launches_least(&m->row), &run, d);
+  hd_status st = wanted ? count_states(m, r, affordable, d) : hd_nomem(d);
+  const states_run *run = &m->basis->run;
   if (st != HD_OK) return st;
-  m->row.known = run.n;
+  m->row.known = run->n;
   for (uint32_t i = 0; i < n; i++)
-    units[i] = i < run.n ? run.instructions[i] * UNITS_AN_INSTRUCTION : units[group[i]];
+    units[i] = i < run->n ? run->instructions[i] * UNITS_AN_INSTRUCTION : units[group[i]];
   launches_choose(&m->row, affordable, m->use);
   for (uint32_t i = 0; i < n; i++) wanted[i] = m->use[i] != LAUNCH_LEFT_OUT;
-  st = states_keep(m->before, r, wanted, d);
-  r->before = m->before;
+  st = states_keep(m->basis->before, r, wanted, d);
+  r->before = m->basis->before;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     if (!wanted[i]) continue;
     if (!r->own[i]) st = record_add(r, i, d);
     if (st == HD_OK) st = look_at(r, i, g, &s[i], d);
     if (st != HD_OK) break;
     /* The run's count is exact; the tasks that were looked at tell what an instruction costs. */
-    const double each = run.instructions[i] / (double)s[i].tasks;
+    const double each = run->instructions[i] / (double)s[i].tasks;
     if (s[i].instructions > 0) s[i].units *= each / s[i].instructions;
     s[i].instructions = each;
   }
@@ -277,16 +342,19 @@ static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *
   m->like = HD_NEW_N(&m->arena, (size_t)n + 1, uint32_t);
   if (!group || !units || !m->launches || !m->use || !m->like) return hd_nomem(d);
   untimed.timed = false;
-  group_launches(code, group);
-  m->row = (launch_row){.n = n, .known = n, .group = group, .units = units};
-  hd_status st = record_contents(code->workload, m->steering.reads_data, &m->contents, d);
+  sample_basis *b = m->basis;
+  const bool between = b->steering.kind == STEERED_BETWEEN;
+  const uint32_t whole = between ? WHOLE_STEERED : WHOLE;
+  group_row(code, whole, group);
+  m->row = (launch_row){.n = n, .known = n, .whole = whole, .group = group, .units = units};
+  hd_status st =
+      b->contents ? HD_OK : record_contents(code->workload, b->steering.reads_data, &b->contents, d);
   if (st == HD_OK)
-    st = record_open(code, NULL, &untimed, &(record_options){.contents = m->contents, .like = group}, &r, d);
+    st = record_open(code, NULL, &untimed, &(record_options){.contents = b->contents, .like = group}, &r, d);
   if (st != HD_OK) return st;
   const double affordable = (double)o->sample_units;
-  st = m->steering.kind == STEERED_BETWEEN
-           ? survey_steered(m, r, group, units, o->sample_gpu, affordable, s, d)
-           : survey_alone(m, r, group, units, o->sample_gpu, affordable, s, d);
+  st = between ? survey_steered(m, r, group, units, o->sample_gpu, affordable, s, d)
+               : survey_alone(m, r, group, units, o->sample_gpu, affordable, s, d);
   record_close(r);
   if (st != HD_OK) return st;
   share_traces(m);
@@ -294,7 +362,8 @@ static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *
   return HD_OK;
 }
 
-hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample **out, hd_diag *d) {
+hd_status sample_make(const hd_compiled *code, const hd_run_options *o, const sample *like, sample **out,
+                      hd_diag *d) {
   const hd_workload *w = code->workload;
   uint64_t threads = 0, tasks;
   *out = NULL;
@@ -304,8 +373,8 @@ hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample *
   sample *m = calloc(1, sizeof *m);
   survey *s = calloc((size_t)w->n_launches + 1, sizeof *s);
   if (m) hd_arena_init(&m->arena);
-  hd_status st = s && m ? record_steering(code, &m->steering, d) : hd_nomem(d);
-  const bool possible = st == HD_OK && m->steering.kind != STEERED_WITHIN;
+  hd_status st = s && m ? take_basis(code, like, m, d) : hd_nomem(d);
+  const bool possible = st == HD_OK && m->basis->steering.kind != STEERED_WITHIN;
   if (possible) st = make(code, o, m, s, d);
   if (possible && st == HD_OK && m->part < 1)
     *out = m;
@@ -318,7 +387,7 @@ hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample *
 bool sample_leaves_out(const sample *s, uint32_t launch) { return s->use[launch] == LAUNCH_LEFT_OUT; }
 
 record_options sample_record(const sample *s) {
-  return (record_options){.contents = s->contents, .like = s->like, .before = s->before};
+  return (record_options){.contents = s->basis->contents, .like = s->like, .before = s->basis->before};
 }
 
 /* ---- Replays ------------------------------------------------------------------------------------ */

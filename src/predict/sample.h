@@ -31,25 +31,34 @@ typedef struct sample_launch {
   double compulsory;   /* bytes of a launch, likewise */
 } sample_launch;
 
+/* What all samples of a workload begin with, whatever they replay. */
+typedef struct sample_basis {
+  unsigned users;
+  steering steering;
+  runner_contents *contents; /* of the buffers, for recordings; NULL: they do not matter */
+  states *before;            /* what launches that are replayed begin with; NULL: it does not matter */
+  states_run run;            /* with `before` */
+} sample_basis;
+
 typedef struct sample {
   hd_arena arena;
   sample_launch *launches;
   launch_row row;
   launch_use *use; /* per launch */
   uint32_t *like;  /* per launch: the one whose trace stands for it; itself where it is replayed */
-  steering steering;
-  runner_contents *contents; /* of the buffers, for its recordings; NULL: they do not matter */
-  states *before;            /* what launches that are replayed begin with; NULL: it does not matter */
-  double part;               /* of all launches' work that is replayed */
-  double units;              /* that is */
+  sample_basis *basis;
+  double part;  /* of all launches' work that is replayed */
+  double units; /* that is */
 } sample;
 
 /* The units of what a trace has recorded. */
 double sample_units_of(const hd_trace_info *info);
 
 /* How to sample the launches (predict/launches.h says which), for o->sample_gpu and o->sample_units. *out
- * NULL: all are replayed whole. */
-hd_status sample_make(const hd_compiled *code, const hd_run_options *o, sample **out, hd_diag *d);
+ * NULL: all are replayed whole. `like`: another one of the workload, whose basis serves for this one, too;
+ * NULL: there is none. One thread makes and frees samples of one basis. */
+hd_status sample_make(const hd_compiled *code, const hd_run_options *o, const sample *like, sample **out,
+                      hd_diag *d);
 void sample_free(sample *s); /* NULL is fine */
 bool sample_leaves_out(const sample *s, uint32_t launch);
 /* How launches are recorded for it. */

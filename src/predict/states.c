@@ -9,7 +9,6 @@ struct states {
   uint32_t n_buffers;
   void **first; /* per buffer that a launch writes: what it holds before the first one */
   void ***held; /* per launch: NULL, or per buffer that is state: its bytes */
-  bool all;     /* every launch has some */
 };
 
 static hd_status run_launch(recording *r, uint32_t launch, hd_emu_stats *stats, hd_diag *d) {
@@ -48,31 +47,42 @@ hd_status states_begin(const recording *r, const steering *which, states **out, 
   return s->held && s->first ? HD_OK : hd_nomem(d);
 }
 
-hd_status states_count(states *s, recording *r, double most, uint32_t least, states_run *run, hd_diag *d) {
+/* Instructions as those of whole warps cost, of which few lanes may run. */
+static double cost_of(const hd_emu_stats *stats) {
+  const double threads = (double)stats->thread_instructions, warps = (double)stats->warp_instructions;
+  return threads > warps * HD_WARP / 2 ? threads : warps * HD_WARP / 2;
+}
+
+hd_status states_count(states *s, recording *r, const states_bounds *b, states_run *run, hd_diag *d) {
+  enum { SEVERAL = 4 };
   double done = 0;
   run->n = 0;
-  s->all = least == r->r.w->n_launches;
-  for (uint32_t i = 0; i < r->r.w->n_launches && (i < least || done < most); i++) {
+  for (uint32_t i = 0; i < r->r.w->n_launches; i++) {
     hd_emu_stats stats = {0};
-    if (s->all && !(s->held[i] = copy(s, r, s->which->state))) return hd_nomem(d);
+    if (i >= b->fewest && done >= b->most * (i < b->least ? SEVERAL : 1)) break;
+    if (b->keep && !(s->held[i] = copy(s, r, s->which->state))) return hd_nomem(d);
     const hd_status st = run_launch(r, i, &stats, d);
     if (st != HD_OK) return st;
     run->instructions[run->n++] = (double)stats.warp_instructions;
-    done += (double)stats.thread_instructions;
+    done += cost_of(&stats);
   }
   return HD_OK;
 }
 
 hd_status states_keep(states *s, recording *r, const bool *wanted, hd_diag *d) {
   uint32_t last = 0;
+  bool missing = false;
   hd_status st = HD_OK;
-  if (s->all) return HD_OK;
-  for (uint32_t i = 0; i < r->r.w->n_launches; i++)
-    if (wanted[i]) last = i;
+  for (uint32_t i = 0; i < r->r.w->n_launches; i++) {
+    if (!wanted[i] || s->held[i]) continue;
+    missing = true;
+    last = i;
+  }
+  if (!missing) return HD_OK;
   put_back(s, s->first, &r->r);
   for (uint32_t i = 0; st == HD_OK && i <= last; i++) {
     hd_emu_stats stats;
-    if (wanted[i] && !(s->held[i] = copy(s, r, s->which->state))) st = hd_nomem(d);
+    if (wanted[i] && !s->held[i] && !(s->held[i] = copy(s, r, s->which->state))) st = hd_nomem(d);
     if (st == HD_OK && i < last) st = run_launch(r, i, &stats, d);
   }
   return st;

@@ -18,10 +18,17 @@ typedef struct states_run {
   double *instructions; /* per launch: of warps */
 } states_run;
 
-/* Run the launches of the recording, whose buffers are filled, in order, until they have run `most`
- * instructions of threads, and at least the first `least`. run->instructions has room for all. Where all of
- * them are to run, whatever they cost, the buffers that are state are kept before each. */
-hd_status states_count(states *s, recording *r, double most, uint32_t least, states_run *run, hd_diag *d);
+/* How far to run. */
+typedef struct states_bounds {
+  double most;     /* instructions of threads */
+  uint32_t least;  /* launches, unless they cost several times as much */
+  uint32_t fewest; /* launches, whatever they cost */
+  bool keep;       /* the buffers that are state, before each */
+} states_bounds;
+
+/* Run the launches of the recording, whose buffers are filled, in order. run->instructions has room for all.
+ */
+hd_status states_count(states *s, recording *r, const states_bounds *b, states_run *run, hd_diag *d);
 /* Unless they are kept already: run the launches again from the beginning, up to the last launch that is
  * wanted, and keep the buffers that are state before each of these. */
 hd_status states_keep(states *s, recording *r, const bool *wanted, hd_diag *d);

@@ -87,8 +87,8 @@ static void close_memo(study_memo *m) {
   free(m);
 }
 
-hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
-                     hd_study **out, hd_diag *d) {
+static hd_status make_study(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
+                            const sample *like, hd_study **out, hd_diag *d) {
   hd_study *s = calloc(1, sizeof *s);
   *out = NULL;
   if (!s) return hd_nomem(d);
@@ -103,13 +103,23 @@ hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrac
   s->memo = open_memo(w);
   hd_status st = s->traces && s->shared && s->arrays && s->memo ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = hd_workload_compiled(w, s->run.arch, &s->code, d);
-  if (st == HD_OK && s->run.timed && !first) st = sample_make(s->code, &s->run, &s->sample, d);
+  if (st == HD_OK && s->run.timed && !first) st = sample_make(s->code, &s->run, like, &s->sample, d);
   if (st == HD_OK) st = s->sample ? record(s, d) : take(s, first, d);
   if (st == HD_OK)
     *out = s;
   else
     hd_study_close(s);
   return st;
+}
+
+hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
+                     hd_study **out, hd_diag *d) {
+  return make_study(w, o, first, NULL, out, d);
+}
+
+hd_status hd_study_open_like(const hd_study *other, const hd_run_options *o, hd_study **out, hd_diag *d) {
+  const bool same = hd_launch_arch(NULL, o->arch) == other->run.arch;
+  return make_study(other->w, o, NULL, same ? other->sample : NULL, out, d);
 }
 
 void study_set_threads(hd_study *s, unsigned threads) {
@@ -136,14 +146,20 @@ void hd_study_close(hd_study *s) {
 
 const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch) { return s->traces[launch]; }
 
+bool hd_study_leaves_out(const hd_study *s, uint32_t launch) {
+  return s->sample && sample_leaves_out(s->sample, launch);
+}
+
 uint32_t hd_study_busiest(const hd_study *s) {
   uint32_t most = 0;
-  for (uint32_t i = 1; i < s->w->n_launches; i++)
-    if (hd_trace_get_info(hd_study_trace(s, i)).warp_accesses >
-        hd_trace_get_info(hd_study_trace(s, most)).warp_accesses)
+  while (most + 1 < s->w->n_launches && hd_study_leaves_out(s, most)) most++;
+  for (uint32_t i = most + 1; i < s->w->n_launches; i++)
+    if (!hd_study_leaves_out(s, i) && hd_trace_get_info(hd_study_trace(s, i)).warp_accesses >
+                                          hd_trace_get_info(hd_study_trace(s, most)).warp_accesses)
       most = i;
   return most;
 }
+
 double hd_study_part(const hd_study *s) { return s && s->sample ? s->sample->part : 1; }
 double hd_study_units(const hd_study *s) {
   double units = 0;

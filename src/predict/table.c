@@ -104,14 +104,19 @@ static uint32_t first_of(const hd_compiled *c, uint32_t launch) {
   return i;
 }
 
-/* The one that accesses most. */
+static uint64_t accesses_of(const hd_study *s, uint32_t launch) {
+  return hd_trace_get_info(hd_study_trace(s, launch)).warp_accesses;
+}
+
+/* The one that accesses most; the launch itself where all are left out. */
 static uint32_t busiest_of(const hd_compiled *c, uint32_t launch, const hd_study *s) {
-  uint32_t most = launch;
-  for (uint32_t i = 0; i < c->workload->n_launches; i++)
-    if (one_table(c, i, launch) && hd_trace_get_info(hd_study_trace(s, i)).warp_accesses >
-                                       hd_trace_get_info(hd_study_trace(s, most)).warp_accesses)
-      most = i;
-  return most;
+  const uint32_t n = c->workload->n_launches;
+  uint32_t most = n;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!one_table(c, i, launch) || hd_study_leaves_out(s, i)) continue;
+    if (most == n || accesses_of(s, i) > accesses_of(s, most)) most = i;
+  }
+  return most < n ? most : launch;
 }
 
 /* Where data is small, any two tasks share some of it by chance, and many such edges together would outweigh
@@ -168,8 +173,11 @@ hd_status order_table(study_source *from, uint32_t launch, hd_order_kind kind, h
   if (st != HD_OK) return st;
   if (path[0] && hd_table_read(path, V, out, NULL) == HD_OK) return HD_OK;
   st = study_source_get(from, &study, d);
-  if (st == HD_OK)
-    st = make(hd_study_trace(study, busiest_of(code, launch, study)), kind, from->run.threads, out, d);
+  const hd_trace *trace = st == HD_OK ? hd_study_trace(study, busiest_of(code, launch, study)) : NULL;
+  if (trace && hd_trace_tasks(trace) != V)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED, "launch %u, and all with its grid, are left out of the sample",
+                 launch);
+  if (st == HD_OK) st = make(trace, kind, from->run.threads, out, d);
   /* A sampled study has some of the tasks only; its tables are for its own replays. */
   if (st == HD_OK && path[0] && !study->sample) keep(path, out);
   return st;

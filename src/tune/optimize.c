@@ -509,6 +509,7 @@ static hd_status trace(optimizing *z, hd_diag *d) {
 
 static hd_status search(optimizing *z, double *clock, hd_diag *d) {
   report(z, "choosing plans to try", 0, 1);
+  z->second.first = z->out->study;
   hd_status st = list_rows(z, d);
   z->out->seconds.advice = lap(clock);
   if (st == HD_OK) st = replay(z, d);
@@ -530,7 +531,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   z.o.run.sample_gpu = g;
   if (!z.o.exact)
     z.o.run.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);
-  z.second = (second_look){.w = w, .g = g, .run = z.o.run, .dispatch = z.o.dispatch, .seed = z.o.seed};
+  z.second = (second_look){.g = g, .run = z.o.run, .dispatch = z.o.dispatch, .seed = z.o.seed};
   z.second.run.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
   z.second.run.until = when(&z, looked_by);
   *out = (hd_optimized){0};

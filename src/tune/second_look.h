@@ -8,7 +8,7 @@
 #include "heddle/predict.h"
 
 typedef struct second_look {
-  const hd_workload *w;
+  const hd_study *first; /* that promises came from */
   const hd_gpu *g;
   hd_run_options run; /* sample_units of it are this look's */
   hd_dispatch_kind dispatch;

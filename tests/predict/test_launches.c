@@ -20,7 +20,7 @@ static void make_row(made *m, uint32_t n, uint32_t period, uint32_t tail, uint32
     m->group[i] = i < n - tail ? i % period : n - tail;
     m->units[i] = 10 + m->group[i];
   }
-  m->row = (launch_row){.n = n, .known = known, .group = m->group, .units = m->units};
+  m->row = (launch_row){.n = n, .known = known, .whole = 64, .group = m->group, .units = m->units};
 }
 
 /* Whatever is left out has one like it that counts; what counts has all kinds of launches before it,
@@ -68,6 +68,48 @@ static void a_kind_that_comes_once_is_replayed(void **state) {
   assert_true(launches_choose(&m.row, 500, use));
   assert_int_equal(use[999], LAUNCH_COUNTS);
   assert_int_equal(launches_least(&m.row), 1000);
+}
+
+/* Kinds that do not come back: one of each counts, behind one that is replayed. */
+static void a_row_of_kinds_that_do_not_come_back_has_one_of_each(void **state) {
+  launch_use use[MOST];
+  unsigned seed = 9, sampled = 0;
+  for (unsigned t = 0; t < 500; t++) {
+    made m;
+    uint32_t n = 65 + (uint32_t)rand_r(&seed) % (MOST - 64), replayed = 0;
+    const uint32_t most = 1 + (uint32_t)rand_r(&seed) % 8;
+    for (uint32_t i = 0, first = 0, left = 1; i < n; i++, left--) {
+      if (!left) {
+        first = i;
+        left = 1 + (uint32_t)rand_r(&seed) % most;
+      }
+      m.group[i] = first;
+      m.units[i] = 1;
+    }
+    m.row = (launch_row){.n = n, .known = n, .whole = 64, .group = m.group, .units = m.units};
+    const bool some = launches_choose(&m.row, 10, use);
+    sampled += some;
+    for (uint32_t i = 0; i < n; i++) {
+      bool found = false;
+      for (uint32_t k = 0; k < n; k++) found |= m.group[k] == m.group[i] && use[k] == LAUNCH_COUNTS;
+      if (!found) fail_msg("nothing stands for launch %u of %u", i, n);
+      assert_true(use[i] != LAUNCH_COUNTS || !i || use[i - 1] != LAUNCH_LEFT_OUT);
+      replayed += use[i] != LAUNCH_LEFT_OUT;
+    }
+    assert_int_equal(replayed < n, some);
+  }
+  assert_true(sampled > 300);
+}
+
+/* Where so few launches are known that no kind comes several times, they stand for all. */
+static void the_fewest_launches_stand_for_all(void **state) {
+  launch_use use[MOST];
+  made m;
+  make_row(&m, 50, 6, 0, 6);
+  assert_int_equal(launches_fewest(&m.row), 6);
+  assert_int_equal(launches_least(&m.row), 24);
+  assert_true(launches_choose(&m.row, 1e9, use));
+  for (uint32_t i = 0; i < 50; i++) assert_int_equal(use[i], i < 6 ? LAUNCH_COUNTS : LAUNCH_LEFT_OUT);
 }
 
 static double run_row(const launch_row *row, const launch_use *use, double noise, unsigned *seed,
@@ -137,7 +179,8 @@ static void launches_begin_with_what_earlier_ones_left(void **state) {
     assert_int_equal(record_open(code, NULL, &run, &(record_options){.contents = contents}, &r, &d), HD_OK);
     assert_int_equal(states_begin(r, &by, &before, &d), HD_OK);
     const uint32_t least = in_one_run || w->n_launches < 2 ? w->n_launches : 2;
-    assert_int_equal(states_count(before, r, 1, least, &count, &d), HD_OK);
+    const states_bounds bounds = {.most = 1, .least = least, .fewest = least, .keep = in_one_run};
+    assert_int_equal(states_count(before, r, &bounds, &count, &d), HD_OK);
     assert_int_equal(count.n, least);
     for (uint32_t i = 0; i < w->n_launches; i++) wanted[i] = true;
     assert_int_equal(states_keep(before, r, wanted, &d), HD_OK);
@@ -165,6 +208,8 @@ int main(void) {
       cmocka_unit_test(every_launch_left_out_is_stood_for),
       cmocka_unit_test(short_and_affordable_rows_are_replayed_whole),
       cmocka_unit_test(a_kind_that_comes_once_is_replayed),
+      cmocka_unit_test(a_row_of_kinds_that_do_not_come_back_has_one_of_each),
+      cmocka_unit_test(the_fewest_launches_stand_for_all),
       cmocka_unit_test(the_error_of_a_row_is_known),
       cmocka_unit_test(launches_begin_with_what_earlier_ones_left),
   };

@@ -36,6 +36,8 @@ static void a_sample_predicts_the_whole(void **state) {
       {"transpose", "paper", "baseline", 1000000, 0.1, 0.05},
       {"matmul-naive", "paper", "bind=agents", 1000000, 0.15, 0.3},
       {"matmul-naive", "paper", "bypass=l1:0", 1000000, 0.15, 0.3},
+      {"nw", "paper", "baseline", 2500000, 0.1, 0.1}, /* grids that grow and shrink */
+      {"nw", "paper", "order=reverse", 2500000, 0.1, 0.1},
   };
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -62,6 +64,36 @@ static void short_launches_are_replayed_whole(void **state) {
   assert_true(part == 1);
   assert_true(whole.time_us == same.time_us);
   assert_int_equal(whole.dram_read_bytes, same.dram_read_bytes);
+}
+
+/* A second study takes what the first one has filled and computed, and is what it would be alone; so is what
+ * outlives the other. */
+static void a_study_like_another_is_as_one_of_its_own(void **state) {
+  static const char *const names[] = {"bfs", "transpose"};
+  skip_without_compiler();
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    double part;
+    const hd_counters alone = replay(names[i], "paper", 2000000, 2, "order=reverse", &part);
+    hd_workload *w = open_workload(names[i], "paper");
+    hd_gpu g = load_gpu("h100");
+    hd_run_options run = {
+        .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 1000000};
+    hd_plan p = parse_plan("order=reverse");
+    hd_diag d = {0};
+    hd_study *first, *second;
+    hd_counters c;
+    assert_int_equal(hd_study_open(w, &run, &first, &d), HD_OK);
+    assert_true(hd_study_part(first) <= part);
+    run.sample_units = 2000000;
+    assert_int_equal(hd_study_open_like(first, &run, &second, &d), HD_OK);
+    hd_study_close(first);
+    assert_true(hd_study_part(second) == part);
+    assert_int_equal(hd_study_replay(second, &g, &p, g.dispatch, 0, &c, &d), HD_OK);
+    assert_memory_equal(&c, &alone, sizeof c);
+    hd_study_close(second);
+    hd_plan_free(&p);
+    hd_workload_close(w);
+  }
 }
 
 static void samples_do_not_depend_on_the_number_of_threads(void **state) {
@@ -152,6 +184,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_predicts_the_whole),
       cmocka_unit_test(short_launches_are_replayed_whole),
+      cmocka_unit_test(a_study_like_another_is_as_one_of_its_own),
       cmocka_unit_test(samples_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(a_survey_knows_work_that_repeats_with_rows),
       cmocka_unit_test(tasks_that_others_steer_are_all_run),

@@ -376,7 +376,7 @@ static void more_is_asked_of_plans_that_bind_or_change_caches(void **state) {
 static void a_second_look_is_of_its_own_sample(void **state) {
   skip_without_compiler();
   session q = open_session("copy-col", "small", "h100");
-  second_look l = {.w = q.w,
+  second_look l = {.first = q.s,
                    .g = &q.g,
                    .run = {.threads = 2, .n_sms = q.g.n_sms, .timed = true},
                    .dispatch = q.g.dispatch};
