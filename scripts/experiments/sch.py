@@ -60,7 +60,8 @@ def whole(model):
     schedules = sch_schedules()
     for _, workload, cta, _, _ in SCH_APPS:
         for t in ACTIVE:
-            model.rows(workload, GPU, f"paper {cta(t)}", schedules + [with_chunks(p) for p in schedules])
+            # Side by side, the two block schedulers share what a schedule of threads accesses.
+            model.rows(workload, GPU, f"paper {cta(t)}", [x for p in schedules for x in (p, with_chunks(p))])
 
 
 def bank_efficiency(row):

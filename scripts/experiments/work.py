@@ -40,8 +40,8 @@ class Work:
         out = []
         for r in requests:
             n = max(1, round(self.estimate(r) / PIECE))
-            n = min(n, len(r.plans)) if r.apart else 1
-            out += [r._replace(plans=r.plans[i::n]) for i in range(n)]
+            n, plans = min(n, len(r.plans)) if r.apart else 1, len(r.plans)
+            out += [r._replace(plans=r.plans[i * plans // n:(i + 1) * plans // n]) for i in range(n)]
         return out
 
     def over(self):
