@@ -33,6 +33,7 @@ typedef struct hd_steer_settings {
   char most[16];              /* how many are kept, those that took most time; "": the usual */
   char found[HD_STEER_PATH];  /* folder for verdicts that are found, each a file; "": none */
   char texts[HD_STEER_PATH];  /* folder for the PTX of machine code, by its digest; "": none */
+  char cubins[HD_STEER_PATH]; /* folder for the machine code of rewritten kernels; "": none */
 } hd_steer_settings;
 
 /* The variable that holds them. */

@@ -42,9 +42,10 @@ static run_handle load_text(const char *text) {
              : NULL;
 }
 
-/* A library is of all contexts, unless it has addresses of one. */
-static run_handle library_of(run_variant *v, run_place *p) {
-  if (!v->variables.all.n) return v->library ? v->library : (v->library = load_text(v->text));
+/* A library is of all contexts, unless it has addresses of one, which no other process has. `tried`: it may
+ * never be wanted again. */
+static run_handle library_of(run_variant *v, run_place *p, bool tried) {
+  if (!v->variables.all.n) return v->library ? v->library : (v->library = run_cubin_load(v->text, !tried));
   const char *why = run_variables_find(&v->variables, v->kernel->module);
   if (why) {
     snprintf(v->kernel->why, sizeof v->kernel->why, "%s", why);
@@ -77,8 +78,8 @@ static bool load_now(run_handle function) {
 
 /* The original, too: it is launched where the variant does not fit, and that may be its first launch of all.
  */
-static bool load(run_variant *v, run_place *p) {
-  const run_handle library = library_of(v, p);
+static bool load(run_variant *v, run_place *p, bool tried) {
+  const run_handle library = library_of(v, p, tried);
   return library && of_library(library, v->kernel->name, &p->kernel, &p->function) &&
          of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original) &&
          has_parameters(v, p->original) && load_now(p->function) && load_now(p->original);
@@ -157,13 +158,13 @@ static atomic_bool any_states;
 
 bool run_any_states(void) { return atomic_load_explicit(&any_states, memory_order_relaxed); }
 
-static run_place *make(run_variant *v, unsigned long long context) {
+static run_place *make(run_variant *v, unsigned long long context, bool tried) {
   run_place *p = calloc(1, sizeof *p);
   if (!p) return NULL;
   p->context = context;
   p->state_bytes = (v->recipe.state_bytes + 255) / 256 * 256;
   if (!run_real.cuCtxGetDevice || run_real.cuCtxGetDevice(&p->device) != RUN_SUCCESS) p->device = -1;
-  if (!load(v, p) || !fill(v, p) || !settle(v, p)) {
+  if (!load(v, p, tried) || !fill(v, p) || !settle(v, p)) {
     release(p);
     atomic_store(&v->off, true);
     return NULL;
@@ -182,7 +183,7 @@ run_place *run_place_try(run_variant *v) {
   if (!d->cuCtxGetId || !d->cuLibraryLoadData || !d->cuLibraryGetKernel || !d->cuKernelGetFunction ||
       d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
     return NULL;
-  return make(v, context);
+  return make(v, context, true);
 }
 
 void run_place_make(run_kernel *k, const unsigned long *own) {
@@ -203,11 +204,12 @@ void run_place_make(run_kernel *k, const unsigned long *own) {
     held = held || run_hold(own);
     if (!held)
       run_place_later(k);
-    else if (!make(v, context) && !k->why[0])
+    else if (!make(v, context, false) && !k->why[0])
       strcpy(k->why, "the driver did not take the rewritten kernel");
   }
   if (held) run_release();
   d->cuThreadExchangeStreamCaptureMode(&mode);
+  run_cubins_write();
 }
 
 static atomic_bool any_later;

@@ -12,6 +12,7 @@
  *   load.c      modules and libraries come
  *   unload.c    and go
  *   handles.c   functions by their handles
+ *   cubins.c    and as machine code, kept for later processes
  *   places.c    a rewritten kernel in a context: its function, its table, its states
  *   launch.c    a launch, or the one that takes its place
  *   levers.c    attributes of launches of kernels without PTX
@@ -251,6 +252,16 @@ hd_status run_variables_replace(hd_ptx_module *m, const bool *in, run_variables 
 /* The text with the addresses in place of the words, malloc'd; NULL: no memory. */
 char *run_variables_fill(const run_variables *v, const char *text);
 void run_variables_free(run_variables *v);
+
+/* ---- Machine code of rewritten kernels (cubins.c) ---------------------------------------------- */
+
+/* The text as a library in the driver: its machine code of an earlier process, if there is any; else
+ * compiled, and `kept` for later ones. NULL: the driver does not take it. Under run_lock, as all of these. */
+run_handle run_cubin_load(const char *text, bool kept);
+/* Keeps its machine code. */
+void run_cubin_make(const char *text);
+/* Writes what is to be kept. */
+void run_cubins_write(void);
 
 /* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
 

@@ -195,6 +195,7 @@ static void adopt(search *s, const run_shape *shape) {
   hd_buf_free(&text);
   s->k->speedup = s->verdict.speedup;
   memcpy(v->grid, shape->grid, sizeof v->grid);
+  if (!v->variables.all.n) run_cubin_make(v->text);
   v->next = atomic_load_explicit(&s->k->variants, memory_order_relaxed);
   atomic_store_explicit(&s->k->variants, v, memory_order_release);
   s->best[0] = s->best[--s->n];
@@ -283,6 +284,7 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
     shape->settled = true;
   }
   run_trial_close(s.trial);
+  run_cubins_write();
   return why;
 }
 

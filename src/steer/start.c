@@ -135,12 +135,17 @@ static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd
   return HD_OK;
 }
 
-/* Without a folder, machine code stays without its PTX. */
-static void make_texts(hd_steer_settings *s) {
+static void make_cache(const char *cache, const char *name, char folder[HD_STEER_PATH]) {
+  snprintf(folder, HD_STEER_PATH, "%s/%s", cache, name);
+  if (!cache[0] || hd_folder_make(folder, NULL) != HD_OK) folder[0] = 0;
+}
+
+/* Without folders, machine code stays without its PTX, and rewritten kernels are compiled each time. */
+static void make_caches(hd_steer_settings *s) {
   char cache[HD_STEER_PATH / 2];
   hd_cache_folder(cache, sizeof cache);
-  snprintf(s->texts, sizeof s->texts, "%s/ptx", cache);
-  if (!cache[0] || hd_folder_make(s->texts, NULL) != HD_OK) s->texts[0] = 0;
+  make_cache(cache, "ptx", s->texts);
+  make_cache(cache, "cubins", s->cubins);
 }
 
 static hd_status make_recording(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
@@ -173,7 +178,7 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
     }
     if (read != HD_OK) told(&store);
   }
-  make_texts(s);
+  make_caches(s);
   if (st == HD_OK) st = make_tuning(o, s, d);
   if (o->profile) s->profile[0] = '1';
   if (st == HD_OK && o->record) st = make_recording(o, s, d);

@@ -52,10 +52,19 @@ static int hand_out(run_handle *out, run_handle from) {
 EXPORT int fake_call(void) { return call(); }
 EXPORT unsigned fake_params(run_handle function) { return given[given[number(function)].from].params; }
 
+/* Machine code of the fake compiler: an ELF header, and the text that it was made of. */
+enum { HEADER = 64, HAS_TEXT = 15 };
+static atomic_ulong compiled;
+EXPORT unsigned long fake_compiled(void) { return compiled; }
+
 static int load(run_handle *out, const char *image) {
   fake_load(1);
   const int r = hand_out(out, NULL);
   fake_load(-1);
+  if (image[0] != 0x7f)
+    compiled++;
+  else if (image[HAS_TEXT])
+    image += HEADER;
   const char *at = r ? NULL : strstr(image, ".entry"), *end = at ? strchr(at, ')') : NULL;
   while (end && (at = strstr(at + 1, ".param")) && at < end) given[number(*out)].params++;
   return r;
@@ -165,11 +174,26 @@ static int variable(uint64_t *address, size_t *bytes) {
   return 0;
 }
 
-/* Machine code of no function: an ELF header alone. */
+/* The last text that a link was given, and what it becomes. */
+static struct {
+  char code[1 << 16];
+  size_t bytes;
+} linked = {.code = {0x7f, 'E', 'L', 'F', 2}, .bytes = HEADER};
+
+static int add_to_link(int type, const char *data, size_t bytes) {
+  if (type == 1 && HEADER + bytes < sizeof linked.code) {
+    memcpy(linked.code + HEADER, data, bytes);
+    linked.code[HEADER + bytes] = 0;
+    linked.code[HAS_TEXT] = 1;
+    linked.bytes = HEADER + bytes + 1;
+  }
+  return call();
+}
+
 static int made(void **cubin, size_t *bytes) {
-  static unsigned char header[64] = {0x7f, 'E', 'L', 'F', 2};
-  *cubin = header;
-  *bytes = sizeof header;
+  *cubin = linked.code;
+  *bytes = linked.bytes;
+  compiled++;
   return call();
 }
 
@@ -245,6 +269,10 @@ GIVES(cuLibraryGetGlobal, (uint64_t * address, size_t *bytes, run_handle library
       variable(address, bytes))
 GIVES(cuLibraryUnload, (run_handle library), (held--, fake_may_wait(), unload(library)))
 GIVES(cuLinkCreate_v2, (unsigned n, int *options, void **values, run_handle *link), hand_out(link, NULL))
+GIVES(cuLinkAddData_v2,
+      (run_handle link, int type, void *data, size_t bytes, const char *name, unsigned n, int *options,
+       void **values),
+      add_to_link(type, data, bytes))
 GIVES(cuLinkComplete, (run_handle link, void **cubin, size_t *bytes), made(cubin, bytes))
 GIVES(cuModuleUnload, (run_handle module), unload(module))
 GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name),

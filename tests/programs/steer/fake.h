@@ -23,6 +23,8 @@ enum { FAKE_GONE = 400 };
 /* Launches that succeeded, nodes included; calls. */
 unsigned long fake_launches(void);
 unsigned long fake_calls(void);
+/* Texts that it was given to load, and links. */
+unsigned long fake_compiled(void);
 /* Libraries that are loaded, and memory that is allocated. */
 long fake_held(void);
 

@@ -1,0 +1,181 @@
+/* Machine code of rewritten kernels in a folder of files, so that later processes load it instead of
+ * compiling. A file is named by a digest of the text, the GPU's architecture and the driver's version. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/run.h"
+
+enum { PATH = HD_STEER_PATH + 64, PTX = 1, MOST_FILES = 4096 }; /* PTX: CUjitInputType */
+static const uint64_t most_bytes = UINT64_C(256) << 20;         /* of all files */
+
+/* What a file begins with; the machine code follows. */
+typedef struct head {
+  char magic[16];
+  uint64_t bytes;
+  hd_digest digest; /* of it */
+} head;
+static const char magic[16] = "heddle cubin 1\n";
+
+/* Made, and not yet written: a file takes longer than a GPU should wait for. Under run_lock. */
+static HD_VEC(struct made {
+  char path[PATH];
+  char *data; /* the head and the machine code, malloc'd */
+  size_t len;
+}) unwritten;
+
+/* False: there is no folder. */
+static bool path_of(const char *text, char path[PATH]) {
+  run_gpu gpu;
+  char hex[HD_DIGEST_HEX], arch[16];
+  hd_digest h = hd_digest_begin();
+  if (!run_settings.cubins[0] || !run_gpu_of(&gpu)) return false;
+  snprintf(arch, sizeof arch, "sm_%u", gpu.arch);
+  hd_digest_text(&h, text);
+  hd_digest_text(&h, arch);
+  hd_digest_text(&h, gpu.driver);
+  snprintf(path, PATH, "%s/%s.cubin", run_settings.cubins, hd_digest_hex(&h, hex));
+  return true;
+}
+
+static hd_digest digest_of(const void *data, size_t len) {
+  hd_digest h = hd_digest_begin();
+  hd_digest_bytes(&h, data, len);
+  return h;
+}
+
+static run_handle load(const void *image) {
+  run_handle library;
+  return run_real.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0) == RUN_SUCCESS ? library
+                                                                                                  : NULL;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------- */
+
+static run_handle load_file(const char *path) {
+  hd_file f;
+  head h;
+  run_handle library = NULL;
+  if (hd_file_open(path, &f, NULL) != HD_OK) return NULL;
+  if (f.len > sizeof h) {
+    memcpy(&h, f.data, sizeof h);
+    const char *code = f.data + sizeof h;
+    const hd_digest is = digest_of(code, f.len - sizeof h);
+    if (memcmp(h.magic, magic, sizeof magic) == 0 && h.bytes == f.len - sizeof h &&
+        is.high == h.digest.high && is.low == h.digest.low)
+      library = load(code);
+  }
+  hd_file_close(&f);
+  if (library)
+    utimensat(AT_FDCWD, path, NULL, 0); /* the oldest go first */
+  else
+    unlink(path);
+  return library;
+}
+
+typedef struct entry {
+  char name[64];
+  struct timespec when;
+  uint64_t bytes;
+} entry;
+
+static int by_age(const void *a, const void *b) {
+  const struct timespec x = ((const entry *)a)->when, y = ((const entry *)b)->when;
+  if (x.tv_sec != y.tv_sec) return x.tv_sec < y.tv_sec ? -1 : 1;
+  return (x.tv_nsec > y.tv_nsec) - (x.tv_nsec < y.tv_nsec);
+}
+
+/* Takes the oldest files away while there are too many, or they are too large. */
+static void sweep(void) {
+  HD_VEC(entry) all = {0};
+  uint64_t bytes = 0;
+  DIR *folder = opendir(run_settings.cubins);
+  for (struct dirent *e; folder && (e = readdir(folder));) {
+    struct stat st;
+    entry one;
+    if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof one.name ||
+        fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+      continue;
+    strcpy(one.name, e->d_name);
+    one.when = st.st_mtim;
+    one.bytes = (uint64_t)st.st_size;
+    bytes += one.bytes;
+    if (!hd_vec_push(&all, one)) break;
+  }
+  if (all.n) qsort(all.data, all.n, sizeof *all.data, by_age);
+  for (size_t k = 0; k < all.n && (bytes > most_bytes || all.n - k > MOST_FILES); k++) {
+    unlinkat(dirfd(folder), all.data[k].name, 0);
+    bytes -= all.data[k].bytes;
+  }
+  hd_vec_free(&all);
+  if (folder) closedir(folder);
+}
+
+/* Whole or not at all for those who read it now; one that a crash of the machine cuts off has another digest.
+ */
+static void write_file(const struct made *m) {
+  char name[PATH + 16];
+  snprintf(name, sizeof name, "%s.%d", m->path, (int)getpid());
+  const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return;
+  const bool ok = write(fd, m->data, m->len) == (ssize_t)m->len;
+  if (close(fd) != 0 || !ok || rename(name, m->path) != 0) unlink(name);
+}
+
+void run_cubins_write(void) {
+  enum { EACH = 64 };
+  static unsigned written;
+  while (unwritten.n) {
+    struct made *m = &unwritten.data[--unwritten.n];
+    write_file(m);
+    free(m->data);
+    if (written++ % EACH == 0) sweep();
+  }
+}
+
+/* ---- Compiling --------------------------------------------------------------------------------- */
+
+static void keep(const char *path, const void *code, size_t bytes) {
+  struct made m = {.data = malloc(sizeof(head) + bytes), .len = sizeof(head) + bytes};
+  head h = {.bytes = bytes, .digest = digest_of(code, bytes)};
+  memcpy(h.magic, magic, sizeof magic);
+  if (!m.data) return;
+  memcpy(m.data, &h, sizeof h);
+  memcpy(m.data + sizeof h, code, bytes);
+  snprintf(m.path, sizeof m.path, "%s", path);
+  if (!hd_vec_push(&unwritten, m)) free(m.data);
+}
+
+/* What the driver makes of a text alone; machine code is kept, and loaded where it is asked for. */
+static run_handle compile(const char *path, const char *text, bool wanted) {
+  const run_driver *d = &run_real;
+  run_handle link, library = NULL;
+  void *code = NULL;
+  size_t bytes = 0;
+  if (!d->cuLinkCreate_v2 || !d->cuLinkAddData_v2 || !d->cuLinkComplete || !d->cuLinkDestroy ||
+      d->cuLinkCreate_v2(0, NULL, NULL, &link) != RUN_SUCCESS)
+    return NULL;
+  if (d->cuLinkAddData_v2(link, PTX, (void *)(uintptr_t)text, strlen(text) + 1, "heddle", 0, NULL, NULL) ==
+          RUN_SUCCESS &&
+      d->cuLinkComplete(link, &code, &bytes) == RUN_SUCCESS && code && bytes > 4 &&
+      memcmp(code, "\177ELF", 4) == 0 && (!wanted || (library = load(code))))
+    keep(path, code, bytes);
+  d->cuLinkDestroy(link);
+  return library;
+}
+
+run_handle run_cubin_load(const char *text, bool kept) {
+  char path[PATH];
+  run_handle library = NULL;
+  if (path_of(text, path) && !(library = load_file(path)) && kept) library = compile(path, text, true);
+  return library ? library : load(text);
+}
+
+void run_cubin_make(const char *text) {
+  char path[PATH];
+  if (path_of(text, path) && access(path, R_OK) != 0) compile(path, text, false);
+}
