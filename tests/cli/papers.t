@@ -15,6 +15,22 @@ its notes:
   ## On an H100
   predictions to make: about core-hours
 
+The chapters of papers that are not named stay as they are in the page:
+
+  $ printf '# Old\n\n## CLU: CTA clustering\n\nold tables\n\n## SMC: affinity and workers bound to SMs\n\n### Co-runs\n\nold rows\n\n<!-- notes -->\nkept\n' >old.md; "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --only map --jobs 1 --seconds 0.000001 -o old.md 2>/dev/null; grep -E '^(#|old|kept)' old.md | grep -v '^### [^C]'; diff <(sed -n '/^## MAP/,/^## SCH/p' old.md) <(sed -n '/^## MAP/,/^## SCH/p' page.md) && echo made
+  # The model beside the papers
+  ## CLU: CTA clustering
+  old tables
+  ## BYP: bypassing by warps
+  ## MAP: mapping CTAs along x or y
+  ## SCH: schedules of threads
+  ## SMC: affinity and workers bound to SMs
+  ### Co-runs
+  old rows
+  ## On an H100
+  kept
+  made
+
 Parts, as of a Slurm array, together make what one run does:
 
   $ for s in 1/1 1/2 auto; do SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=4 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_STEP=4 "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --only byp --estimate --shard $s 2>&1; done | awk '{ n[NR] = $1 } END { print (n[1] > 0), (n[2] > 0), (n[1] == n[2] + n[3]) }'
