@@ -42,6 +42,7 @@ int main(void) {
   OK(cuMemRetainAllocationHandle(&again, (const void *)(uintptr_t)(small + 100)));
   CHECK(again == first);
   EXPECT(cuMemRetainAllocationHandle(&again, (const void *)(uintptr_t)large), 1);
+  OK(cuCtxSynchronize());      /* the fill may still run */
   OK(cuMemUnmap(small, unit)); /* it grows: another address, more memory behind it */
   OK(cuMemMap(large, unit, 0, first, 0));
   OK(cuMemMap(large + unit, unit, 0, second, 0));
@@ -51,6 +52,7 @@ int main(void) {
   OK(cuMemsetD32_v2(large + unit - 8, 7, 4)); /* over the seam */
   OK(cuMemcpyDtoH_v2(&v, large + unit + 4, 4));
   CHECK(v == 7);
+  OK(cuCtxSynchronize());
   OK(cuMemUnmap(large, 2 * unit));
   OK(cuMemRelease(first));
   OK(cuMemRelease(second));
