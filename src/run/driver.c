@@ -139,7 +139,7 @@ static const struct {
 #include "run/entries.def"
 };
 
-/* The function in front of the driver's at this address. Calls that wait alone pass no gate. */
+/* The function in front of the driver's at this address. */
 static void *front_of(void *address) {
   for (size_t k = 0; address && k < sizeof fronts / sizeof *fronts; k++) {
     void *real, *front;
@@ -148,9 +148,7 @@ static void *front_of(void *address) {
     memcpy(&front, &fronts[k].front, sizeof front);
     return front;
   }
-  void *wait;
-  memcpy(&wait, &run_real.cuCtxSynchronize_v2, sizeof wait);
-  return address && address != wait ? run_gate_before(address) : address;
+  return address ? run_gate_before(address) : NULL;
 }
 
 void *run_driver_symbol(const char *name) { return ready(name) ? run_real_dlsym()(driver, name) : NULL; }

@@ -391,14 +391,33 @@ int run_cuStreamDestroy_v2(run_handle stream) {
   return run_real.cuStreamDestroy_v2(stream);
 }
 
-/* The launches of streams that are gone are over, too. */
+typedef struct begun {
+  wait w;
+  unsigned long own; /* as in run_hold */
+} begun;
+
+static begun begin_wait(void) {
+  return (begun){{.number = atomic_fetch_add(&waits, 1) + 1}, run_gate_own_launches()};
+}
+
+/* The launches of streams that are gone are over, too. `context` NULL: the current one. */
+static int end_wait(int r, run_handle context, begun b) {
+  unsigned long long current = 0;
+  const run_driver *d = &run_real;
+  if (r != RUN_SUCCESS || !d->cuCtxGetId || d->cuCtxGetId(context, &b.w.context) != RUN_SUCCESS)
+    return catch_up(r, NULL);
+  each_place(reuse, &b.w);
+  const bool is_current = d->cuCtxGetId(NULL, &current) == RUN_SUCCESS && current == b.w.context;
+  return catch_up(r, is_current ? &b.own : NULL);
+}
+
 int run_cuCtxSynchronize(void) {
-  wait w = {.number = atomic_fetch_add(&waits, 1) + 1};
-  const unsigned long own = run_gate_own_launches();
-  const int r = run_real.cuCtxSynchronize();
-  if (r == RUN_SUCCESS && run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &w.context) == RUN_SUCCESS)
-    each_place(reuse, &w);
-  return catch_up(r, &own);
+  const begun b = begin_wait();
+  return end_wait(run_real.cuCtxSynchronize(), NULL, b);
+}
+int run_cuCtxSynchronize_v2(run_handle context) {
+  const begun b = begin_wait();
+  return end_wait(run_real.cuCtxSynchronize_v2(context), context, b);
 }
 
 /* Memory that heddle took counts as free: programs divide among themselves what there is. */
