@@ -286,12 +286,14 @@ static hd_status survey_alone(sample *m, recording *r, const uint32_t *group, do
 /* Run the originals, for about as long as so many replays of a plan take. What launches of a short row begin
  * with is kept at once. */
 static hd_status count_states(sample *m, recording *r, double affordable, hd_diag *d) {
-  enum { REPLAYS = 24, FEW = 64 };
+  enum { REPLAYS = 12, FEW = 64 };
   sample_basis *b = m->basis;
   const bool few = m->row.n <= FEW;
+  const double now = hd_seconds(); /* half of what is left of the time is for the rest of a study */
   const states_bounds how = {.most = affordable * RUN_INSTRUCTIONS * (few ? REPLAYS : 1),
                              .least = launches_least(&m->row),
                              .fewest = launches_fewest(&m->row),
+                             .until = r->r.until > 0 ? now + (r->r.until - now) / 2 : 0,
                              .keep = few};
   if (b->before) return HD_OK;
   b->run.instructions = calloc((size_t)m->row.n + 1, sizeof *b->run.instructions);

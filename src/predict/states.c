@@ -54,12 +54,13 @@ static double cost_of(const hd_emu_stats *stats) {
 }
 
 hd_status states_count(states *s, recording *r, const states_bounds *b, states_run *run, hd_diag *d) {
-  enum { SEVERAL = 4 };
+  enum { SEVERAL = 2 };
   double done = 0;
   run->n = 0;
   for (uint32_t i = 0; i < r->r.w->n_launches; i++) {
     hd_emu_stats stats = {0};
     if (i >= b->fewest && done >= b->most * (i < b->least ? SEVERAL : 1)) break;
+    if (i >= b->fewest && b->until > 0 && hd_seconds() >= b->until) break;
     if (b->keep && !(s->held[i] = copy(s, r, s->which->state))) return hd_nomem(d);
     const hd_status st = run_launch(r, i, &stats, d);
     if (st != HD_OK) return st;

@@ -23,6 +23,7 @@ typedef struct states_bounds {
   double most;     /* instructions of threads */
   uint32_t least;  /* launches, unless they cost several times as much */
   uint32_t fewest; /* launches, whatever they cost */
+  double until;    /* hd_seconds after which no more than these are begun; 0: never */
   bool keep;       /* the buffers that are state, before each */
 } states_bounds;
 

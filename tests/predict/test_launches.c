@@ -203,6 +203,34 @@ static void launches_begin_with_what_earlier_ones_left(void **state) {
   }
 }
 
+/* Those that must be known are run, however late it is, and no more. */
+static void states_end_when_their_time_is_over(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("bfs", "tiny");
+  const hd_compiled *code;
+  const hd_run_options run = {.threads = 2};
+  hd_diag d = {0};
+  steering by;
+  runner_contents *contents;
+  recording *r;
+  states *before;
+  states_run count = {.instructions = calloc(w->n_launches, sizeof(double))};
+  assert_int_equal(hd_workload_compiled(w, 80, &code, &d), HD_OK);
+  assert_int_equal(record_steering(code, &by, &d), HD_OK);
+  assert_int_equal(record_contents(w, true, &contents, &d), HD_OK);
+  assert_int_equal(record_open(code, NULL, &run, &(record_options){.contents = contents}, &r, &d), HD_OK);
+  assert_int_equal(states_begin(r, &by, &before, &d), HD_OK);
+  const states_bounds late = {.most = 1e18, .least = 8, .fewest = 3, .until = hd_seconds()};
+  assert_int_equal(states_count(before, r, &late, &count, &d), HD_OK);
+  assert_int_equal(count.n, 3);
+  record_close(r);
+  record_contents_free(contents);
+  states_free(before);
+  steering_free(&by);
+  free(count.instructions);
+  hd_workload_close(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_launch_left_out_is_stood_for),
@@ -212,6 +240,7 @@ int main(void) {
       cmocka_unit_test(the_fewest_launches_stand_for_all),
       cmocka_unit_test(the_error_of_a_row_is_known),
       cmocka_unit_test(launches_begin_with_what_earlier_ones_left),
+      cmocka_unit_test(states_end_when_their_time_is_over),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
