@@ -40,6 +40,7 @@ typedef struct survey {
   uint64_t tasks, wave;
   double units, instructions; /* of a task */
   double threads;             /* that run one of these instructions, on average */
+  bool uneven; /* a few tasks have most of the work: those looked at had less than half of it */
 } survey;
 
 static uint64_t threads_of(const hd_wl_launch *l, uint64_t tasks) {
@@ -121,11 +122,21 @@ static void choose(const survey *s, double affordable, uint32_t warps, sample_la
     cut(s, affordable, warps, out);
 }
 
+/* Of uneven work no sample of tasks has a known cost: warps are cut so that theirs is at most several times
+ * what is affordable. */
+static void bound(const survey *s, double affordable, uint32_t warps, sample_launch *l) {
+  double tasks = 0;
+  if (!s->uneven || l->cut || !l->n_parts) return;
+  for (uint32_t i = 0; i < l->n_parts; i++) tasks += (double)(l->parts[i].n + l->warm);
+  const double most = SEVERAL * affordable / (s->units / s->instructions * tasks * warps);
+  l->most = most < LEAST_CUT ? LEAST_CUT : (uint64_t)most;
+}
+
 static double replayed(const survey *s, const sample_launch *l, uint32_t warps) {
   double tasks = 0, each = 1;
   if (!l->n_parts) return s->units * (double)s->tasks;
   for (uint32_t i = 0; i < l->n_parts; i++) tasks += (double)l->parts[i].n;
-  if (l->cut && (double)l->most * warps < s->instructions) each = (double)l->most * warps / s->instructions;
+  if ((double)l->most * warps < s->instructions) each = (double)l->most * warps / s->instructions;
   return tasks * each * s->units;
 }
 
@@ -143,6 +154,7 @@ static void choose_all(const hd_workload *w, const survey *s, double units, samp
     out->launches[i].most = UINT64_MAX;
     if (out->use[i] == LAUNCH_LEFT_OUT) continue;
     if (some > units) choose(&s[i], share, warps, &out->launches[i]);
+    bound(&s[i], share, warps, &out->launches[i]);
     done += replayed(&s[i], &out->launches[i], warps);
   }
   out->part = all > 0 ? done / all : 1;
@@ -324,6 +336,7 @@ static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, 
     if (st != HD_OK) break;
     /* The run's count is exact; the tasks that were looked at tell what an instruction costs. */
     const double each = run->instructions[i] / (double)s[i].tasks;
+    s[i].uneven = each > 2 * s[i].instructions;
     if (s[i].instructions > 0) s[i].units *= each / s[i].instructions;
     s[i].instructions = each;
   }
