@@ -9,7 +9,11 @@ bool run_watches, run_tracks, run_gates;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
   HD_VEC(run_range) ranges; /* by address; none overlap */
-  HD_VEC(run_handle) streams;
+  HD_VEC(struct stream {
+    run_handle handle;
+    unsigned long long context; /* its number */
+  })
+  streams;
   bool lost; /* something could not be noted: nothing is known any more */
   bool shared;
 } seen;
@@ -117,8 +121,10 @@ bool run_memory_is_shared(void) {
 
 static int made(int r, const run_handle *stream) {
   if (r != RUN_SUCCESS || !run_tracks) return r;
+  struct stream one = {*stream, 0};
+  if (!run_real.cuCtxGetId || run_real.cuCtxGetId(NULL, &one.context) != RUN_SUCCESS) one.context = 0;
   pthread_mutex_lock(&lock);
-  if (!hd_vec_push(&seen.streams, *stream)) seen.lost = true;
+  if (!hd_vec_push(&seen.streams, one)) seen.lost = true;
   pthread_mutex_unlock(&lock);
   return r;
 }
@@ -127,7 +133,14 @@ void run_stream_gone(run_handle stream) {
   if (!run_tracks) return;
   pthread_mutex_lock(&lock);
   for (size_t k = 0; k < seen.streams.n; k++)
-    if (seen.streams.data[k] == stream) seen.streams.data[k--] = seen.streams.data[--seen.streams.n];
+    if (seen.streams.data[k].handle == stream) seen.streams.data[k--] = seen.streams.data[--seen.streams.n];
+  pthread_mutex_unlock(&lock);
+}
+
+void run_streams_gone(unsigned long long context) {
+  pthread_mutex_lock(&lock);
+  for (size_t k = 0; k < seen.streams.n; k++)
+    if (seen.streams.data[k].context == context) seen.streams.data[k--] = seen.streams.data[--seen.streams.n];
   pthread_mutex_unlock(&lock);
 }
 
@@ -138,7 +151,7 @@ run_handle *run_streams_all(size_t *n) {
   const size_t own = seen.streams.n;
   run_handle *all = malloc((DEFAULTS + own) * sizeof *all);
   if (all) memcpy(all, defaults, sizeof defaults);
-  if (all && own) memcpy(all + DEFAULTS, seen.streams.data, own * sizeof *all);
+  for (size_t k = 0; all && k < own; k++) all[DEFAULTS + k] = seen.streams.data[k].handle;
   pthread_mutex_unlock(&lock);
   *n = DEFAULTS + own;
   return all;

@@ -443,28 +443,52 @@ int run_cuEventSynchronize(run_handle event) { return catch_up(run_real.cuEventS
 int run_cuCtxDestroy_v2(run_handle context) {
   run_times_take();
   unsigned long long id;
-  if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) each_place(end, &id);
+  if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) {
+    each_place(end, &id);
+    run_streams_gone(id);
+  }
   return run_real.cuCtxDestroy_v2(context);
 }
 
-/* A primary context keeps its handle and may keep its number. */
-static int after_reset(int r) {
+static bool is_active(int device) {
+  unsigned flags;
+  int active = 0;
+  return run_real.cuDevicePrimaryCtxGetState &&
+         run_real.cuDevicePrimaryCtxGetState(device, &flags, &active) == RUN_SUCCESS && active;
+}
+
+/* The number of the device's primary context, while there is one; 0: there is none. */
+static unsigned long long primary_of(int device) {
+  unsigned long long id = 0;
+  run_handle context;
+  const run_driver *d = &run_real;
+  if (!run_tracks || !d->cuCtxGetId || !d->cuDevicePrimaryCtxRetain || !d->cuDevicePrimaryCtxRelease_v2 ||
+      !is_active(device) || d->cuDevicePrimaryCtxRetain(&context, device) != RUN_SUCCESS)
+    return 0;
+  if (d->cuCtxGetId(context, &id) != RUN_SUCCESS) id = 0;
+  d->cuDevicePrimaryCtxRelease_v2(device);
+  return id;
+}
+
+/* A primary context keeps its handle and may keep its number; it goes when it is reset, or released as often
+ * as it was retained. */
+static int end_primary(int (*real)(int), int device, bool resets) {
+  const unsigned long long id = primary_of(device);
+  run_times_take();
+  const int r = real(device);
   each_place(end, NULL);
+  if (r == RUN_SUCCESS && id && (resets || !is_active(device))) run_streams_gone(id);
   return r;
 }
 int run_cuDevicePrimaryCtxReset_v2(int device) {
-  run_times_take();
-  return after_reset(run_real.cuDevicePrimaryCtxReset_v2(device));
+  return end_primary(run_real.cuDevicePrimaryCtxReset_v2, device, true);
 }
 int run_cuDevicePrimaryCtxReset(int device) {
-  run_times_take();
-  return after_reset(run_real.cuDevicePrimaryCtxReset(device));
+  return end_primary(run_real.cuDevicePrimaryCtxReset, device, true);
 }
 int run_cuDevicePrimaryCtxRelease_v2(int device) {
-  run_times_take();
-  return after_reset(run_real.cuDevicePrimaryCtxRelease_v2(device));
+  return end_primary(run_real.cuDevicePrimaryCtxRelease_v2, device, false);
 }
 int run_cuDevicePrimaryCtxRelease(int device) {
-  run_times_take();
-  return after_reset(run_real.cuDevicePrimaryCtxRelease(device));
+  return end_primary(run_real.cuDevicePrimaryCtxRelease, device, false);
 }

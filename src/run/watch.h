@@ -54,6 +54,8 @@ bool run_memory_is_shared(void);
 /* The default streams, and those that the program made and has not destroyed, malloc'd; NULL: no memory. */
 run_handle *run_streams_all(size_t *n);
 void run_stream_gone(run_handle stream);
+/* A context takes its streams with it, whose handles mean nothing then. */
+void run_streams_gone(unsigned long long context);
 
 /* ---- Captures (captures.c) --------------------------------------------------------------------- */
 
