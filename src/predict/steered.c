@@ -23,7 +23,8 @@ typedef struct slice {
   bool *needed;   /* per register, and the carry behind them */
   bool *loads;    /* per site */
   bool hit, changed;
-  bool all; /* a value came from elsewhere: every load counts */
+  bool all;      /* a value came from elsewhere: every load counts */
+  bool clusters; /* CTAs meet in clusters */
 } slice;
 
 static bool need(void *ctx, const hd_ptx_leaf *leaf) {
@@ -53,6 +54,18 @@ static void need_operands(slice *x, uint32_t inst, unsigned roles) {
   hd_ptx_visit(x->a->module, hd_inst_stmt(&x->a->cfg, inst), need, x);
 }
 
+/* Whether all copies that it asked for, and all threads, have arrived at a barrier of the CTA's own: no data,
+ * and none of another CTA's. */
+static bool is_own_wait(const slice *x, const hd_ptx_form *f) {
+  return !x->clusters && f->op == HD_OP_MBARRIER &&
+         (hd_ptx_form_has(f, HD_M_TEST_WAIT) || hd_ptx_form_has(f, HD_M_TRY_WAIT));
+}
+
+/* The sums of a product and the values of a store are no addresses. */
+static bool has_values(const hd_ptx_form *f) {
+  return f->op == HD_OP_STMATRIX || (f->op == HD_OP_WGMMA && hd_ptx_form_has(f, HD_M_MMA_ASYNC));
+}
+
 /* Addresses, and all that says whether an access or a branch runs. */
 static void begin_slice(slice *x) {
   const hd_cfg *g = &x->a->cfg;
@@ -61,7 +74,7 @@ static void begin_slice(slice *x) {
     const hd_ptx_form *f = hd_inst_form(g, i);
     const hd_ptx_access access = hd_ptx_access_of(f);
     x->all |= (f->flags & HD_OPF_CALLS) || access.unknown;
-    if (f->flags & HD_OPF_LEAVES || access.bulk)
+    if (f->flags & HD_OPF_LEAVES || (access.bulk && !has_values(f)))
       need_operands(x, i, HD_ROLE_READ);
     else if (access.kinds)
       need_operands(x, i, HD_ROLE_BASE | HD_ROLE_GUARD);
@@ -70,7 +83,8 @@ static void begin_slice(slice *x) {
 
 static void take_load(slice *x, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&x->a->cfg, inst);
-  bool found = !(f->flags & HD_OPF_BRINGS_DATA) || !(hd_ptx_access_of(f).kinds & HD_ACC_READ);
+  bool found =
+      !(f->flags & HD_OPF_BRINGS_DATA) || !(hd_ptx_access_of(f).kinds & HD_ACC_READ) || is_own_wait(x, f);
   for (uint32_t i = 0; i < x->a->n_sites; i++)
     if (x->a->sites[i].inst == inst) x->loads[i] = found = true;
   x->all |= !found; /* of shared memory, say */
@@ -160,7 +174,10 @@ static hd_status add_launch(const hd_compiled *code, uint32_t launch, uses *u, h
   hd_analysis *a;
   hd_status st = hd_analyze(code->module, code->kernels[code->kernel_of[launch]].func, &o, &a, d);
   if (st != HD_OK) return st;
+  uint32_t cluster[3];
   slice x = {.a = a,
+             .clusters =
+                 hd_rewrite_clusters(code->module, code->kernels[code->kernel_of[launch]].func, cluster),
              .needed = calloc((size_t)a->cfg.n_regs + 1, sizeof *x.needed),
              .loads = calloc((size_t)a->n_sites + 1, sizeof *x.loads)};
   if (x.needed && x.loads) {

@@ -184,6 +184,7 @@ static void tasks_that_others_steer_are_all_run(void **state) {
       {"matmul-naive", STEERED_BY_NOTHING, false},    {"copy-row", STEERED_BY_NOTHING, false},
       {"spmv-csr", STEERED_BY_NOTHING, true},         {"srad", STEERED_BY_NOTHING, true},
       {"embedding-gather", STEERED_BY_NOTHING, true}, {"bfs", STEERED_BETWEEN, true},
+      {"gemm-bf16-wgmma", STEERED_BY_NOTHING, false}, {"gemm-bf16-cluster", STEERED_WITHIN, true},
   };
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
