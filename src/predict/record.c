@@ -82,6 +82,7 @@ bool record_has(const recording *r, uint32_t launch, const uint64_t *tasks, uint
 hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, uint64_t most,
                        hd_diag *d) {
   hd_trace *t = r->traces[launch];
+  if (r->broken) return hd_fail(d, HD_ERR_NOMEM, "the trace takes longer than it may");
   uint64_t *left = malloc((n + 1) * sizeof *left), n_left = 0;
   if (!left) return hd_nomem(d);
   for (uint64_t i = 0; i < n; i++)
@@ -91,6 +92,7 @@ hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uin
   if (st == HD_OK && n_left)
     st = runner_run_some(&r->r, launch, hd_trace_hooks(t), left, n_left, most, r->threads, d);
   if (st == HD_OK && n_left) st = hd_trace_finish(t, d);
+  r->broken |= st != HD_OK;
   free(left);
   return st;
 }

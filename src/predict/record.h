@@ -37,6 +37,7 @@ typedef struct recording {
   runner r;
   unsigned threads;
   bool timed;
+  bool broken;          /* its time was over while tasks ran: some are in their traces in part */
   hd_trace **traces;    /* per launch, with gaps; a launch that has none of its own has another's */
   bool *own;            /* per launch */
   const states *before; /* of launches; NULL: they do not matter */

@@ -114,7 +114,7 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   hd_status st = sample_tasks(l, o, hd_trace_tasks(t), &tasks, &n, d);
   if (st != HD_OK) return st;
   pthread_rwlock_rdlock(&r->use);
-  if (!record_has(r, launch, tasks, n)) {
+  if (r->broken || !record_has(r, launch, tasks, n)) {
     pthread_rwlock_unlock(&r->use);
     pthread_rwlock_wrlock(&r->use);
     r->r.until = s->run.until;

@@ -18,7 +18,7 @@ static const double plan_replays = 1.6;
  * or not: with what it has. The time is the seconds, and that long in any case, for the machine may be busy.
  */
 static const double least_time = 60;
-static const double traced_by = 0.5, listed_by = 0.6, replayed_by = 0.75, looked_by = 0.83, proved_by = 0.95;
+static const double traced_by = 0.5, replayed_by = 0.75, looked_by = 0.83, proved_by = 0.95;
 /* Plans that share the time of replays where launches are sampled; second looks at most. */
 enum { SAMPLED = 48, LEAST_CANDIDATES = 4, LOOKS = 4 };
 
@@ -95,7 +95,7 @@ static hd_status list_rows(optimizing *z, hd_diag *d) {
                           .keep_launch = z->o.keep_launch,
                           .most = affordable(z)};
   hd_plan_list plans = {0};
-  hd_study_set_until(z->out->study, when(z, listed_by));
+  hd_study_set_until(z->out->study, when(z, replayed_by));
   st = hd_advise_list(z->w, z->out->study, z->g, &list, &plans, &e);
   if (st != HD_OK && over_budget(&e)) return HD_OK;
   if (st != HD_OK && d) *d = e;

@@ -62,6 +62,32 @@ static void runs_and_replays_end_when_their_time_is_over(void **state) {
   close_session(&z);
 }
 
+/* A task that was cut off is not taken for a whole one later. */
+static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("transpose", "paper");
+  const hd_gpu g = load_gpu("h100");
+  const hd_run_options run = {
+      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 1000000};
+  hd_study *s;
+  hd_counters c;
+  hd_diag d = {0};
+  const hd_plan base = {0};
+  hd_plan far = parse_plan("order=reverse");
+  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
+  assert_int_equal(hd_study_replay(s, &g, &base, g.dispatch, 0, &c, &d), HD_OK);
+  hd_study_set_until(s, hd_seconds());
+  assert_int_equal(hd_study_replay(s, &g, &far, g.dispatch, 0, &c, &d), HD_ERR_NOMEM);
+  hd_study_set_until(s, 0);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(hd_study_replay(s, &g, i ? &base : &far, g.dispatch, 0, &c, &d), HD_ERR_NOMEM);
+    assert_non_null(strstr(d.message, "takes longer than it may"));
+  }
+  hd_plan_free(&far);
+  hd_study_close(s);
+  hd_workload_close(w);
+}
+
 /* Contents that somebody has already are taken as they are: the same ones give the same traces, others
  * others.
  */
@@ -208,6 +234,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a trace ends when it takes too long", a_trace_ends_when_it_takes_too_long),
       BEHAVIOUR("runs and replays end when their time is over", runs_and_replays_end_when_their_time_is_over),
+      BEHAVIOUR("a recording that was cut off is of no use", a_recording_that_was_cut_off_is_of_no_use),
       BEHAVIOUR("a study takes contents that are given", a_study_takes_contents_that_are_given),
       BEHAVIOUR("what bypasses does not reach L1", what_bypasses_does_not_reach_l1),
       BEHAVIOUR("policies of L2 show in what DRAM reads", policies_of_l2_show),
