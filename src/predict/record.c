@@ -91,7 +91,9 @@ hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uin
   if (n_left && r->before) states_restore(r->before, launch, &r->r);
   if (st == HD_OK && n_left)
     st = runner_run_some(&r->r, launch, hd_trace_hooks(t), left, n_left, most, r->threads, d);
-  if (st == HD_OK && n_left) st = hd_trace_finish(t, d);
+  /* Those that cannot replay it any more may still look at it. */
+  const hd_status finished = n_left ? hd_trace_finish(t, st == HD_OK ? d : NULL) : HD_OK;
+  if (st == HD_OK) st = finished;
   r->broken |= st != HD_OK;
   free(left);
   return st;

@@ -83,6 +83,9 @@ static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
     assert_int_equal(hd_study_replay(s, &g, i ? &base : &far, g.dispatch, 0, &c, &d), HD_ERR_NOMEM);
     assert_non_null(strstr(d.message, "takes longer than it may"));
   }
+  hd_affinity graph; /* as a page shows it */
+  assert_int_equal(hd_affinity_build(hd_study_trace(s, 0), NULL, &graph, &d), HD_OK);
+  hd_affinity_free(&graph);
   hd_plan_free(&far);
   hd_study_close(s);
   hd_workload_close(w);
