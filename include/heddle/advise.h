@@ -163,7 +163,8 @@ typedef struct hd_list_options {
   hd_run_options run;
   hd_dispatch_kind dispatch;
   uint64_t seed;
-  bool facts; /* use the traces too: their proposals come first, and orders that need a trace are listed */
+  bool facts; /* use the traces too: their proposals come first, behind remapped threads where warps' accesses
+                 are scattered, and orders that need a trace are listed */
   bool keep_launch; /* only plans that change nothing but the kernel's text */
   size_t most;      /* candidates, beside the traces' proposals; 0: no limit */
 } hd_list_options;

@@ -10,17 +10,17 @@ def cta_of(rows):
 
 SCH_APPS = [
     ("integral image (row-wise)", "integral-row", cta_of(512), "1.20x, \"for example by using a 8 by 16 tiled schedule\"",
-     ["threads=tile:8x16", "threads=tile:16x8", "threads=tile:32x8", "threads=zigzag:32"]),
+     ["threads=tile:8x16", "threads=tile:16x8", "threads=tile:32x8", "threads=zigzag:32x1"]),
     ("integral image (column-wise)", "integral-col", cta_of(512), "IPC 7 to some 600 (80x), by a stride of the image's width",
      ["threads=stride:512x1", "threads=stride:256x1", "threads=tile:8x16", "threads=hilbert"]),
     ("11 by 11 convolution", "conv11", cta_of(512), "up to 1.10x, by zigzag",
-     ["threads=zigzag:32", "threads=zigzag:512", "threads=tile:32x2", "threads=hilbert"]),
+     ["threads=zigzag:32x1", "threads=zigzag:512x1", "threads=tile:32x2", "threads=hilbert"]),
     ("matrix multiplication", "matmul-naive", cta_of(32), "1.87x (IPC 245 to 457); L1 misses 50% to 16%, by 32x2 tiles",
      ["threads=tile:32x2", "threads=tile:32x4", "threads=tile:32x8", "threads=stride:256x32", "threads=stride:8x32"]),
     ("matrix copy (per row)", "copy-row", lambda t: f"x={t}", "IPC 5 to 34 (7x), by 64 to 256 active threads",
-     ["threads=stride:16x1", "threads=zigzag:32"]),
+     ["threads=stride:16x1", "threads=zigzag:32x1"]),
     ("matrix copy (per column)", "copy-col", lambda t: f"x={t}", "1.12x; the best schedules miss always",
-     ["threads=stride:2x32", "threads=stride:8x32", "threads=zigzag:32"]),
+     ["threads=stride:2x32", "threads=stride:8x32", "threads=zigzag:32x1"]),
 ]
 # Also tried, without numbers to compare with.
 SCH_OTHERS = [

@@ -1,4 +1,5 @@
-/* The plans that are tried on a modelled GPU: the traces' proposals, then the candidates. */
+/* The plans that are tried on a modelled GPU: the traces' proposals, then the candidates; threads first where
+ * accesses are scattered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,24 @@ static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *
   return st;
 }
 
+/* Do warps' accesses touch far more sectors than words side by side would? */
+static bool is_spread(const hd_study *s) {
+  static const uint64_t many = 8; /* 32 words of 4 bytes take 4 */
+  const hd_trace_info info = hd_trace_get_info(hd_study_trace(s, hd_study_busiest(s)));
+  return info.sectors >= many * info.warp_accesses && info.warp_accesses;
+}
+
+/* Plans that remap threads before all others, whose order stays. */
+static void put_threads_first(hd_plan_list *l) {
+  size_t first = 0;
+  for (size_t i = 0; i < l->n; i++) {
+    const hd_candidate c = l->at[i];
+    if (c.plan.threads.kind == HD_ORDER_ROW && !c.plan.threads_in_cta) continue;
+    memmove(l->at + first + 1, l->at + first, (i - first) * sizeof *l->at);
+    l->at[first++] = c;
+  }
+}
+
 static uint32_t largest_launch(const hd_workload *w) {
   uint32_t at = 0;
   uint64_t tasks, most = 0;
@@ -96,6 +115,8 @@ hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, con
     st = add(out, &list[i].plan, list[i].prior, list[i].reason, o, d);
   }
   free(list);
+  /* They alone bring such accesses together; the others share what is left of the time. */
+  if (st == HD_OK && o->facts && is_spread(s)) put_threads_first(out);
   if (st != HD_OK) hd_plan_list_free(out);
   return st;
 }

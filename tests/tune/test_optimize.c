@@ -424,10 +424,36 @@ static void every_list_begins_with_what_the_traces_propose(void **state) {
   close_session(&z);
 }
 
+static void remapped_threads_come_first_where_accesses_are_scattered(void **state) {
+  static const struct {
+    const char *name;
+    bool first;
+  } cases[] = {{"matmul-swapped", true}, {"syr2k", true}, {"matmul-naive", false}, {"transpose", false}};
+  skip_without_compiler();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    session z = open_session(cases[i].name, "small", "gtx580");
+    const hd_list_options o = {.run = {.threads = 2}, .facts = true};
+    hd_plan_list list;
+    size_t n = 0, ahead = 0;
+    OK(hd_advise_list(z.w, z.s, &z.g, &o, &list, &d));
+    for (size_t k = 0; k < list.n; k++) {
+      const bool threads = list.at[k].plan.threads.kind != HD_ORDER_ROW || list.at[k].plan.threads_in_cta;
+      ahead += threads && n == k;
+      n += threads;
+    }
+    if (!n || ahead != (cases[i].first ? n : 0))
+      fail_msg("%s: %zu of %zu are ahead", cases[i].name, ahead, n);
+    hd_plan_list_free(&list);
+    close_session(&z);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("the module that is written is byte for byte the one that was proved",
                 what_is_written_is_what_was_proved),
+      BEHAVIOUR("remapped threads come first where accesses are scattered",
+                remapped_threads_come_first_where_accesses_are_scattered),
       BEHAVIOUR("a proof that takes too long is of a smaller size",
                 a_proof_that_takes_too_long_is_of_a_smaller_size),
       BEHAVIOUR("a trace that takes too long leaves the original",
