@@ -398,6 +398,25 @@ static void a_second_look_is_of_its_own_sample(void **state) {
   close_session(&q);
 }
 
+static void a_second_look_that_comes_too_late_is_spared_large_promises(void **state) {
+  skip_without_compiler();
+  session q = open_session("copy-col", "small", "h100");
+  second_look l = {.first = q.s,
+                   .g = &q.g,
+                   .run = {.threads = 2, .n_sms = q.g.n_sms, .timed = true, .until = hd_seconds()},
+                   .dispatch = q.g.dispatch};
+  hd_plan plan;
+  double speedup;
+  OK(hd_plan_parse("bypass=ro:8", &plan, &d));
+  assert_int_equal(second_look_take(&l, &plan, &speedup, &d), HD_ERR_NOMEM);
+  assert_int_equal(l.looks, 0);
+  assert_true(second_look_spared(7, 1.05) && second_look_spared(1.7, 1.3));
+  assert_false(second_look_spared(1.3, 1.05) || second_look_spared(1.6, 1.3));
+  second_look_close(&l);
+  hd_plan_free(&plan);
+  close_session(&q);
+}
+
 static void every_list_begins_with_what_the_traces_propose(void **state) {
   skip_without_compiler();
   session z = open_session("matmul-naive", "small", "gtx580");
@@ -452,6 +471,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("the module that is written is byte for byte the one that was proved",
                 what_is_written_is_what_was_proved),
+      BEHAVIOUR("a second look that comes too late is spared large promises",
+                a_second_look_that_comes_too_late_is_spared_large_promises),
       BEHAVIOUR("remapped threads come first where accesses are scattered",
                 remapped_threads_come_first_where_accesses_are_scattered),
       BEHAVIOUR("a proof that takes too long is of a smaller size",
