@@ -81,7 +81,7 @@ void report_put_confirmation(bool clock, double part, const hd_counters *c, hd_b
   if (part < 1)
     hd_buf_printf(
         out,
-        "%.1f%% of the launches' work was replayed (--exact replays all). Such times were off by 5%% "
+        "%.1f%% of the launches' work was replayed (--exact replays all). Such times were off by 8%% "
         "(mean) from those of whole replays.\n",
         100 * part);
   if (c && c->time_error_us > 0)
