@@ -31,7 +31,7 @@ typedef struct sample_launch {
   double compulsory;   /* bytes of a launch, likewise */
 } sample_launch;
 
-/* What all samples of a workload begin with, whatever they replay. */
+/* The data that all samples of a workload begin with, whatever they replay. */
 typedef struct sample_basis {
   unsigned users;
   steering steering;

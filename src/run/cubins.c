@@ -13,7 +13,7 @@
 enum { PATH = HD_STEER_PATH + 64, PTX = 1, MOST_FILES = 4096 }; /* PTX: CUjitInputType */
 static const uint64_t most_bytes = UINT64_C(256) << 20;         /* of all files */
 
-/* What a file begins with; the machine code follows. */
+/* The head of a file; the machine code follows. */
 typedef struct head {
   char magic[16];
   uint64_t bytes;
@@ -150,7 +150,7 @@ static void keep(const char *path, const void *code, size_t bytes) {
   if (!hd_vec_push(&unwritten, m)) free(m.data);
 }
 
-/* What the driver makes of a text alone; machine code is kept, and loaded where it is asked for. */
+/* A text alone is compiled by the driver; the machine code is kept, and loaded where it is asked for. */
 static run_handle compile(const char *path, const char *text, bool wanted) {
   const run_driver *d = &run_real;
   run_handle link, library = NULL;

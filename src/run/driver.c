@@ -114,7 +114,7 @@ static bool ready(const char *symbol) {
     run_gate_out();                                                                                          \
     return r;                                                                                                \
   }
-/* What a launch that passes no gate does not do is kept apart, so that it hands its arguments on as they
+/* The work of launches that pass the gate is kept apart, so that the others hand their arguments on as they
  * came. */
 #define RUN_LAUNCH(symbol, parameters, arguments)                                                            \
   static __attribute__((noinline)) int gated_##symbol parameters {                                           \

@@ -52,7 +52,7 @@ static double when(const optimizing *z, double part) {
 
 static bool is_over(const optimizing *z, double part) { return !z->o.exact && hd_seconds() >= when(z, part); }
 
-/* What failed was over a budget, of time or of memory. */
+/* Did it fail over a budget, of time or of memory? */
 static bool over_budget(const hd_diag *e) {
   return e->status == HD_ERR_NOMEM && strcmp(e->message, "out of memory") != 0;
 }
@@ -295,7 +295,7 @@ static hd_status know_nothing(optimizing *z, const char *why) {
   return HD_OK;
 }
 
-/* What is not proved is not written. */
+/* A plan that is not proved is not written. */
 static hd_status leave_unproved(optimizing *z, const hd_sweep_row *row) {
   hd_buf plan = {0};
   hd_plan_print(&row->plan, &plan);

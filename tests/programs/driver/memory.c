@@ -87,7 +87,7 @@ static void rectangles(void) {
   OK(cuMemFree_v2(p));
 }
 
-/* What an allocation takes is gone. Other programs on a GPU come and go between two questions. */
+/* Memory that an allocation takes is gone. Other programs on a GPU come and go between two questions. */
 static int is_missed(size_t bytes) {
   cu_ptr p;
   size_t left, total, after;

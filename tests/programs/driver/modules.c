@@ -82,7 +82,7 @@ static void library(void) {
   OK(cuLibraryUnload(library_));
 }
 
-/* What is not found is NULL; the call's own result differs from version to version. */
+/* A name that is not found gives NULL; the call's own result differs from version to version. */
 static void names(void) {
   int status, value;
   int (*get)(int *, int, int) = NULL;
