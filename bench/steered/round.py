@@ -1,6 +1,7 @@
-"""One round of a steered GPU: parts a, d, e alone and in turn, then b and c together, then f. Environment: HEDDLE, OUT,
-LIMIT (seconds of all), PARTS, JOBS (programs at once), PREFIX (put before each command: to try the script on an emulator),
-SMALL (a few of everything). A program that hangs is killed with all its children, and left behind if that does not help."""
+"""round.py HEDDLE FOLDER: one round of a steered GPU: parts a, d, e alone and in turn, then b and c together, then m, f, t. In the
+environment: LIMIT (seconds of all), PARTS, JOBS (programs at once), PREFIX (put before each command: to try the script on an
+emulator), SMALL (a few of everything). A program that hangs is killed with all its children, and left behind if that does not
+help."""
 import collections
 import json
 import os
@@ -20,10 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 BEGIN = time.monotonic()
 HERE = pathlib.Path(__file__).resolve().parent
-HEDDLE = os.environ["HEDDLE"]
-OUT = pathlib.Path(os.environ["OUT"])
+HEDDLE, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 LIMIT = float(os.environ.get("LIMIT", 420))
-PARTS = os.environ.get("PARTS", "adebcfm")
+PARTS = os.environ.get("PARTS", "adebcfmt")
 JOBS = int(os.environ.get("JOBS", 12))
 PREFIX = os.environ.get("PREFIX", "").split()
 SMALL = bool(os.environ.get("SMALL"))
@@ -44,7 +44,7 @@ def say(*words):
 
 
 def go(command, limit, env=None, cpu=None, cwd=None, cache=None, bare=False):
-    """Runs it in a session of its own. A process that cannot be killed is left behind."""
+    """Runs it in a group of processes of its own. A process that cannot be killed is left behind."""
     limit = min(limit, left())
     if limit < 1:
         return Result(-1, "", "no time left", 0, True)
@@ -379,7 +379,7 @@ def part_bc(log_b, log_c):
     ways = ["plain", "again", "count", "run", "tune", "record", "profile", "force", "agents"]
     jobs = []
     if "c" in PARTS:
-        for f in ("compiled", "eager", "graph", "triton_", "jax_", "cupy_", "cupyptx"):
+        for f in ("compiled", "eager", "graph", "triton_", "jax_", "cupy_", "cupyptx", "profiled"):
             # The slow one is split, so that it does not end last.
             for part in (["plain", "again", "count"], ["plain", "again", "run", "tune"], ["plain", "again", "record", "profile"]) \
                     if f == "compiled" else (python_ways,):
@@ -462,6 +462,30 @@ def part_f(log):
     say(f"f run with these verdicts: exit {r.code} {r.out.strip()!r}", re.sub(r"\s+", " ", r.err)[:900])
 
 
+# ---- t: other tools ----------------------------------------------------------------------------------------------
+
+def part_t(log):
+    tools = {"memcheck": ["compute-sanitizer", "--tool", "memcheck"], "racecheck": ["compute-sanitizer", "--tool", "racecheck"],
+             "ncu": ["ncu", "--clock-control", "none", "--metrics", "gpu__time_duration.sum"]}
+    for name in ("matmul", "graphs"):
+        plain = go([BIN / name], 20)
+        for tool, words in tools.items():
+            ways = {"alone": words}
+            for plan in ("order=reverse", "bind=agents"):
+                run = [HEDDLE, "run", "--quiet", "--force-plan", plan, "--"]
+                ways[f"around heddle run, {plan}"] = words + ["--target-processes", "all"] + run
+                ways[f"within heddle run, {plan}"] = run + words
+            for way, prefix in ways.items():
+                told = WORK / "told"
+                at = prefix.index(words[0]) + 1
+                r = go(prefix[:at] + ["--log-file", told] + prefix[at:] + [BIN / name], 60)
+                text = told.read_text(errors="replace") if told.exists() else ""
+                told.unlink(missing_ok=True)
+                found = f"{text.count('gpu__time_duration')} kernels" if tool == "ncu" else (text.strip().splitlines() or ["nothing"])[-1]
+                say(f"t {name} {tool} {way}: exit {r.code}, output {'as plain' if r.out == plain.out else 'DIFFERS'}, {found.strip('= ')}")
+                print(name, tool, way, r, text, file=log, flush=True)
+
+
 # ---- all ---------------------------------------------------------------------------------------------------------
 
 def main():
@@ -470,14 +494,15 @@ def main():
     say("programs unpacked; parts", PARTS, "limit", LIMIT, "at once", JOBS, "work", WORK)
     r = go([HEDDLE, "--version"], 20)
     say("heddle", r.code, r.out.strip(), r.err.strip()[:200])
-    parts = {"a": (part_a, ["a"]), "d": (part_d, ["d"]), "e": (part_e, ["e"]), "b": (part_bc, ["b", "c"]), "m": (part_m, ["m"]), "f": (part_f, ["f"])}
+    parts = {"a": (part_a, ["a"]), "d": (part_d, ["d"]), "e": (part_e, ["e"]), "b": (part_bc, ["b", "c"]), "m": (part_m, ["m"]), "f": (part_f, ["f"]),
+             "t": (part_t, ["t"])}
     for part, (function, files) in parts.items():
         if part not in PARTS and not (part == "b" and "c" in PARTS):
             continue
         if left() < 10:
             say(part, "is not begun: no time left")
             continue
-        logs = [open(OUT / f"part-{f}.txt", "w", encoding="utf-8") for f in files]
+        logs = [open(FOLDER / f"part-{f}.txt", "w", encoding="utf-8") for f in files]
         begin = time.monotonic()
         try:
             function(*logs)
