@@ -48,7 +48,7 @@ static hd_digest digest_of(const void *data, size_t len) {
   return h;
 }
 
-static run_handle load(const void *image) {
+run_handle run_library_load(const void *image) {
   run_handle library;
   return run_real.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0) == RUN_SUCCESS ? library
                                                                                                   : NULL;
@@ -67,7 +67,7 @@ static run_handle load_file(const char *path) {
     const hd_digest is = digest_of(code, f.len - sizeof h);
     if (memcmp(h.magic, magic, sizeof magic) == 0 && h.bytes == f.len - sizeof h &&
         is.high == h.digest.high && is.low == h.digest.low)
-      library = load(code);
+      library = run_library_load(code);
   }
   hd_file_close(&f);
   if (library)
@@ -162,7 +162,7 @@ static run_handle compile(const char *path, const char *text, bool wanted) {
   if (d->cuLinkAddData_v2(link, PTX, (void *)(uintptr_t)text, strlen(text) + 1, "heddle", 0, NULL, NULL) ==
           RUN_SUCCESS &&
       d->cuLinkComplete(link, &code, &bytes) == RUN_SUCCESS && code && bytes > 4 &&
-      memcmp(code, "\177ELF", 4) == 0 && (!wanted || (library = load(code))))
+      memcmp(code, "\177ELF", 4) == 0 && (!wanted || (library = run_library_load(code))))
     keep(path, code, bytes);
   d->cuLinkDestroy(link);
   return library;
@@ -172,7 +172,7 @@ run_handle run_cubin_load(const char *text, bool kept) {
   char path[PATH];
   run_handle library = NULL;
   if (path_of(text, path) && !(library = load_file(path)) && kept) library = compile(path, text, true);
-  return library ? library : load(text);
+  return library ? library : run_library_load(text);
 }
 
 void run_cubin_make(const char *text) {

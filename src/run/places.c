@@ -35,13 +35,6 @@ const char *run_variables_find(run_variables *v, const run_module *m) {
   return NULL;
 }
 
-static run_handle load_text(const char *text) {
-  run_handle library;
-  return text && run_real.cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0) == RUN_SUCCESS
-             ? library
-             : NULL;
-}
-
 /* A library is of all contexts, unless it has addresses of one, which no other process has. `tried`: it may
  * never be wanted again. */
 static run_handle library_of(run_variant *v, run_place *p, bool tried) {
@@ -52,7 +45,7 @@ static run_handle library_of(run_variant *v, run_place *p, bool tried) {
     return NULL;
   }
   char *text = run_variables_fill(&v->variables, v->text);
-  p->library = load_text(text);
+  if (text) p->library = run_library_load(text);
   free(text);
   return p->library;
 }

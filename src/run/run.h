@@ -255,7 +255,9 @@ void run_variables_free(run_variables *v);
 
 /* ---- Machine code of rewritten kernels (cubins.c) ---------------------------------------------- */
 
-/* The text as a library in the driver: its machine code of an earlier process, if there is any; else
+/* A text, or machine code, as a library in the driver. NULL: the driver does not take it. */
+run_handle run_library_load(const void *image);
+/* The same of a text: its machine code of an earlier process, if there is any; else
  * compiled, and `kept` for later ones. NULL: the driver does not take it. Under run_lock, as all of these. */
 run_handle run_cubin_load(const char *text, bool kept);
 /* Keeps its machine code. */

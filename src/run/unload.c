@@ -38,9 +38,9 @@ static void leave_variant(run_variant *v) {
   v->library = NULL;
 }
 
-static bool is_on_device(const run_module *m) {
-  for (const run_kernel *k = m->kernels; k; k = k->next)
-    for (run_variant *v = atomic_load(&((run_kernel *)(uintptr_t)k)->variants); v; v = v->next)
+static bool is_on_device(run_module *m) {
+  for (run_kernel *k = m->kernels; k; k = k->next)
+    for (run_variant *v = atomic_load(&k->variants); v; v = v->next)
       if (v->library || atomic_load(&v->places)) return true;
   return false;
 }
