@@ -22,6 +22,10 @@ int add_errors(PyObject *module) {
   };
   errors *all = errors_of(module);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (i == HD_ERR_BUDGET) {
+      all->of[i] = Py_NewRef(all->of[HD_ERR_NOMEM]);
+      continue;
+    }
     all->of[i] = PyErr_NewExceptionWithDoc(kinds[i].name, kinds[i].doc, i ? all->of[HD_OK] : NULL, NULL);
     if (!all->of[i] || PyModule_AddObjectRef(module, strchr(kinds[i].name, '.') + 1, all->of[i]) != 0)
       return -1;

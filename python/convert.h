@@ -10,7 +10,7 @@
 
 /* The module's exceptions, its state. */
 typedef struct errors {
-  PyObject *of[HD_ERR_USAGE + 1]; /* by status; HD_OK: the base */
+  PyObject *of[HD_ERR_USAGE + 1]; /* by status; HD_OK: the base; one for HD_ERR_NOMEM and HD_ERR_BUDGET */
 } errors;
 int add_errors(PyObject *module);
 int visit_errors(PyObject *module, visitproc visit, void *arg);

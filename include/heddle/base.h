@@ -26,7 +26,8 @@ typedef enum hd_status {
   HD_OK = 0,
   HD_ERR_INPUT,       /* the input is malformed: the diagnostic has a place */
   HD_ERR_IO,          /* the operating system said no */
-  HD_ERR_NOMEM,       /* out of memory, or over a budget set by the caller */
+  HD_ERR_NOMEM,       /* out of memory */
+  HD_ERR_BUDGET,      /* over a budget of time or memory that the caller set */
   HD_ERR_REFUSED,     /* well-formed, but the request would not be sound */
   HD_ERR_UNSUPPORTED, /* well-formed, but heddle does not do this */
   HD_ERR_FAULT,       /* an emulated kernel did something wrong */

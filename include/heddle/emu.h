@@ -71,7 +71,7 @@ typedef struct hd_emu_options {
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
 HD_API void hd_emu_destroy(hd_emu *e);
 HD_API hd_emu_isa hd_emu_isa_used(const hd_emu *e);
-/* Launches end with HD_ERR_NOMEM at `at` (hd_seconds); 0: they take as long as they take. */
+/* Launches end with HD_ERR_BUDGET at `at` (hd_seconds); 0: they take as long as they take. */
 HD_API void hd_emu_set_until(hd_emu *e, double at);
 /* With `skip`, mma, wmma and wgmma leave the registers of their results as they are: for traces of kernels
  * whose accesses follow from no product, which are then taken several times as fast. Not during a launch. */
@@ -345,7 +345,7 @@ typedef struct hd_emu_hooks {
   void (*cta_start)(void *ctx, unsigned worker, uint64_t task, uint32_t sm);
   void (*cta_end)(void *ctx, unsigned worker, uint64_t task, uint64_t warp_instructions,
                   uint64_t thread_instructions);
-  /* Called before each CTA starts, from all host threads: false ends the launch with HD_ERR_NOMEM. */
+  /* Called before each CTA starts, from all host threads: false ends the launch with HD_ERR_BUDGET. */
   bool (*go_on)(void *ctx);
   /* Called where no CTA goes on unless others than the launch change memory: while the call lasts, no CTA
    * runs. `proved`: that is certain, or has been so for very long; then true lets the CTAs read memory

@@ -124,10 +124,10 @@ typedef struct hd_run_options {
   unsigned arch;        /* sm number to compile for; see hd_launch_arch when 0 */
   unsigned threads;     /* host threads; 0: all */
   uint32_t n_sms;       /* SMs of the emulated machine, clusters of bind=redirect; 16 when 0 */
-  double trace_seconds; /* that taking a trace may last; longer ones end with HD_ERR_NOMEM; 0: as long as it
+  double trace_seconds; /* that taking a trace may last; longer ones end with HD_ERR_BUDGET; 0: as long as it
                            takes */
   double until; /* hd_seconds at which runs on the emulator and replays of a study end, done or not, with
-                   HD_ERR_NOMEM; 0: never */
+                   HD_ERR_BUDGET; 0: never */
   bool timed; /* studies: traces keep their warps' paths, and replays go by a clock (hd_replay_options.timed)
                */
   /* Studies with `timed`, for this GPU: accesses and instructions that a replay may do, as

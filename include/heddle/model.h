@@ -183,14 +183,14 @@ HD_API uint32_t hd_gpu_occupancy(const hd_gpu *g, uint32_t threads, uint32_t reg
 typedef struct hd_trace hd_trace;
 
 /* For a launch of that grid and block; `limit` bounds its memory in bytes (0: 8 GB): a launch that
- * needs more ends with HD_ERR_NOMEM. */
+ * needs more ends with HD_ERR_BUDGET. */
 HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsigned workers,
                                  uint64_t limit, hd_trace **out, hd_diag *d);
 /* Before the launch: keep which instructions each warp runs, too, which replays with a clock need. m is the
  * module that the launch runs, and is not needed afterwards. Takes memory for each different way that warps
  * go. */
 HD_API hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d);
-/* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_NOMEM; so it does as
+/* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_BUDGET; so it does as
  * soon as its pace so far says that it would take a quarter longer than it has. */
 HD_API void hd_trace_set_deadline(hd_trace *t, double at);
 /* Each task that ends adds a part to the meter; NULL: no more. */
@@ -365,7 +365,7 @@ typedef struct hd_replay_options {
   hd_warps warps;      /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
   hd_replay_part part;
   hd_replay_progress *progress; /* filled in, with a clock, unless NULL */
-  double until;     /* hd_seconds at which the replay ends, done or not, with HD_ERR_NOMEM; 0: never */
+  double until;     /* hd_seconds at which the replay ends, done or not, with HD_ERR_BUDGET; 0: never */
   bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 

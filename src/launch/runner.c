@@ -286,7 +286,7 @@ static void run_some(void *ctx, unsigned worker) {
     int none = HD_OK;
     hd_status st = hd_emu_cta_start(s->grid, s->tasks[i], (uint32_t)(s->tasks[i] % s->n_sms), worker, &c, &e);
     if (st == HD_OK) {
-      if (!run_cta(s, c)) st = hd_fail(&e, HD_ERR_NOMEM, "a task takes longer than it may on the emulator");
+      if (!run_cta(s, c)) st = hd_fail(&e, HD_ERR_BUDGET, "a task takes longer than it may on the emulator");
       hd_emu_cta_end(c);
     }
     if (st == HD_OK) continue;

@@ -93,8 +93,8 @@ static const struct {
   hd_status status;
   const char *text;
 } failures[] = {
-    [TRACE_LIMIT] = {HD_ERR_NOMEM, "the trace needs more than its limit of memory: trace a smaller launch"},
-    [TRACE_LATE] = {HD_ERR_NOMEM, "the trace takes longer than it may: trace a smaller launch"},
+    [TRACE_LIMIT] = {HD_ERR_BUDGET, "the trace needs more than its limit of memory: trace a smaller launch"},
+    [TRACE_LATE] = {HD_ERR_BUDGET, "the trace takes longer than it may: trace a smaller launch"},
     [TRACE_NOMEM] = {HD_ERR_NOMEM, "out of memory while tracing"},
     [TRACE_ADDRESS] = {HD_ERR_UNSUPPORTED,
                        "an access lies more than 128 GB above the start of device memory"},
@@ -391,7 +391,7 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   if (__builtin_mul_overflow(tasks, per_task, &bytes) || !charge(t, bytes)) {
     uint64_t budget = t->limit;
     hd_trace_destroy(t);
-    return hd_fail(d, HD_ERR_NOMEM, "%llu tasks need more than the trace's limit of %llu bytes",
+    return hd_fail(d, HD_ERR_BUDGET, "%llu tasks need more than the trace's limit of %llu bytes",
                    (unsigned long long)tasks, (unsigned long long)budget);
   }
   t->task = calloc(tasks, sizeof *t->task);
@@ -416,7 +416,7 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
 hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d) {
   if (t->path) return HD_OK;
   if (!charge(t, t->tasks * t->warps * sizeof *t->path))
-    return hd_fail(d, HD_ERR_NOMEM, "the paths of %llu tasks need more than the trace's limit of %llu bytes",
+    return hd_fail(d, HD_ERR_BUDGET, "the paths of %llu tasks need more than the trace's limit of %llu bytes",
                    (unsigned long long)t->tasks, (unsigned long long)t->limit);
   t->path = calloc(t->tasks * t->warps, sizeof *t->path);
   if (!t->path) return hd_nomem(d);

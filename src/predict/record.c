@@ -82,7 +82,9 @@ bool record_has(const recording *r, uint32_t launch, const uint64_t *tasks, uint
 hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, uint64_t most,
                        hd_diag *d) {
   hd_trace *t = r->traces[launch];
-  if (r->broken) return hd_fail(d, HD_ERR_NOMEM, "the trace takes longer than it may");
+  if (r->broken)
+    return hd_fail(d, r->broken,
+                   r->broken == HD_ERR_BUDGET ? "the trace takes longer than it may" : "the trace broke off");
   uint64_t *left = malloc((n + 1) * sizeof *left), n_left = 0;
   if (!left) return hd_nomem(d);
   for (uint64_t i = 0; i < n; i++)
@@ -94,7 +96,7 @@ hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uin
   /* Those that cannot replay it any more may still look at it. */
   const hd_status finished = n_left ? hd_trace_finish(t, st == HD_OK ? d : NULL) : HD_OK;
   if (st == HD_OK) st = finished;
-  r->broken |= st != HD_OK;
+  if (st != HD_OK) r->broken = st;
   free(left);
   return st;
 }

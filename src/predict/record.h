@@ -37,7 +37,7 @@ typedef struct recording {
   runner r;
   unsigned threads;
   bool timed;
-  bool broken;          /* its time was over while tasks ran: some are in their traces in part */
+  hd_status broken;     /* why tasks broke off, some in their traces in part; HD_OK: none did */
   hd_trace **traces;    /* per launch, with gaps; a launch that has none of its own has another's */
   bool *own;            /* per launch */
   const states *before; /* of launches; NULL: they do not matter */

@@ -19,8 +19,12 @@ static hd_status run_hooked(runner *r, hd_trace **traces, hd_diag *d) {
   free(hooks);
   /* A launch that its trace has stopped: the trace knows why. */
   hd_diag why;
-  for (uint32_t i = 0; st == HD_ERR_NOMEM && i < r->w->n_launches; i++)
-    if (hd_trace_finish(traces[i], &why) == HD_ERR_NOMEM && d) *d = why;
+  for (uint32_t i = 0; st == HD_ERR_BUDGET && i < r->w->n_launches; i++) {
+    const hd_status stopped = hd_trace_finish(traces[i], &why);
+    if (stopped != HD_ERR_BUDGET && stopped != HD_ERR_NOMEM) continue;
+    if (d) *d = why;
+    return stopped;
+  }
   return st;
 }
 

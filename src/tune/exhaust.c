@@ -67,7 +67,7 @@ static bool is_over(const run *r) {
 
 static bool is_the_plans_fault(hd_status st) {
   return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE || st == HD_ERR_INPUT ||
-         st == HD_ERR_NOMEM;
+         st == HD_ERR_NOMEM || st == HD_ERR_BUDGET;
 }
 
 static hd_status tell(run *r, search_trial *t, hd_diag *d) {

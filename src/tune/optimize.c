@@ -52,11 +52,6 @@ static double when(const optimizing *z, double part) {
 
 static bool is_over(const optimizing *z, double part) { return !z->o.exact && hd_seconds() >= when(z, part); }
 
-/* Did it fail over a budget, of time or of memory? */
-static bool over_budget(const hd_diag *e) {
-  return e->status == HD_ERR_NOMEM && strcmp(e->message, "out of memory") != 0;
-}
-
 /* ---- Plans to choose among ------------------------------------------------------------ */
 
 static hd_status add_row(optimizing *z, const hd_plan *p, hd_diag *d) {
@@ -97,7 +92,7 @@ static hd_status list_rows(optimizing *z, hd_diag *d) {
   hd_plan_list plans = {0};
   hd_study_set_until(z->out->study, when(z, replayed_by));
   st = hd_advise_list(z->w, z->out->study, z->g, &list, &plans, &e);
-  if (st != HD_OK && over_budget(&e)) return HD_OK;
+  if (st == HD_ERR_BUDGET) return HD_OK;
   if (st != HD_OK && d) *d = e;
   for (size_t i = 0; st == HD_OK && i < plans.n && i < list.most; i++) st = add_row(z, &plans.at[i].plan, d);
   if (plans.replayed) {
@@ -288,7 +283,7 @@ static hd_status give_up(optimizing *z, const char *why) {
 
 /* Without traces, or a replay of the default, nothing is known of any plan. */
 static hd_status know_nothing(optimizing *z, const char *why) {
-  strike_out(&z->out->rows[0], HD_ERR_NOMEM, why);
+  strike_out(&z->out->rows[0], HD_ERR_BUDGET, why);
   z->out->best = 0;
   snprintf(z->out->why, sizeof z->out->why,
            "no plan was tried, for want of time: %.300s (a larger --budget, or a smaller --size)", why);
@@ -325,7 +320,7 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   }
   bool proved = st == HD_OK && prove(z, row, &plans, &st, &e);
   if (proved) st = take_text(z, &plans, &e);
-  if (st != HD_OK && over_budget(&e) && is_over(z, proved_by)) {
+  if (st == HD_ERR_BUDGET && is_over(z, proved_by)) {
     st = leave_unproved(z, row);
   } else if (is_the_plans_fault(st)) {
     strike_out(row, st, e.message);
@@ -394,13 +389,13 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
   }
   report(z, "looking again", z->second.looks, LOOKS);
   *st = second_look_take(&z->second, &row->plan, &z->out->second_speedup, &e);
-  if (*st != HD_OK && over_budget(&e) &&
+  if (*st == HD_ERR_BUDGET &&
       second_look_spared(z->out->rows[0].counters.time_us / row->counters.time_us, worth(z, &row->plan))) {
     *st = HD_OK;
     z->out->second_speedup = 0;
     return true;
   }
-  if (is_the_plans_fault(*st) || (*st != HD_OK && over_budget(&e))) {
+  if (is_the_plans_fault(*st) || *st == HD_ERR_BUDGET) {
     strike_out(row, *st, e.message);
     *st = HD_OK;
     return false;
@@ -440,7 +435,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
   hd_status st = HD_OK;
   for (bool done = false; st == HD_OK && !done;) {
     int64_t best = hd_sweep_best(rows, z->out->n_rows);
-    if (rows[0].status == HD_ERR_NOMEM) return know_nothing(z, rows[0].why);
+    if (rows[0].status == HD_ERR_BUDGET) return know_nothing(z, rows[0].why);
     if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
     z->out->best = 0;
     if (best == 0 || !count_promising(z)) break;
@@ -486,10 +481,10 @@ static hd_status replay(optimizing *z, hd_diag *d) {
     if (z->out->stopped) break;
   }
   for (size_t i = z->replayed; i < n; i++)
-    strike_out(&z->out->rows[i], HD_ERR_NOMEM,
+    strike_out(&z->out->rows[i], HD_ERR_BUDGET,
                z->out->stopped ? "the search was stopped before it was replayed"
                                : "the time was over before it was replayed");
-  for (size_t i = 0; i < n; i++) z->out->late += z->out->rows[i].status == HD_ERR_NOMEM;
+  for (size_t i = 0; i < n; i++) z->out->late += z->out->rows[i].status == HD_ERR_BUDGET;
   return st;
 }
 
@@ -511,7 +506,7 @@ static hd_status trace(optimizing *z, hd_diag *d) {
   traced.until = when(z, traced_by);
   if (traced.until > 0 && traced.trace_seconds <= 0) traced.trace_seconds = traced.until - hd_seconds();
   hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
-  if (st != HD_OK && over_budget(&e)) {
+  if (st == HD_ERR_BUDGET) {
     z->out->late = 1;
     st = add_row(z, &baseline, d);
     return st == HD_OK ? know_nothing(z, e.message) : st;

@@ -36,8 +36,8 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
 typedef struct tuner_bench {
   void *ctx;
   /* Make the workload ready under a set of plans (the baseline too: another copy of the original) and take
-   * one rough time. HD_ERR_REFUSED, HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT and HD_ERR_NOMEM are the
-   * plan's own business, anything else is the end. */
+   * one rough time. HD_ERR_REFUSED, HD_ERR_UNSUPPORTED, HD_ERR_USAGE, HD_ERR_INPUT, HD_ERR_NOMEM and
+   * HD_ERR_BUDGET are the plan's own business, anything else is the end. */
   hd_status (*admit)(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d);
   /* These may be admitted soon: a bench that can prepares several at once. NULL: none can. */
   void (*ahead)(void *ctx, const hd_plan_set *plans, size_t n);

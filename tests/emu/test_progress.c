@@ -250,7 +250,7 @@ static void a_launch_ends_when_its_time_is_over(void **state) {
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     hd_diag d;
     uint32_t result;
-    assert_int_equal(launch(cases[k].body, cases[k].how, &d, &result), HD_ERR_NOMEM);
+    assert_int_equal(launch(cases[k].body, cases[k].how, &d, &result), HD_ERR_BUDGET);
     assert_non_null(strstr(d.message, "takes longer than it may"));
     assert_int_equal(result, 0);
   }

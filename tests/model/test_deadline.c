@@ -17,7 +17,7 @@ static uint32_t started(uint32_t tasks, double ms) {
     h->cta_start(h->ctx, 0, n, 0);
     h->cta_end(h->ctx, 0, n, 1, 1);
   }
-  assert_int_equal(hd_trace_finish(t, &d), n < tasks ? HD_ERR_NOMEM : HD_OK);
+  assert_int_equal(hd_trace_finish(t, &d), n < tasks ? HD_ERR_BUDGET : HD_OK);
   hd_trace_destroy(t);
   return n;
 }

@@ -182,7 +182,7 @@ static void a_trace_that_outgrows_its_limit_ends_with_nomem(void **state) {
   const uint32_t grid[3] = {64, 1, 1}, block[3] = {WARPS * 32, 1, 1};
   hd_diag d;
   hd_trace *t;
-  assert_int_equal(hd_trace_create(grid, block, 1, 1000, &t, &d), HD_ERR_NOMEM);
+  assert_int_equal(hd_trace_create(grid, block, 1, 1000, &t, &d), HD_ERR_BUDGET);
   assert_null(t);
   assert_int_equal(hd_trace_create(grid, block, 1, 2 << 20, &t, &d), HD_OK);
   const hd_emu_hooks *h = hd_trace_hooks(t);
@@ -197,7 +197,7 @@ static void a_trace_that_outgrows_its_limit_ends_with_nomem(void **state) {
     }
     h->cta_end(h->ctx, 0, task, 1, 1);
   }
-  assert_int_equal(hd_trace_finish(t, &d), HD_ERR_NOMEM);
+  assert_int_equal(hd_trace_finish(t, &d), HD_ERR_BUDGET);
   hd_trace_destroy(t);
 }
 
@@ -236,7 +236,7 @@ static void launches_that_cannot_be_are_refused(void **state) {
       {{1, 1, 1}, {1025, 1, 1}, 1, HD_ERR_USAGE},
       {{1, 1, 1}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, 1, HD_ERR_USAGE},
       {{UINT32_MAX, UINT32_MAX, UINT32_MAX}, {32, 1, 1}, 1, HD_ERR_USAGE},
-      {{UINT32_MAX, UINT32_MAX, 1}, {32, 1, 1}, 1, HD_ERR_NOMEM},
+      {{UINT32_MAX, UINT32_MAX, 1}, {32, 1, 1}, 1, HD_ERR_BUDGET},
       {{1, 1, 1}, {32, 1, 1}, 0, HD_ERR_USAGE},
       {{1, 1, 1}, {32, 1, 1}, 1u << 30, HD_ERR_USAGE},
   };

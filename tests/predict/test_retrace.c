@@ -26,7 +26,7 @@ static void a_trace_ends_when_it_takes_too_long(void **state) {
   hd_study *s = NULL;
   hd_diag d = {0};
   hd_run_options run = {.threads = 2, .trace_seconds = 1e-9};
-  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_NOMEM);
+  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_BUDGET);
   assert_null(s);
   assert_non_null(strstr(d.message, "takes longer than it may"));
   hd_workload_close(w);
@@ -41,7 +41,7 @@ static void runs_and_replays_end_when_their_time_is_over(void **state) {
   hd_study *s = NULL;
   hd_diag d = {0};
   hd_run_options run = {.threads = 2, .timed = true, .until = past};
-  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_NOMEM);
+  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_BUDGET);
   assert_non_null(strstr(d.message, "takes longer than it may"));
   run.until = 0;
   assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
@@ -52,7 +52,7 @@ static void runs_and_replays_end_when_their_time_is_over(void **state) {
     hd_counters c;
     const hd_counters before = replay(&z, plans[i]);
     hd_study_set_until(s, past);
-    assert_int_equal(hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d), HD_ERR_NOMEM);
+    assert_int_equal(hd_study_replay(s, &g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d), HD_ERR_BUDGET);
     assert_non_null(strstr(d.message, "takes longer than it may"));
     hd_study_set_until(s, 0);
     const hd_counters after = replay(&z, plans[i]);
@@ -77,10 +77,10 @@ static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
   assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
   assert_int_equal(hd_study_replay(s, &g, &base, g.dispatch, 0, &c, &d), HD_OK);
   hd_study_set_until(s, hd_seconds());
-  assert_int_equal(hd_study_replay(s, &g, &far, g.dispatch, 0, &c, &d), HD_ERR_NOMEM);
+  assert_int_equal(hd_study_replay(s, &g, &far, g.dispatch, 0, &c, &d), HD_ERR_BUDGET);
   hd_study_set_until(s, 0);
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(hd_study_replay(s, &g, i ? &base : &far, g.dispatch, 0, &c, &d), HD_ERR_NOMEM);
+    assert_int_equal(hd_study_replay(s, &g, i ? &base : &far, g.dispatch, 0, &c, &d), HD_ERR_BUDGET);
     assert_non_null(strstr(d.message, "takes longer than it may"));
   }
   hd_affinity graph; /* as a page shows it */

@@ -119,7 +119,7 @@ static void a_proof_of_a_smaller_size_says_so(void **state) {
 /* Plans that the time did not suffice for are counted. Without traces there is no page. */
 static void an_optimization_says_what_the_time_did_not_suffice_for(void **state) {
   const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
-  const hd_sweep_row late = {.status = HD_ERR_NOMEM, .why = "the time was over before it was replayed"};
+  const hd_sweep_row late = {.status = HD_ERR_BUDGET, .why = "the time was over before it was replayed"};
   hd_sweep_row rows[] = {{.plan = original, .counters = counters}, late};
   hd_report r = {.workload = &workload,
                  .gpu = &gpu,

@@ -408,7 +408,7 @@ static void a_second_look_that_comes_too_late_is_spared_large_promises(void **st
   hd_plan plan;
   double speedup;
   OK(hd_plan_parse("bypass=ro:8", &plan, &d));
-  assert_int_equal(second_look_take(&l, &plan, &speedup, &d), HD_ERR_NOMEM);
+  assert_int_equal(second_look_take(&l, &plan, &speedup, &d), HD_ERR_BUDGET);
   assert_int_equal(l.looks, 0);
   assert_true(second_look_spared(7, 1.05) && second_look_spared(1.7, 1.3));
   assert_false(second_look_spared(1.3, 1.05) || second_look_spared(1.6, 1.3));

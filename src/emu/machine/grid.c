@@ -357,7 +357,7 @@ static bool take_ticket(hd_emu_grid *g, uint64_t task, uint32_t *ticket) {
 bool emu_is_late(const hd_emu_grid *g) { return g->emu->until > 0 && hd_seconds() >= g->emu->until; }
 
 hd_status emu_say_late(const hd_emu_grid *g, hd_diag *d) {
-  return hd_fail(d, HD_ERR_NOMEM, "%s takes longer than it may on the emulator", g->code->name);
+  return hd_fail(d, HD_ERR_BUDGET, "%s takes longer than it may on the emulator", g->code->name);
 }
 
 hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32_t sm, unsigned worker,
@@ -370,7 +370,7 @@ hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32
     return hd_fail(d, HD_ERR_USAGE, "CTA %" PRIu64 " of a grid of %" PRIu64, unit, g->n_units);
   if (emu_is_late(g)) return emu_say_late(g, d);
   if (g->hooks.go_on && !g->hooks.go_on(g->hooks.ctx))
-    return hd_fail(d, HD_ERR_NOMEM, "%s was stopped before CTA %" PRIu64, g->code->name, first);
+    return hd_fail(d, HD_ERR_BUDGET, "%s was stopped before CTA %" PRIu64, g->code->name, first);
   emu_cluster *k = cluster ? emu_cluster_take(g) : NULL;
   hd_emu_cta *c = k ? k->ctas[0] : cluster ? NULL : take_cta(g);
   if (!c || !take_ticket(g, first, &ticket)) {
