@@ -8,47 +8,43 @@
 void model_footprint_free(model_footprint *f) {
   for (size_t i = 0; i < f->leaves.n; i++) free(f->leaves.data[i].page);
   hd_vec_free(&f->leaves);
-  free(f->slot);
+  model_index_free(&f->by_number);
   *f = (model_footprint){0};
+}
+
+static uint64_t hash_number(uint32_t number) { return (number * 0x9E3779B97F4A7C15ull) >> 32; }
+
+static uint64_t hash_leaf(const void *footprint, uint32_t at) {
+  return hash_number(((const model_footprint *)footprint)->leaves.data[at].number);
 }
 
 /* The slot that has the leaf, or the free one where it would be. */
 static size_t slot_of(const model_footprint *f, uint32_t number) {
-  size_t i = (size_t)((number * 0x9E3779B97F4A7C15ull) >> 32) & (f->cap - 1);
-  while (f->slot[i] && f->leaves.data[f->slot[i] - 1].number != number) i = (i + 1) & (f->cap - 1);
+  const model_index *x = &f->by_number;
+  size_t i = hash_number(number) & (x->cap - 1);
+  while (x->slot[i] && f->leaves.data[x->slot[i] - 1].number != number) i = (i + 1) & (x->cap - 1);
   return i;
-}
-
-static bool make_room(model_footprint *f) {
-  if (4 * (f->leaves.n + 1) <= 3 * f->cap) return true;
-  const size_t cap = f->cap ? f->cap * 2 : 16;
-  uint32_t *slot = calloc(cap, sizeof *slot);
-  if (!slot) return false;
-  f->memory += (cap - f->cap) * sizeof *slot;
-  free(f->slot);
-  f->slot = slot;
-  f->cap = cap;
-  for (size_t i = 0; i < f->leaves.n; i++) f->slot[slot_of(f, f->leaves.data[i].number)] = (uint32_t)i + 1;
-  return true;
 }
 
 /* NULL: no memory. */
 static model_footprint_page *make_leaf(model_footprint *f, uint32_t number) {
   const model_footprint_leaf leaf = {number, calloc(LEAF_PAGES, sizeof *leaf.page)};
-  if (!leaf.page || !make_room(f) || !hd_vec_push(&f->leaves, leaf)) {
+  const size_t were = f->by_number.cap;
+  if (!leaf.page || !model_index_room(&f->by_number, hash_leaf, f) || !hd_vec_push(&f->leaves, leaf)) {
     free(leaf.page);
     f->failed = true;
     return NULL;
   }
-  f->memory += sizeof leaf + LEAF_PAGES * sizeof *leaf.page;
+  f->memory +=
+      sizeof leaf + LEAF_PAGES * sizeof *leaf.page + (f->by_number.cap - were) * sizeof *f->by_number.slot;
   f->last = f->leaves.n - 1;
-  f->slot[slot_of(f, number)] = (uint32_t)f->leaves.n;
+  model_index_put(&f->by_number, slot_of(f, number), (uint32_t)f->last);
   return leaf.page;
 }
 
 static model_footprint_page *leaf_of(model_footprint *f, uint32_t number) {
   if (f->last < f->leaves.n && f->leaves.data[f->last].number == number) return f->leaves.data[f->last].page;
-  const uint32_t at = f->cap ? f->slot[slot_of(f, number)] : 0;
+  const uint32_t at = f->by_number.cap ? f->by_number.slot[slot_of(f, number)] : 0;
   if (!at) return make_leaf(f, number);
   f->last = at - 1;
   return f->leaves.data[at - 1].page;

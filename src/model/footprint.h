@@ -7,6 +7,7 @@
 #define HEDDLE_MODEL_FOOTPRINT_H
 
 #include "model/coalesce.h"
+#include "model/index.h"
 
 enum {
   PAGE_LINES = 32, /* 4 KB */
@@ -25,8 +26,7 @@ typedef struct model_footprint_leaf {
 /* All zeros: nothing is touched. */
 typedef struct model_footprint {
   HD_VEC(model_footprint_leaf) leaves;
-  uint32_t *slot; /* open addressing: a leaf's place in the list + 1; 0: free */
-  size_t cap;
+  model_index by_number;  /* places in the list */
   size_t last;            /* the leaf that was asked for last */
   uint64_t read, written; /* sectors */
   uint64_t memory;        /* bytes */
