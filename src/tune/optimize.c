@@ -281,12 +281,12 @@ static hd_status give_up(optimizing *z, const char *why) {
   return HD_OK;
 }
 
-/* Without traces, or a replay of the default, nothing is known of any plan. */
-static hd_status know_nothing(optimizing *z, const char *why) {
-  strike_out(&z->out->rows[0], HD_ERR_BUDGET, why);
+/* Without traces, or a replay of the default, nothing is known of any plan; its row says why. */
+static hd_status know_nothing(optimizing *z) {
   z->out->best = 0;
   snprintf(z->out->why, sizeof z->out->why,
-           "no plan was tried, for want of time: %.300s (a larger --budget, or a smaller --size)", why);
+           "no plan was tried, for want of time: %.300s (a larger --budget, or a smaller --size)",
+           z->out->rows[0].why);
   return HD_OK;
 }
 
@@ -435,7 +435,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
   hd_status st = HD_OK;
   for (bool done = false; st == HD_OK && !done;) {
     int64_t best = hd_sweep_best(rows, z->out->n_rows);
-    if (rows[0].status == HD_ERR_BUDGET) return know_nothing(z, rows[0].why);
+    if (rows[0].status == HD_ERR_BUDGET) return know_nothing(z);
     if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
     z->out->best = 0;
     if (best == 0 || !count_promising(z)) break;
@@ -509,7 +509,9 @@ static hd_status trace(optimizing *z, hd_diag *d) {
   if (st == HD_ERR_BUDGET) {
     z->out->late = 1;
     st = add_row(z, &baseline, d);
-    return st == HD_OK ? know_nothing(z, e.message) : st;
+    if (st != HD_OK) return st;
+    strike_out(&z->out->rows[0], HD_ERR_BUDGET, e.message);
+    return know_nothing(z);
   }
   if (st != HD_OK && d) *d = e;
   return st;
