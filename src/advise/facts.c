@@ -59,8 +59,9 @@ static bool is_measured(const advising *a, uint32_t launch, uint32_t most) {
     number += i < launch;
     all++;
   }
-  uint64_t k = most, mine = number * k / all, next = (number + 1) * k / all;
-  return all <= most || mine != next;
+  if (all <= most) return true;
+  const uint64_t k = most;
+  return number * k / all != (number + 1) * k / all;
 }
 
 hd_status advice_facts(advising *a, hd_diag *d) {

@@ -21,7 +21,7 @@ void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_
 void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n) {
   p->n_ctas = n;
   for (uint32_t i = 0; i < n; i++) {
-    for (uint32_t s = 0; s < p->schedulers; s++) p->by_age[s][i] = 0;
+    for (uint32_t s = 0; s < WARPS_MAX_SCHEDULERS; s++) p->by_age[s][i] = 0;
     for (uint32_t k = 0; k < p->per_cta; k++) {
       const uint32_t warp = ctas[i] * p->per_cta + k;
       p->rank[warp] = i * p->per_cta + k;

@@ -61,6 +61,7 @@ static bool counts_any(const launch_row *row, const launch_use *use, uint32_t gr
 bool launches_choose(const launch_row *row, double affordable, launch_use *use) {
   uint32_t last = 0;
   const uint32_t period = count_groups(row, &last), length = 2 * period;
+  if (!period) return false;
   double all = 0;
   for (uint32_t i = 0; i < row->n; i++) {
     use[i] = LAUNCH_COUNTS;
