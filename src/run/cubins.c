@@ -95,12 +95,13 @@ static void sweep(void) {
   uint64_t bytes = 0;
   DIR *folder = opendir(run_settings.cubins);
   for (struct dirent *e; folder && (e = readdir(folder));) {
+    const size_t bytes_of_name = strlen(e->d_name) + 1;
     struct stat st;
     entry one;
-    if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof one.name ||
+    if (e->d_name[0] == '.' || bytes_of_name > sizeof one.name ||
         fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
       continue;
-    strcpy(one.name, e->d_name);
+    memcpy(one.name, e->d_name, bytes_of_name);
     one.when = st.st_mtim;
     one.bytes = (uint64_t)st.st_size;
     bytes += one.bytes;
