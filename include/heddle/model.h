@@ -203,10 +203,15 @@ HD_API hd_status hd_trace_finish(hd_trace *t, hd_diag *d);
 /* Before the launch: not all of its tasks will run, and some not to their ends. Such a trace serves the tasks
  * that ran; the others count as tasks that do nothing. */
 HD_API void hd_trace_allow_gaps(hd_trace *t);
-/* A finished trace that may have gaps takes more tasks, up to the next hd_trace_finish. Nothing else may use
- * it meanwhile. */
+/* A finished trace that may have gaps takes more tasks, up to the next hd_trace_finish. Replays and walks may
+ * go on meanwhile, with the tasks that it had before; where the further ones fail, it keeps those, and takes
+ * no more. */
 HD_API hd_status hd_trace_resume(hd_trace *t, hd_diag *d);
-HD_API bool hd_trace_has(const hd_trace *t, uint64_t task); /* it ran */
+HD_API bool hd_trace_has(const hd_trace *t, uint64_t task); /* it ran, and the trace was finished then */
+/* hd_trace_walk, hd_trace_task_instructions and hd_trace_get_info show the tasks that the finished trace has
+ * now, and none of those that it takes later: what follows from them does not depend on which replays came
+ * first. */
+HD_API void hd_trace_show_so_far(hd_trace *t);
 HD_API void hd_trace_destroy(hd_trace *t);
 
 typedef struct hd_trace_info {

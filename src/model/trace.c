@@ -1,5 +1,6 @@
 #include "model/trace.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ enum {
   ADDRESS_WINDOW_BITS = 40,   /* device memory is one such aligned window of the emulator's addresses */
   SHARED_STREAM_BYTES = 4096, /* longer streams are not looked up for sharing: they hardly ever repeat */
   MAX_WORKERS = 4096,
+  BLOCKS = 13, /* of workers: each has as many as all before it, and the first one at least */
 };
 
 static const uint64_t default_limit = 8ull << 30;
@@ -30,7 +32,8 @@ typedef struct stream_place {
   size_t offset, length;
 } stream_place;
 
-/* The records of one host thread. No other thread sees them before hd_trace_finish. */
+/* The records of one host thread in one recording. No other thread sees them before hd_trace_finish, and none
+ * changes them after it: replays read them while further tasks are recorded. */
 typedef struct worker {
   HD_VEC(open_cta) ctas;
   size_t latest; /* index of the CTA that the last hook was about */
@@ -48,35 +51,40 @@ typedef struct worker {
 
 typedef struct task_entry {
   uint64_t warp_instructions;
-  uint32_t accesses; /* UINT32_MAX: as many or more */
-  uint32_t worker;   /* number + 1; 0: it has not ended */
+  uint32_t accesses;       /* UINT32_MAX: as many or more */
+  _Atomic uint32_t worker; /* number + 1; 0: it has not ended. Written last */
 } task_entry;
 
 struct hd_trace {
   uint32_t threads, warps; /* per task */
-  uint32_t slots;          /* the most that a stream uses */
   uint64_t tasks;
   hd_emu_hooks hooks;
   task_entry *task;
   /* [tasks * warps]: where each warp starts, and its stream in its worker's list */
   uint64_t *base;
   uint32_t *stream;
-  uint32_t *path;  /* the same, of its path; NULL unless paths are kept */
-  model_code code; /* of the module, where paths are kept */
-  worker *workers;
+  uint32_t *path;         /* the same, of its path; NULL unless paths are kept */
+  model_code code;        /* of the module, where paths are kept */
+  worker *blocks[BLOCKS]; /* they do not move */
+  unsigned first_block;   /* workers of the first one: a power of two */
   unsigned n_workers;
   unsigned at_once, recording; /* host threads of a launch; the first of the workers that now record */
+  _Atomic unsigned published;  /* workers whose records are for all to read; 0: never finished */
+  _Atomic unsigned shown;      /* workers whose tasks walks and sums show; 0: all that are published */
   uint64_t limit;
   double deadline;          /* 0: none */
   hd_meter *meter;          /* or NULL */
   _Atomic double begun;     /* when the launch's first CTA started, where there is a deadline; 0: not yet */
   _Atomic uint64_t started; /* CTAs, likewise */
   _Atomic uint64_t memory;
-  _Atomic int failure; /* trace_failure, the first one */
-  bool finished, ranked;
+  _Atomic int failure;    /* trace_failure, the first one */
+  _Atomic uint32_t slots; /* the most that a stream uses */
+  _Atomic bool ranked;
+  bool open; /* it takes tasks */
   bool gaps; /* tasks may be missing */
   double born;
-  hd_trace_info info;
+  pthread_mutex_t lock; /* of info */
+  hd_trace_info info;   /* of what is shown */
 };
 
 typedef enum trace_failure {
@@ -103,6 +111,28 @@ static const struct {
                           "made for, or that is not running"},
     [TRACE_TWICE] = {HD_ERR_USAGE, "a task ran twice while it was traced"},
 };
+
+/* Block k begins with worker first_block * (2^k - 1). */
+static unsigned block_of(const hd_trace *t, unsigned number) {
+  return (unsigned)(__builtin_clz(t->first_block) - __builtin_clz(number + t->first_block));
+}
+
+static worker *worker_at(const hd_trace *t, unsigned number) {
+  const unsigned k = block_of(t, number);
+  return &t->blocks[k][number + t->first_block - (t->first_block << k)];
+}
+
+/* Workers that record next. */
+static bool add_workers(hd_trace *t) {
+  t->recording = t->n_workers;
+  for (unsigned k = block_of(t, t->recording); k <= block_of(t, t->recording + t->at_once - 1); k++) {
+    if (!t->blocks[k]) t->blocks[k] = calloc((size_t)t->first_block << k, sizeof *t->blocks[k]);
+    if (!t->blocks[k]) return false;
+  }
+  t->n_workers += t->at_once;
+  t->open = true;
+  return true;
+}
 
 static void fail(hd_trace *t, trace_failure f) {
   int none = TRACE_OK;
@@ -190,7 +220,7 @@ static bool keep_stream(worker *w, const uint8_t *bytes, size_t n, uint32_t *num
 /* ---- Hooks ------------------------------------------------------------------------ */
 
 static worker *get_worker(hd_trace *t, unsigned number) {
-  if (number < t->n_workers - t->recording) return &t->workers[t->recording + number];
+  if (number < t->n_workers - t->recording) return worker_at(t, t->recording + number);
   fail(t, TRACE_UNEXPECTED);
   return NULL;
 }
@@ -358,8 +388,9 @@ static void on_cta_end(void *ctx, unsigned number, uint64_t task, uint64_t warp_
     accesses += s->accesses;
     if (s->n_slots > w->slots) w->slots = s->n_slots;
   }
-  *entry = (task_entry){warp_instructions, accesses < UINT32_MAX ? (uint32_t)accesses : UINT32_MAX,
-                        t->recording + number + 1};
+  entry->warp_instructions = warp_instructions;
+  entry->accesses = accesses < UINT32_MAX ? (uint32_t)accesses : UINT32_MAX;
+  atomic_store_explicit(&entry->worker, t->recording + number + 1, memory_order_release);
   w->info.tasks++;
   w->info.warp_instructions += warp_instructions;
   w->info.thread_instructions += thread_instructions;
@@ -386,7 +417,10 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   t->threads = (uint32_t)threads * block[2];
   t->warps = (t->threads + HD_WARP - 1) / HD_WARP;
   t->limit = limit ? limit : default_limit;
-  t->n_workers = t->at_once = workers;
+  t->at_once = workers;
+  t->first_block = 1;
+  while (t->first_block < workers) t->first_block *= 2;
+  pthread_mutex_init(&t->lock, NULL);
   uint64_t per_task = sizeof *t->task + t->warps * (sizeof *t->base + sizeof *t->stream), bytes;
   if (__builtin_mul_overflow(tasks, per_task, &bytes) || !charge(t, bytes)) {
     uint64_t budget = t->limit;
@@ -397,8 +431,7 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   t->task = calloc(tasks, sizeof *t->task);
   t->base = calloc(tasks * t->warps, sizeof *t->base);
   t->stream = calloc(tasks * t->warps, sizeof *t->stream);
-  t->workers = calloc(workers, sizeof *t->workers);
-  if (!t->task || !t->base || !t->stream || !t->workers) {
+  if (!t->task || !t->base || !t->stream || !add_workers(t)) {
     hd_trace_destroy(t);
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a trace of %llu tasks", (unsigned long long)tasks);
   }
@@ -440,10 +473,11 @@ static void free_ctas(const hd_trace *t, worker *w) {
   hd_vec_free(&w->ctas);
 }
 
-/* Free the memory that only recording needs; of a trace that may be resumed, all but the footprint. */
-static void free_recording(hd_trace *t, bool resumes) {
-  for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
-    worker *w = &t->workers[i];
+/* Free the memory that only recording needs, of the workers from `first` on; of a trace that may be resumed,
+ * all but the footprint. */
+static void free_recording(hd_trace *t, unsigned first, bool resumes) {
+  for (unsigned i = first; i < t->n_workers; i++) {
+    worker *w = worker_at(t, i);
     free_ctas(t, w);
     if (i || !resumes) model_footprint_free(&w->foot);
     model_index_free(&w->index);
@@ -452,13 +486,15 @@ static void free_recording(hd_trace *t, bool resumes) {
 
 void hd_trace_destroy(hd_trace *t) {
   if (!t) return;
-  free_recording(t, false);
-  for (unsigned i = 0; t->workers && i < t->n_workers; i++) {
-    hd_vec_free(&t->workers[i].bytes);
-    hd_vec_free(&t->workers[i].streams);
-    model_paths_free(&t->workers[i].paths);
+  free_recording(t, 0, false);
+  for (unsigned i = 0; i < t->n_workers; i++) {
+    worker *w = worker_at(t, i);
+    hd_vec_free(&w->bytes);
+    hd_vec_free(&w->streams);
+    model_paths_free(&w->paths);
   }
-  free(t->workers);
+  for (unsigned k = 0; k < BLOCKS; k++) free(t->blocks[k]);
+  pthread_mutex_destroy(&t->lock);
   free(t->task);
   free(t->base);
   free(t->stream);
@@ -481,11 +517,36 @@ static void shrink(worker *w) {
   }
 }
 
+/* The sums over all workers: those of earlier recordings stay as they are. */
+static void sum_up(hd_trace *t) {
+  const model_footprint *foot = &worker_at(t, 0)->foot;
+  hd_trace_info sum = {.tasks = t->tasks, .warps_per_task = t->warps};
+  sum.memory = sizeof *t + t->n_workers * sizeof(worker) +
+               t->tasks * (sizeof *t->task + t->warps * (sizeof *t->base + sizeof *t->stream));
+  sum.read_bytes = foot->read * MODEL_SECTOR;
+  sum.written_bytes = foot->written * MODEL_SECTOR;
+  for (unsigned i = 0; i < t->n_workers; i++) {
+    const worker *w = worker_at(t, i);
+    sum.recorded += w->info.tasks;
+    sum.warp_accesses += w->info.warp_accesses;
+    sum.thread_accesses += w->info.thread_accesses;
+    sum.sectors += w->info.sectors;
+    sum.shared_accesses += w->info.shared_accesses;
+    sum.warp_instructions += w->info.warp_instructions;
+    sum.thread_instructions += w->info.thread_instructions;
+    sum.memory += model_paths_bytes(&w->paths) + w->bytes.cap + w->streams.cap * sizeof *w->streams.data;
+  }
+  pthread_mutex_lock(&t->lock);
+  if (!t->shown) t->info = sum;
+  pthread_mutex_unlock(&t->lock);
+}
+
 hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
-  if (t->finished) return HD_OK;
+  if (!t->open) return HD_OK;
+  model_footprint *foot = &worker_at(t, 0)->foot;
   for (unsigned i = t->recording ? t->recording : 1; i < t->n_workers && !failed(t); i++) {
-    model_footprint_merge(&t->workers[0].foot, &t->workers[i].foot);
-    if (t->workers[0].foot.failed) fail(t, TRACE_NOMEM);
+    model_footprint_merge(foot, &worker_at(t, i)->foot);
+    if (foot->failed) fail(t, TRACE_NOMEM);
   }
   int why = atomic_load(&t->failure);
   if (why != TRACE_OK) return hd_fail(d, failures[why].status, "%s", failures[why].text);
@@ -493,50 +554,50 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
     if (!t->task[i].worker)
       return hd_fail(d, HD_ERR_USAGE, "task %llu of the traced launch has not run to its end",
                      (unsigned long long)i);
-
-  hd_trace_info *sum = &t->info;
-  *sum = (hd_trace_info){.tasks = t->tasks, .warps_per_task = t->warps};
-  sum->memory = sizeof *t + t->n_workers * sizeof *t->workers +
-                t->tasks * (sizeof *t->task + t->warps * (sizeof *t->base + sizeof *t->stream));
-  sum->read_bytes = t->workers[0].foot.read * MODEL_SECTOR;
-  sum->written_bytes = t->workers[0].foot.written * MODEL_SECTOR;
-  for (unsigned i = 0; i < t->n_workers; i++) {
-    worker *w = &t->workers[i];
+  for (unsigned i = t->recording; i < t->n_workers; i++) {
+    worker *w = worker_at(t, i);
     shrink(w);
-    t->ranked |= w->ranked;
-    sum->recorded += w->info.tasks;
-    sum->warp_accesses += w->info.warp_accesses;
-    sum->thread_accesses += w->info.thread_accesses;
-    sum->sectors += w->info.sectors;
-    sum->shared_accesses += w->info.shared_accesses;
-    sum->warp_instructions += w->info.warp_instructions;
-    sum->thread_instructions += w->info.thread_instructions;
+    if (w->ranked) t->ranked = true;
     if (w->slots > t->slots) t->slots = w->slots;
-    sum->memory += model_paths_bytes(&w->paths) + w->bytes.cap + w->streams.cap * sizeof *w->streams.data;
   }
-  free_recording(t, t->gaps);
-  t->finished = true;
+  sum_up(t);
+  free_recording(t, t->recording, t->gaps);
+  t->open = false;
+  atomic_store_explicit(&t->published, t->n_workers, memory_order_release);
   return HD_OK;
 }
 
 void hd_trace_allow_gaps(hd_trace *t) { t->gaps = true; }
-bool hd_trace_has(const hd_trace *t, uint64_t task) { return task < t->tasks && t->task[task].worker; }
 
-hd_status hd_trace_resume(hd_trace *t, hd_diag *d) {
-  if (!t->finished || !t->gaps)
-    return hd_fail(d, HD_ERR_USAGE, "only a finished trace that may have gaps is resumed");
-  if (t->n_workers + t->at_once > MAX_WORKERS) return hd_fail(d, HD_ERR_NOMEM, "resumed too often");
-  worker *more = realloc(t->workers, (t->n_workers + t->at_once) * sizeof *more);
-  if (!more) return hd_nomem(d);
-  t->workers = more;
-  memset(more + t->n_workers, 0, t->at_once * sizeof *more);
-  t->recording = t->n_workers;
-  t->n_workers += t->at_once;
-  t->finished = false;
-  return HD_OK;
+static unsigned published(const hd_trace *t) {
+  return atomic_load_explicit(&t->published, memory_order_acquire);
 }
 
-hd_trace_info hd_trace_get_info(const hd_trace *t) { return t->info; }
+/* Did one of the first `workers` run it? */
+static bool has(const hd_trace *t, uint64_t task, unsigned workers) {
+  if (task >= t->tasks) return false;
+  const uint32_t by = atomic_load_explicit(&t->task[task].worker, memory_order_acquire);
+  return by && by <= workers;
+}
+
+bool hd_trace_has(const hd_trace *t, uint64_t task) { return has(t, task, published(t)); }
+
+hd_status hd_trace_resume(hd_trace *t, hd_diag *d) {
+  if (t->open || !t->gaps)
+    return hd_fail(d, HD_ERR_USAGE, "only a finished trace that may have gaps is resumed");
+  if (t->n_workers + t->at_once > MAX_WORKERS) return hd_fail(d, HD_ERR_NOMEM, "resumed too often");
+  return add_workers(t) ? HD_OK : hd_nomem(d);
+}
+
+void hd_trace_show_so_far(hd_trace *t) { t->shown = published(t); }
+
+hd_trace_info hd_trace_get_info(const hd_trace *t) {
+  pthread_mutex_t *lock = (pthread_mutex_t *)&t->lock;
+  pthread_mutex_lock(lock);
+  const hd_trace_info info = t->info;
+  pthread_mutex_unlock(lock);
+  return info;
+}
 
 /* ---- The replay's reads ------------------------------------------------------------ */
 
@@ -545,7 +606,11 @@ uint64_t model_trace_tasks(const hd_trace *t) { return t->tasks; }
 uint32_t model_trace_warps(const hd_trace *t) { return t->warps; }
 uint32_t model_trace_threads(const hd_trace *t) { return t->threads; }
 uint32_t model_trace_slots(const hd_trace *t) { return t->slots; }
-bool model_trace_finished(const hd_trace *t) { return t->finished; }
+bool model_trace_finished(const hd_trace *t) { return published(t); }
+bool model_trace_shows(const hd_trace *t, uint64_t task) {
+  const unsigned shown = t->shown;
+  return has(t, task, shown ? shown : published(t));
+}
 bool model_trace_is_ranked(const hd_trace *t) { return t->ranked; }
 model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task) {
   return (model_trace_task){t->task[task].warp_instructions, t->task[task].accesses};
@@ -554,14 +619,14 @@ model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task) {
 void model_trace_open(const hd_trace *t, uint64_t task, uint32_t warp, model_stream_reader *r,
                       model_stream_slot *slots) {
   uint64_t at = task * t->warps + warp;
-  const worker *w = &t->workers[t->task[task].worker - 1];
+  const worker *w = worker_at(t, t->task[task].worker - 1);
   const stream_place *s = &w->streams.data[t->stream[at]];
   model_stream_open(r, slots, t->base[at], w->bytes.data + s->offset, s->length);
 }
 
-unsigned model_trace_workers(const hd_trace *t) { return t->n_workers; }
+unsigned model_trace_workers(const hd_trace *t) { return published(t); }
 const model_paths *model_trace_paths(const hd_trace *t, unsigned number) {
-  return t->path ? &t->workers[number].paths : NULL;
+  return t->path ? &worker_at(t, number)->paths : NULL;
 }
 unsigned model_trace_worker_of(const hd_trace *t, uint64_t task) { return t->task[task].worker - 1; }
 uint32_t model_trace_path_of(const hd_trace *t, uint64_t task, uint32_t warp) {

@@ -15,10 +15,11 @@ typedef struct model_trace_task {
 /* When it was made: tells it from one that lay at the same address before. */
 double model_trace_born(const hd_trace *t);
 uint64_t model_trace_tasks(const hd_trace *t);
-uint32_t model_trace_warps(const hd_trace *t);   /* per task */
-uint32_t model_trace_threads(const hd_trace *t); /* per task */
-uint32_t model_trace_slots(const hd_trace *t);   /* the most that any warp's stream uses */
-bool model_trace_finished(const hd_trace *t);
+uint32_t model_trace_warps(const hd_trace *t);            /* per task */
+uint32_t model_trace_threads(const hd_trace *t);          /* per task */
+uint32_t model_trace_slots(const hd_trace *t);            /* the most that any warp's stream uses */
+bool model_trace_finished(const hd_trace *t);             /* once at least */
+bool model_trace_shows(const hd_trace *t, uint64_t task); /* to walks: hd_trace_show_so_far */
 bool model_trace_is_ranked(const hd_trace *t); /* some access has another priority than the normal one */
 model_trace_task model_trace_get_task(const hd_trace *t, uint64_t task);
 /* `slots` is room for as many as the trace uses. */

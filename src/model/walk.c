@@ -7,7 +7,7 @@
 uint64_t hd_trace_tasks(const hd_trace *t) { return model_trace_tasks(t); }
 
 uint64_t hd_trace_task_instructions(const hd_trace *t, uint64_t task) {
-  return model_trace_get_task(t, task).warp_instructions;
+  return model_trace_shows(t, task) ? model_trace_get_task(t, task).warp_instructions : 0;
 }
 
 hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd_trace_fn *fn, void *ctx,
@@ -18,7 +18,7 @@ hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd_trace_
     return hd_fail(d, HD_ERR_USAGE, "the trace has no task %" PRIu64, first > tasks ? first : tasks);
   model_stream_slot slots[STREAM_SLOTS];
   for (uint64_t task = first; task < first + n; task++)
-    for (uint32_t warp = 0; hd_trace_has(t, task) && warp < model_trace_warps(t); warp++) {
+    for (uint32_t warp = 0; model_trace_shows(t, task) && warp < model_trace_warps(t); warp++) {
       model_stream_reader r;
       model_stream_event e;
       model_trace_open(t, task, warp, &r, slots);

@@ -44,7 +44,7 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
   r->threads = run.threads = run.threads ? run.threads : hd_cpu_count();
   r->timed = o->timed;
   r->before = how->before;
-  pthread_rwlock_init(&r->use, NULL);
+  pthread_mutex_init(&r->lock, NULL);
   hd_status st = how->contents ? runner_open_with(&r->r, code, plans, &run, HD_CHECK_BOUNDS, how->contents, d)
                                : runner_open(&r->r, code, plans, &run, HD_CHECK_BOUNDS, d);
   r->traces = calloc((size_t)w->n_launches + 1, sizeof *r->traces);
@@ -69,7 +69,7 @@ void record_close(recording *r) {
   free(r->traces);
   free(r->own);
   if (r->r.w) runner_close(&r->r);
-  pthread_rwlock_destroy(&r->use);
+  pthread_mutex_destroy(&r->lock);
   free(r);
 }
 

@@ -41,7 +41,7 @@ typedef struct recording {
   hd_trace **traces;    /* per launch, with gaps; a launch that has none of its own has another's */
   bool *own;            /* per launch */
   const states *before; /* of launches; NULL: they do not matter */
-  pthread_rwlock_t use; /* held for writing while tasks run, for reading while traces are read */
+  pthread_mutex_t lock; /* one thread at a time asks which tasks there are, and records; replays go on */
 } recording;
 
 typedef struct record_options {

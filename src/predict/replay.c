@@ -105,7 +105,7 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   return st;
 }
 
-/* The launch's tasks are recorded as far as they are not, and replayed. Traces do not grow meanwhile. */
+/* The launch's tasks are recorded as far as they are not, and replayed. */
 static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, uint32_t launch,
                                 const hd_gpu *g, const hd_replay_options *o, hd_counters *out, hd_diag *d) {
   const sample_launch *l = &s->sample->launches[launch];
@@ -113,19 +113,15 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   uint64_t *tasks, n;
   hd_status st = sample_tasks(l, o, hd_trace_tasks(t), &tasks, &n, d);
   if (st != HD_OK) return st;
-  pthread_rwlock_rdlock(&r->use);
+  pthread_mutex_lock(&r->lock);
   if (r->broken || !record_has(r, launch, tasks, n)) {
-    pthread_rwlock_unlock(&r->use);
-    pthread_rwlock_wrlock(&r->use);
     r->r.until = s->run.until;
     st = record_tasks(r, launch, tasks, n, l->most, d);
-    pthread_rwlock_unlock(&r->use);
-    pthread_rwlock_rdlock(&r->use);
   }
+  pthread_mutex_unlock(&r->lock);
   free(tasks);
-  if (st == HD_OK) st = l->n_parts ? sample_replay(l, m, g, t, o, out, d) : hd_model_replay(m, t, o, out, d);
-  pthread_rwlock_unlock(&r->use);
-  return st;
+  if (st != HD_OK) return st;
+  return l->n_parts ? sample_replay(l, m, g, t, o, out, d) : hd_model_replay(m, t, o, out, d);
 }
 
 hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,

@@ -59,6 +59,7 @@ static hd_status record(hd_study *s, hd_diag *d) {
     if (st == HD_OK) sample_learn(&s->sample->launches[i], s->traces[i], bytes_of(s->w, i));
   }
   hd_meter_end(&meter);
+  for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) hd_trace_show_so_far(s->traces[i]);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_buffers; i++)
     s->arrays[i] = (hd_reuse_array){s->w->buffers[i].name, hd_trace_address(s->recording->r.addresses[i]),
                                     s->w->buffers[i].bytes};

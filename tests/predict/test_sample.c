@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "predict/study.h"
 #include "session.h"
@@ -124,6 +125,41 @@ static void samples_do_not_depend_on_the_number_of_threads(void **state) {
   assert_memory_equal(&one, &three, sizeof one);
 }
 
+/* Rows of a sweep whose places of the grid are recorded while other rows are replayed, and that look at what
+ * the default's replay recorded. */
+static void samples_of_many_plans_at_once_are_as_one_after_the_other(void **state) {
+  skip_without_compiler();
+  static const char *const plans[] = {"order=reverse", "order=affinity", "order=col",  "order=tile:4x4",
+                                      "order=band:3",  "order=hilbert",  "bind=agents"};
+  enum { N = sizeof plans / sizeof *plans };
+  static const unsigned threads[] = {1, 4, 1};
+  hd_counters first[N];
+  hd_workload *w = open_workload("transpose", "paper");
+  const hd_gpu g = load_gpu("h100");
+  const hd_run_options run = {
+      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 300000};
+  for (int k = 0; k < 3; k++) {
+    hd_sweep_row rows[N] = {0};
+    hd_study *s;
+    hd_diag d = {0};
+    for (size_t i = 0; i < N; i++)
+      assert_int_equal(hd_plan_parse(plans[k ? N - 1 - i : i], &rows[i].plan, &d), HD_OK);
+    if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
+    assert_true(hd_study_part(s) < 0.1);
+    assert_int_equal(hd_sweep(s, &g, g.dispatch, 1, rows, N, threads[k], NULL, NULL, &d), HD_OK);
+    for (size_t i = 0; i < N; i++) {
+      const size_t plan = k ? N - 1 - i : i;
+      if (rows[i].status != HD_OK) fail_msg("%s: %s", plans[plan], rows[i].why);
+      if (!k) first[plan] = rows[i].counters;
+      if (memcmp(&first[plan], &rows[i].counters, sizeof *first) != 0)
+        fail_msg("%s: %.3f us, then %.3f", plans[plan], first[plan].time_us, rows[i].counters.time_us);
+      hd_plan_free(&rows[i].plan);
+    }
+    hd_study_close(s);
+  }
+  hd_workload_close(w);
+}
+
 /* A task's turns are its number modulo a row of the grid. */
 static const char repeated[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry repeated(.param .u32 row) {\n"
@@ -208,6 +244,7 @@ int main(void) {
       cmocka_unit_test(a_study_like_another_is_as_one_of_its_own),
       cmocka_unit_test(uneven_work_costs_what_is_affordable),
       cmocka_unit_test(samples_do_not_depend_on_the_number_of_threads),
+      cmocka_unit_test(samples_of_many_plans_at_once_are_as_one_after_the_other),
       cmocka_unit_test(a_survey_knows_work_that_repeats_with_rows),
       cmocka_unit_test(tasks_that_others_steer_are_all_run),
   };
