@@ -77,6 +77,17 @@ static void prefetching_kernels_compute_the_same(void **state) {
     if (run_cases(20000 + 100 * i, 60, plans[i]) < 10) fail_msg("%s: nearly all are refused", plans[i]);
 }
 
+/* Whole warps part in these kernels; with other threads in each of them, threads of a warp do. */
+static void renumbered_threads_meet_where_their_warps_did(void **state) {
+  static const char *const plans[] = {"threads=cta:stride:3x1", "threads=cta:col", "threads=cta:hilbert",
+                                      "bind=claim,threads=cta:zigzag:5x3",
+                                      "bind=agents,threads=cta:stride:7x2"};
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    unsigned n = run_cases_of(gen_draw_parting_kernel, 40000 + 1000 * i, 250, plans[i]);
+    if (n < 25) fail_msg("%s: only %u of 250 are not refused", plans[i], n);
+  }
+}
+
 /* Ended warps attend the barriers of the others; where lanes of a warp part, the kernel is refused. */
 static void agents_whose_warps_end_before_others_meet_compute_the_same(void **state) {
   static const struct {
@@ -179,6 +190,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(drawn_kernels_compute_the_same_under_drawn_plans),
       cmocka_unit_test(renumbered_threads_compute_the_same),
+      cmocka_unit_test(renumbered_threads_meet_where_their_warps_did),
       cmocka_unit_test(prefetching_kernels_compute_the_same),
       cmocka_unit_test(agents_whose_warps_end_before_others_meet_compute_the_same),
       cmocka_unit_test(agents_of_ballots_compute_the_same),

@@ -10,8 +10,8 @@
  *
  * Inside a CTA, thread number p takes the place of the p-th thread of an order of the block. Each CTA keeps
  * its threads, so that its barriers and its shared memory work as before; only operations of whole warps
- * change. A warp's threads may then part where only whole warps did: barriers that not all threads run alike
- * lose their .aligned. */
+ * change. A warp's threads may then part where only whole warps did: the barriers of a kernel of which not
+ * all threads run all barriers alike lose their .aligned. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -96,7 +96,9 @@ static bool is_aligned_barrier(const hd_ptx_form *f) {
 
 typedef HD_VEC(hd_ptx_stmt *) statements;
 
-/* The aligned barriers of the kernel, and of its functions, which not all threads of a CTA run alike. */
+/* The barriers of the kernel and of its functions, where not all threads of a CTA run all of them alike; else
+ * none. One that all run alike is among them: with other threads in each warp, some of a warp may be there
+ * while others still are at one before it. */
 static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], statements *out,
                               hd_diag *d) {
   hd_cfg g;
@@ -104,6 +106,7 @@ static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint3
   hd_reach reach;
   hd_arena arena;
   uint32_t block[3];
+  bool parts = false;
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
   arena.escape = &out_of_memory;
@@ -115,13 +118,13 @@ static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint3
     for (uint32_t k = 0; st == HD_OK && k < reach.n; k++) {
       const hd_ptx_func *f = &m->funcs[reach.funcs[k]];
       for (uint32_t i = 0; st == HD_OK && i < f->n_stmts; i++) {
-        if (f->stmts[i].kind != HD_S_INST || !is_aligned_barrier(&m->forms[f->stmts[i].form])) continue;
-        bool own = reach.funcs[k] == func;
-        if (own && hd_inst_same(&same, g.calls[0].position[i]) == HD_SAME_IN_CTA) continue;
+        if (f->stmts[i].kind != HD_S_INST || !(m->forms[f->stmts[i].form].flags & HD_OPF_CTA_WIDE)) continue;
+        parts |= reach.funcs[k] != func || hd_inst_same(&same, g.calls[0].position[i]) != HD_SAME_IN_CTA;
         if (!hd_vec_push(out, &f->stmts[i])) st = hd_nomem(d);
       }
     }
   }
+  if (st == HD_OK && !parts) out->n = 0;
   hd_arena_free(&arena);
   return st;
 }
@@ -146,7 +149,8 @@ static hd_status part_barriers(const rewrite_job *j, hd_diag *d) {
   uint32_t form = 0;
   hd_status st = find_parting(j->m, j->func, j->block, &parting, d);
   if (st == HD_OK && parting.n) st = hd_ptx_add_form(j->m, "barrier.sync", &form, d);
-  for (size_t i = 0; st == HD_OK && i < parting.n; i++) parting.data[i]->form = form;
+  for (size_t i = 0; st == HD_OK && i < parting.n; i++)
+    if (is_aligned_barrier(&j->m->forms[parting.data[i]->form])) parting.data[i]->form = form;
   hd_vec_free(&parting);
   return st;
 }
