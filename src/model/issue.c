@@ -176,7 +176,15 @@ static void put_off(pace_builder *b, const model_inst *in, uint32_t first_reg, u
 static void load(pace_builder *b, const model_inst *in, uint32_t first_reg, uint32_t events) {
   uint64_t there = issue_access(b, in);
   for (uint32_t e = 0; e < events; e++) pace_event(b, EVENT_LOAD, e > 0);
-  set_results(b, in, first_reg, there, events ? b->loads : 0);
+  if (events) {
+    set_results(b, in, first_reg, there, b->loads);
+    return;
+  }
+  /* No lane ran it: a load of the same registers under the opposite guard may be on its way. */
+  for (uint32_t i = in->n_src; i < in->n_src + in->n_dst; i++) {
+    b->ready[first_reg + in->regs[i]] = there;
+    b->put_off[first_reg + in->regs[i]] = false;
+  }
 }
 
 static void store(pace_builder *b, const model_inst *in, uint32_t first_reg, uint32_t events, bool pending) {
