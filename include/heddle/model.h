@@ -367,9 +367,11 @@ typedef struct hd_replay_options {
                  that of the busiest resource */
   hd_bypass threshold; /* a register of the caches compares each load's warp with it (BYP 6.2); NONE: there is
                           none */
+  bool vote;           /* each SM has a threshold of its own, hd_bypass_voted of threshold.warps: BYP 4.4.2 */
   hd_warps warps;      /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
   hd_replay_part part;
   hd_replay_progress *progress; /* filled in, with a clock, unless NULL */
+  uint32_t *ctas;   /* filled in, unless NULL: per SM of the GPU, the tasks that began there (of the part) */
   double until;     /* hd_seconds at which the replay ends, done or not, with HD_ERR_BUDGET; 0: never */
   bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;

@@ -185,6 +185,10 @@ typedef struct hd_bypass {
   uint32_t l2_warps; /* L1_L2: of L2; else 0 */
 } hd_bypass;
 
+/* bypass=auto: the warps of each CTA that use L1 on an SM of that number. SM 0 bypasses nothing, so that a
+ * run on one SM shows every load as it is with L1. */
+static inline uint32_t hd_bypass_voted(uint32_t warps, uint32_t sm) { return warps - sm % (warps + 1); }
+
 /* Vertical bypassing: these loads bypass in every warp. */
 typedef enum hd_stream_kind {
   HD_STREAM_NONE = 0,

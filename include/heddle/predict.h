@@ -109,6 +109,12 @@ HD_API hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measu
 HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,
                                  hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d);
 
+/* BYP's vote on a threshold of bypassing L1 (4.4.2): a replay under bypass=auto. ctas has an element for each
+ * of the GPU's SMs, and gets the CTAs that it ran of launch number `launch`; hd_bypass_voted has its
+ * threshold. HD_ERR_UNSUPPORTED: the study is sampled, which shows a part of the CTAs. */
+HD_API hd_status hd_study_vote(const hd_study *s, const hd_gpu *g, uint32_t launch, uint32_t *ctas,
+                               hd_diag *d);
+
 /* Workloads that run at the same time on a modelled GPU, each again and again in a stream of its own
  * (hd_model_replay_streams), by a clock. Plans that change accesses are HD_ERR_UNSUPPORTED here, as are
  * sampled studies. */

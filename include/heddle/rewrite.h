@@ -188,8 +188,8 @@ HD_API const char *hd_refusal_name(hd_refusal_kind k);
  * warp's policy); with form=replicate the whole body does; form=auto takes replicate from 8 such loads on, if
  * the body is not too long. With a known block, thresholds that let all warps bypass, or none, cost nothing.
  *
- * bypass=auto makes the kernel that takes the vote (BYP 4.4.2): the CTAs of SM s let the first s mod (warps +
- * 1) of their warps use L1, and count themselves. Where the grid has many waves, SMs whose threshold is
+ * bypass=auto makes the kernel that takes the vote (BYP 4.4.2): the CTAs of an SM let as many of their warps
+ * use L1 as hd_bypass_voted says, and count themselves. Where the grid has many waves, SMs whose threshold is
  * better run more of them. It needs the block, and stands alone.
  *
  * prefetch= works out the addresses of the loads that follow from ids and parameters alone, each as its loop

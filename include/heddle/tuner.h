@@ -37,7 +37,7 @@ typedef struct hd_tune_options {
                             Models advise themselves */
   double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
                             budget; two and a half budgets when 0, none when negative */
-  hd_tune_strategy strategy; /* models have no vote, for they replay one threshold at a time: they search */
+  hd_tune_strategy strategy; /* other than SEARCH on models: all of it goes by a clock */
   const hd_plan *plans;      /* to try first */
   size_t n_plans;
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);

@@ -71,7 +71,7 @@ static void turn_over(corun *c, uint32_t sm, uint32_t stream) {
                     NULL);
   model_sm_reset(&m->sms[sm], at->trace, l->q.running);
   m->sms[sm].ccws = NULL;
-  m->sms[sm].threshold = at->options->threshold;
+  m->sms[sm].threshold = model_replay_threshold(at->options, sm);
   m->sms[sm].line_base = stream << 30;
   c->owner[sm] = stream;
 }

@@ -1,6 +1,7 @@
 #include "model/dispatch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Places and tasks --------------------------------------------------------------- */
 
@@ -68,6 +69,7 @@ static void begin_task(model_dispatcher *q, hd_model *m, uint32_t number, uint32
                        uint64_t cycle, uint64_t ready) {
   const uint64_t task = q->order ? q->order->task[worker] : worker;
   q->started++;
+  if (q->ctas) q->ctas[number]++;
   if (m->timed && q->extra)
     model_clock_occupy(&m->clocks[number], cycle,
                        q->extra * m->sms[number].warps_per_cta / m->gpu.issue_per_cycle);
@@ -160,6 +162,7 @@ bool model_dispatch_init(model_dispatcher *q, const hd_model *m, const hd_trace 
   *q = (model_dispatcher){.part = model_dispatch_part(o, model_trace_tasks(t)),
                           .n_tasks = model_trace_tasks(t),
                           .progress = o->timed ? o->progress : NULL,
+                          .ctas = o->ctas,
                           .epochs_per_mark = 1,
                           .order = o->order,
                           .how = o->dispatch,
@@ -177,6 +180,7 @@ bool model_dispatch_init(model_dispatcher *q, const hd_model *m, const hd_trace 
   q->taken = calloc((size_t)o->claims.n_queues + 1, sizeof *q->taken);
   q->segments = calloc((size_t)m->gpu.n_sms * q->running + 1, sizeof *q->segments);
   q->at_once = tasks_at_once(o, q->part.n, q->running);
+  if (q->ctas) memset(q->ctas, 0, m->gpu.n_sms * sizeof *q->ctas);
   if (q->progress) *q->progress = (hd_replay_progress){.places = (uint64_t)q->running * m->gpu.n_sms};
   if (!q->queue || !q->taken || !q->segments) {
     model_dispatch_free(q);

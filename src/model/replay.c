@@ -275,6 +275,12 @@ uint64_t model_replay_l1_bytes(const hd_gpu *g, uint32_t resident, uint32_t shar
   return g->l1.bytes - per_cta * resident;
 }
 
+hd_bypass model_replay_threshold(const hd_replay_options *o, uint32_t sm) {
+  hd_bypass b = o->threshold;
+  if (o->vote) b.warps = hd_bypass_voted(b.warps, sm);
+  return b;
+}
+
 /* The SMs' read-only caches, where they have one of their own. */
 static bool make_readonly(hd_model *m) {
   if (!m->gpu.readonly.bytes) return true;
@@ -381,7 +387,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
     if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu, running, model_trace_warps(t), ccws);
     model_sm_reset(&m->sms[i], t, running);
     m->sms[i].ccws = ccws;
-    m->sms[i].threshold = o->threshold;
+    m->sms[i].threshold = model_replay_threshold(o, i);
     if (streams) model_cache_rank(&m->sms[i].l1, false);
   }
   const bool done = run(m, &q, running, o->until);

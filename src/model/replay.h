@@ -43,6 +43,8 @@ bool model_replay_make_sms(hd_model *m, uint64_t l1_bytes);
 bool model_replay_make_clocks(hd_model *m);
 /* The part of L1 that shared memory of that many CTAs on an SM leaves. */
 uint64_t model_replay_l1_bytes(const hd_gpu *g, uint32_t resident, uint32_t shared_bytes);
+/* The threshold register of an SM. */
+hd_bypass model_replay_threshold(const hd_replay_options *o, uint32_t sm);
 /* Checks the options against trace and GPU; *resident: CTAs on an SM. */
 hd_status model_replay_check(const hd_model *m, const hd_trace *t, const hd_replay_options *o,
                              uint32_t *resident, hd_diag *d);

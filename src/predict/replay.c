@@ -124,6 +124,15 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   return l->n_parts ? sample_replay(l, m, g, t, o, out, d) : hd_model_replay(m, t, o, out, d);
 }
 
+/* The thresholds that the SMs have, beside the code: in a register of the caches; or each its own, where they
+ * vote, for one trace cannot know which CTA runs where (replay_changed). */
+static void set_threshold(const hd_wl_launch *l, const hd_plan *p, hd_replay_options *o) {
+  if (p->form == HD_FORM_REGISTER) o->threshold = p->bypass;
+  if (p->bypass.kind != HD_BYPASS_AUTO) return;
+  o->threshold = (hd_bypass){HD_BYPASS_L1, (l->block[0] * l->block[1] * l->block[2] + HD_WARP - 1) / HD_WARP};
+  o->vote = true;
+}
+
 hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
                              const hd_plan *p, const hd_added *extra, replay_launch *out, hd_diag *d) {
   const bool baseline = hd_plan_is_baseline(p);
@@ -143,8 +152,8 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                                      .extra_depth = extra->depth,
                                      .timed = s->run.timed,
                                      .until = s->run.until,
-                                     .warps = warps,
-                                     .threshold = p->form == HD_FORM_REGISTER ? p->bypass : (hd_bypass){0}};
+                                     .warps = warps};
+  set_threshold(&s->w->launches[launch], p, &out->options);
   return st;
 }
 
@@ -195,23 +204,32 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
   return st;
 }
 
-/* The part of the plan that changes accesses is traced, the rest of it replayed. */
-static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
-                                const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
-  hd_trace *const *traces;
-  recording *recorded = NULL;
+hd_status replay_retrace(const hd_study *s, const hd_gpu *g, const hd_plan *p, recording **recorded,
+                         hd_trace *const **traces, hd_diag *d) {
   hd_resolved resolved;
   hd_run_options run = s->run;
-  hd_plan rest = retrace_rest(p);
   hd_plan_set part = {.all = retrace_part(p)};
+  *recorded = NULL;
   if (p->prefetch.kind != HD_PREFETCH_NONE && p->split.kind == HD_SPLIT_COLS && p->bind != HD_BIND_REDIRECT)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "prefetch: not simulated together with split=cols");
   hd_status st = hd_resolve(s->w, &part, &run, s, &resolved, d);
   if (st != HD_OK) return st;
   if (part.all.bind != HD_BIND_NONE) run.n_sms = g->n_sms;
+  /* On SM 0 no CTA bypasses anything: the replay's SMs decide which do. */
+  if (p->bypass.kind == HD_BYPASS_AUTO) run.n_sms = 1;
   const record_options how = s->sample ? sample_record(s->sample) : (record_options){0};
-  st = retrace_acquire(s->memo->changed, &resolved, &run, s->sample ? &how : NULL, &recorded, &traces, d);
+  st = retrace_acquire(s->memo->changed, &resolved, &run, s->sample ? &how : NULL, recorded, traces, d);
   hd_resolved_free(&resolved);
+  return st;
+}
+
+/* The part of the plan that changes accesses is traced, the rest of it replayed. */
+static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
+                                const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
+  hd_trace *const *traces;
+  recording *recorded;
+  hd_plan rest = retrace_rest(p);
+  hd_status st = replay_retrace(s, g, p, &recorded, &traces, d);
   if (st != HD_OK) return st;
   st = replay_traces(m, s, traces, recorded, g, &rest, dispatch, out, d);
   retrace_release(s->memo->changed, traces);

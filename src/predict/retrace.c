@@ -120,7 +120,7 @@ hd_plan retrace_rest(const hd_plan *p) {
   r.threads_in_cta = none.threads_in_cta;
   r.stream = none.stream;
   if (p->form != HD_FORM_REGISTER) {
-    r.bypass = none.bypass;
+    if (p->bypass.kind != HD_BYPASS_AUTO) r.bypass = none.bypass; /* the SMs of a replay differ */
     r.form = none.form;
   }
 #define HD_LEVER_STEP(name, ...) r.name = none.name;

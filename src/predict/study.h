@@ -9,6 +9,7 @@
  * launches.c  long rows of launches, from some of them
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
  * warps.c     policies of warp schedulers             streams.c   several studies replayed at once
+ * votes.c     thresholds of bypassing, by run-time ways
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
  */
 #ifndef HEDDLE_PREDICT_STUDY_H
@@ -88,6 +89,11 @@ hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, 
 
 /* extra.c. Per launch: instructions that the order and the binding of a plan add to each task. */
 hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, hd_added *extra, hd_diag *d);
+
+/* The traces of the part of a plan that changes accesses; the rest of it is for the replay. With HD_OK,
+ * retrace_release is to follow. */
+hd_status replay_retrace(const hd_study *s, const hd_gpu *g, const hd_plan *p, recording **recorded,
+                         hd_trace *const **traces, hd_diag *d);
 
 /* A plan as the model takes it, for one launch; it stays where it is, for the options point into it. */
 typedef struct replay_launch {

@@ -77,9 +77,9 @@ static void put_vote(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out) 
     return;
   }
   hd_buf_printf(out,
-                "  vote: %u of %u warps use L1 (%u launches, %.2f s); by that number, the CTAs that SMs ran, "
+                "  vote: %u of %u warps use L1 (%u launch%s, %.2f s); by that number, the CTAs that SMs ran, "
                 "over the mean",
-                v->winner, v->n - 1, v->launches, v->seconds);
+                v->winner, v->n - 1, v->launches, v->launches == 1 ? "" : "es", v->seconds);
   bool timed = s->strategy == HD_TUNE_COMPARE;
   hd_buf_puts(out, timed ? ", and the speedup of whole launches:\n" : ":\n");
   for (uint32_t i = 0; i < v->n; i++) {

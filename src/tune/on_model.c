@@ -34,6 +34,25 @@ static hd_status levers_on_model(hd_tuning *out, hd_diag *d) {
   return st;
 }
 
+/* The ways to find a threshold at run time are about time, so they go by a clock, and all else with them. */
+static bool by_clock(const tuning *t) {
+  return t->o.strategy != HD_TUNE_SEARCH && hd_device_get_gpu(t->dev)->units.fma > 0;
+}
+
+static void find_threshold(const tuning *t, const hd_study *s, uint32_t launch, hd_plan_space *space,
+                           hd_tuned *k) {
+  const hd_gpu *g = hd_device_get_gpu(t->dev);
+  if (t->o.strategy == HD_TUNE_SEARCH) return;
+  tuning_report(t, "vote");
+  if (!by_clock(t))
+    snprintf(k->vote.why, sizeof k->vote.why, "the file of %.40s has no [units], which a clock needs",
+             g->name);
+  else
+    vote_on_model(s, g, space, launch, &k->vote);
+  space->has_vote = t->o.strategy == HD_TUNE_VOTE && k->vote.n;
+  space->vote = k->vote.winner;
+}
+
 static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *d) {
   static const hd_plan original;
   hd_tuning *out = t->out;
@@ -58,8 +77,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   space.has_heavy_first = t->uneven > 1.5;
   space.has_streams = t->wants_streams;
   hd_tuned *k = &out->kernels[0];
-  if (t->o.strategy != HD_TUNE_SEARCH)
-    snprintf(k->vote.why, sizeof k->vote.why, "a model replays one threshold at a time");
+  find_threshold(t, s, all.launch, &space, k);
   if (all.kernel) snprintf(k->kernel, sizeof k->kernel, "%.127s", all.kernel);
   out->n_kernels = 1;
   st = tuning_search_kernel(t, &bench, &space, NULL, NULL, tuning_search_budget(t), k, d);
@@ -84,6 +102,7 @@ hd_status tuning_on_model(tuning *t, hd_diag *d) {
   model_bench *m = NULL;
   hd_run_options run = t->o.run;
   run.n_sms = g->n_sms;
+  run.timed = run.timed || by_clock(t);
   double start = hd_seconds();
   tuning_report(t, "traces");
   hd_status st = hd_study_open(t->w, &run, &s, d);

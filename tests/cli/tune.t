@@ -123,13 +123,30 @@ On a GPU the adopted plan is compared byte for byte at the size that was tuned, 
   $ heddle tune matmul-swapped --size small --store none --budget 3 --no-advice --rows 0 | grep -cE 'verdict: [a-z]+=|compared on the device at size small, this very text: 270000 bytes equal' | grep -cE '^(0|2)$'
   1
 
-A model has one threshold at a time:
+A model's SMs vote, too, here for L1, where all CTAs find the same data; where they get CTAs in turns, as fast as they
+may be, no vote can tell:
 
-  $ heddle tune copy-col --device model:gtx580 --size tiny --store none --no-advice --rows 0 --strategy vote | grep vote
-    no vote: a model replays one threshold at a time
-  $ heddle rewrite blocks/kernel.ptx --plan bypass=auto --block 64 | grep -E 'smid|rem|red\.|//'
+  $ cp -r blocks same && sed -i 's/mad.lo.u32 %r3, %r1, 64, %r2/mov.u32 %r3, %r2/' same/kernel.ptx
+  $ heddle tune ./same --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy vote | sed -n '/vote/,/plans/p' | sed 's/, [0-9.]* s)/, some s)/; s/0\.[0-9]*/fewer/; s/1\.[0-9]*/more/; s/[0-9]* plans.*/so many plans/'
+    vote: 2 of 2 warps use L1 (1 launch, some s); by that number, the CTAs that SMs ran, over the mean:
+       0  fewer
+       1  fewer
+       2  more
+    so many plans
+  $ heddle tune ./same --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --json --strategy compare | grep -E '"(launches|winner)"'
+            "winner": 2,
+            "launches": 1,
+  $ heddle tune ./blocks --device model:gtx580 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy vote | grep vote
+    no vote: gtx580 hands out CTAs round-robin: faster SMs get no more of them
+  $ heddle tune copy-col --device model:gtx570 --size tiny --store none --budget 1 --no-advice --rows 0 --strategy vote | grep vote
+    no vote: 0 waves of CTAs: too few to tell SMs apart
+  $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx570.toml" >unitless.toml
+  $ heddle tune ./blocks --device model:unitless.toml --size tiny --store none --budget 1 --no-advice --rows 0 --strategy vote | grep vote
+    no vote: the file of unitless has no [units], which a clock needs
+  $ heddle rewrite blocks/kernel.ptx --plan bypass=auto --block 64 | grep -E 'smid|rem|sub|red\.|//'
   	mov.u32 %heddleb_sm, %smid;
   	rem.u32 %heddleb_limit, %heddleb_sm, 3;
+  	sub.u32 %heddleb_limit, 2, %heddleb_limit;
   	@%heddleb_first red.global.add.u32 [%heddleb_ballot], 1;
   // Launch copy as before, but with these parameters behind its own:
   //   .u64 at 16: the address of 4096 bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.
