@@ -111,9 +111,15 @@ HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_pl
 
 /* BYP's vote on a threshold of bypassing L1 (4.4.2): a replay under bypass=auto. ctas has an element for each
  * of the GPU's SMs, and gets the CTAs that it ran of launch number `launch`; hd_bypass_voted has its
- * threshold. HD_ERR_UNSUPPORTED: the study is sampled, which shows a part of the CTAs. */
+ * threshold. HD_ERR_UNSUPPORTED: the study is sampled, which shows a part of the CTAs, or is not `timed`. */
 HD_API hd_status hd_study_vote(const hd_study *s, const hd_gpu *g, uint32_t launch, uint32_t *ctas,
                                hd_diag *d);
+
+/* BYP's first scheme (4.4.2, figure 11): cycles[k], for k from 0 to all of a CTA's warps, is the time of CTA
+ * k of launch number `launch` in which k warps use L1, alone on the GPU, with all of L1, and L2 cold.
+ * HD_ERR_UNSUPPORTED: there are too few CTAs, the study is sampled or is not `timed`. */
+HD_API hd_status hd_study_sample_thresholds(const hd_study *s, const hd_gpu *g, uint32_t launch,
+                                            double *cycles, hd_diag *d);
 
 /* Workloads that run at the same time on a modelled GPU, each again and again in a stream of its own
  * (hd_model_replay_streams), by a clock. Plans that change accesses are HD_ERR_UNSUPPORTED here, as are

@@ -15,7 +15,8 @@ extern "C" {
 typedef enum hd_tune_strategy {
   HD_TUNE_SEARCH = 0, /* whole launches under every threshold are timed: BYP's static way */
   HD_TUNE_VOTE,       /* SMs try them during the same launches and vote; the one they choose is timed */
-  HD_TUNE_COMPARE,    /* the vote is taken, and all are timed as well */
+  HD_TUNE_SAMPLE,     /* models only: one CTA tries each, alone on the GPU; the fastest one's is timed */
+  HD_TUNE_COMPARE,    /* the vote is taken, on models CTAs are sampled, and all are timed as well */
   HD_TUNE_STRATEGIES
 } hd_tune_strategy;
 
@@ -80,13 +81,14 @@ typedef struct hd_proof {
   uint64_t device_bytes; /* compared on the device; 0: models, or nothing was adopted */
 } hd_proof;
 
-/* A vote on how many warps of each CTA use L1. */
+/* A vote on how many warps of each CTA use L1, or a choice among sampled CTAs. */
 enum { HD_TUNE_THRESHOLDS = 33 };
 typedef struct hd_tune_vote {
   uint32_t n;      /* thresholds that were put to the vote, 0 to all warps of a CTA; 0: no vote was taken */
   uint32_t winner; /* warps that use L1; n - 1: all, nothing bypasses */
-  double share[HD_TUNE_THRESHOLDS]; /* CTAs that an SM with this threshold ran, over the mean of all SMs */
-  uint32_t launches;
+  double share[HD_TUNE_THRESHOLDS]; /* CTAs that an SM with this threshold ran, over the mean of all SMs;
+                                       sampled: the mean of the CTAs' cycles, over those of its CTA */
+  uint32_t launches;                /* 0: sampled */
   double seconds;
   char why[200]; /* why none was taken, when one was asked for */
 } hd_tune_vote;
@@ -121,7 +123,7 @@ typedef struct hd_tuned {
   double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */
   char why[256];              /* why nothing was adopted */
   hd_proof proof;
-  hd_tune_vote vote;
+  hd_tune_vote vote, sampled;
   hd_tune_trial *trials; /* the adopted one, then fastest first, failed ones last; without the baseline */
   uint32_t n_trials;
 } hd_tuned;

@@ -106,9 +106,10 @@ int cmd_tune(int argc, char **argv) {
        "measure the verdicts again; those that no longer win are dropped"},
       {"whole", 0, CLI_FLAG, &o->whole, 0, NULL,
        "one plan for all kernels of a workload (models always do that)"},
-      {"strategy", 0, CLI_CHOICE, &o->strategy, 0, "search|vote|compare",
+      {"strategy", 0, CLI_CHOICE, &o->strategy, 0, "search|vote|sample|compare",
        "how many warps bypass L1: search times every number, vote has SMs try them during the\nsame launches "
-       "and times the one they choose, compare does both (default: search)"},
+       "and times the one they choose, sample (on models) has one CTA try each,\nalone; compare does all "
+       "(default: search)"},
       CLI_INPUT_OPTIONS(&o->in, "the workloads' size (default: gpu; on models small)"),
       CLI_COMMON_AS("l2", &o->l2, "as for time"),
       CLI_COMMON("shared", &o->shared),

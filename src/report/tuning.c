@@ -60,7 +60,7 @@ static void put_trials(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out
 
 /* The speedup of whole launches under a threshold of bypassing; 0: it was not timed. */
 static double timed_alone(const hd_tuned *k, uint32_t warps) {
-  if (warps + 1 == k->vote.n) return 1;
+  if (warps + 1 == k->vote.n || warps + 1 == k->sampled.n) return 1;
   const hd_plan p = {.bypass = {HD_BYPASS_L1, warps}}, all = {.stream = {.kind = HD_STREAM_L1}};
   for (uint32_t i = 0; i < k->n_trials; i++)
     if (k->trials[i].status == HD_OK &&
@@ -69,18 +69,17 @@ static double timed_alone(const hd_tuned *k, uint32_t warps) {
   return 0;
 }
 
-static void put_vote(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out) {
-  const hd_tune_vote *v = &k->vote;
+static void put_vote(const hd_tuning_report *s, const hd_tuned *k, const hd_tune_vote *v, hd_buf *out) {
+  const bool sampled = v == &k->sampled, timed = s->strategy == HD_TUNE_COMPARE;
   if (s->strategy == HD_TUNE_SEARCH) return;
   if (!v->n) {
-    if (v->why[0]) hd_buf_printf(out, "  no vote: %s\n", v->why);
+    if (v->why[0]) hd_buf_printf(out, "  no %s: %s\n", sampled ? "sample" : "vote", v->why);
     return;
   }
-  hd_buf_printf(out,
-                "  vote: %u of %u warps use L1 (%u launch%s, %.2f s); by that number, the CTAs that SMs ran, "
-                "over the mean",
-                v->winner, v->n - 1, v->launches, v->launches == 1 ? "" : "es", v->seconds);
-  bool timed = s->strategy == HD_TUNE_COMPARE;
+  hd_buf_printf(out, "  %s: %u of %u warps use L1 (", sampled ? "sample" : "vote", v->winner, v->n - 1);
+  if (!sampled) hd_buf_printf(out, "%u launch%s, ", v->launches, v->launches == 1 ? "" : "es");
+  hd_buf_printf(out, "%.2f s); by that number, %s, over the mean", v->seconds,
+                sampled ? "the speed of one CTA alone" : "the CTAs that SMs ran");
   hd_buf_puts(out, timed ? ", and the speedup of whole launches:\n" : ":\n");
   for (uint32_t i = 0; i < v->n; i++) {
     double alone = timed ? timed_alone(k, i) : 0;
@@ -96,7 +95,8 @@ static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd
   hd_buf_puts(out, "\nkernel ");
   hd_kernel_title(k->kernel[0] ? k->kernel : "(all)", false, out);
   hd_buf_putc(out, '\n');
-  put_vote(s, k, out);
+  put_vote(s, k, &k->vote, out);
+  put_vote(s, k, &k->sampled, out);
   if (k->n_trials) put_trials(s, k, out);
   hd_plan_print(&k->plan, &plan);
   if (k->adopted) {
@@ -169,11 +169,11 @@ static json_t *places_json(const hd_tune_places *p) {
 static json_t *kernel_json(const hd_tuned *k) {
   json_t *trials = json_array();
   for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
-  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o, s:o}", "kernel", k->kernel, "adopted",
-                   k->adopted, "plan", report_plan_json(&k->plan), "speedup",
+  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o, s:o, s:o}", "kernel", k->kernel,
+                   "adopted", k->adopted, "plan", report_plan_json(&k->plan), "speedup",
                    report_speedup_json(&k->speedup), "places", places_json(&k->places), "before_us",
                    k->before_us, "after_us", k->after_us, "why", k->why, "proof", proof_json(&k->proof),
-                   "vote", vote_json(&k->vote), "trials", trials);
+                   "vote", vote_json(&k->vote), "sampled", vote_json(&k->sampled), "trials", trials);
 }
 
 static json_t *tuning_json(const hd_tuning_report *s) {

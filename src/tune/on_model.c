@@ -42,15 +42,19 @@ static bool by_clock(const tuning *t) {
 static void find_threshold(const tuning *t, const hd_study *s, uint32_t launch, hd_plan_space *space,
                            hd_tuned *k) {
   const hd_gpu *g = hd_device_get_gpu(t->dev);
-  if (t->o.strategy == HD_TUNE_SEARCH) return;
-  tuning_report(t, "vote");
-  if (!by_clock(t))
-    snprintf(k->vote.why, sizeof k->vote.why, "the file of %.40s has no [units], which a clock needs",
-             g->name);
-  else
-    vote_on_model(s, g, space, launch, &k->vote);
-  space->has_vote = t->o.strategy == HD_TUNE_VOTE && k->vote.n;
-  space->vote = k->vote.winner;
+  const hd_tune_strategy how = t->o.strategy;
+  const bool votes = how == HD_TUNE_VOTE || how == HD_TUNE_COMPARE,
+             samples = how == HD_TUNE_SAMPLE || how == HD_TUNE_COMPARE, clocked = by_clock(t);
+  hd_tune_vote none = {0};
+  snprintf(none.why, sizeof none.why, "the file of %.40s has no [units], which a clock needs", g->name);
+  if (votes || samples) tuning_report(t, votes ? "vote" : "sampling");
+  if (votes) k->vote = none;
+  if (samples) k->sampled = none;
+  if (votes && clocked) vote_on_model(s, g, space, launch, &k->vote);
+  if (samples && clocked) vote_sample(s, g, space, launch, &k->sampled);
+  const hd_tune_vote *chosen = how == HD_TUNE_SAMPLE ? &k->sampled : &k->vote;
+  space->has_vote = how != HD_TUNE_COMPARE && chosen->n;
+  space->vote = chosen->winner;
 }
 
 static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *d) {

@@ -54,6 +54,11 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   memset(out, 0, sizeof *out);
   if (!info->has_times) return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", info->name);
   if (o) t.o = *o;
+  if (t.o.strategy == HD_TUNE_SAMPLE && info->kind != HD_DEVICE_MODEL)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "device %s: single CTAs are sampled on models only (model:NAME); a vote tries all "
+                   "thresholds on full SMs",
+                   info->name);
   t.o.run.arch = hd_launch_arch(info, t.o.run.arch);
   out->assume = t.o.run.apply.assume;
   if (!t.o.run.n_sms) t.o.run.n_sms = info->n_sms;

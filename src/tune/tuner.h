@@ -65,7 +65,10 @@ double tuner_unit_budget(const tuner_unit *u, uint32_t n, uint32_t i, const tune
 void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vote *out);
 /* Take it on the watched kernel; out->why says why there is none. */
 void vote_take(device_bench *b, const hd_plan_space *s, uint32_t launch, hd_tune_vote *out);
-/* The same in replays on a model, by a clock. */
+/* Single CTAs instead, on a model, by a clock. */
+void vote_sample(const hd_study *study, const hd_gpu *g, const hd_plan_space *s, uint32_t launch,
+                 hd_tune_vote *out);
+/* The vote in replays on a model, by a clock. */
 void vote_on_model(const hd_study *study, const hd_gpu *g, const hd_plan_space *s, uint32_t launch,
                    hd_tune_vote *out);
 

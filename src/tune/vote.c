@@ -1,4 +1,5 @@
-/* The threshold of bypassing that the SMs vote for (BYP 4.4.2; see rewrite/levers/ballot.c). */
+/* The threshold of bypassing that the SMs vote for (BYP 4.4.2; see rewrite/levers/ballot.c), or that a
+ * sampled CTA is fastest with (its figure 11). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,13 @@
 #include "tune/tuner.h"
 
 enum { BALLOT_LAUNCHES = 3, LEAST_WAVES = 8 };
+
+/* Of equals the one that bypasses less. */
+static void choose(hd_tune_vote *v) {
+  v->winner = v->n - 1;
+  for (uint32_t k = v->n - 1; k-- > 0;)
+    if (v->share[k] > v->share[v->winner]) v->winner = k;
+}
 
 void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vote *out) {
   double sum = 0;
@@ -23,9 +31,7 @@ void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vo
   }
   for (uint32_t k = 0; k < out->n; k++)
     if (sms[k]) out->share[k] *= used / (sum * sms[k]);
-  out->winner = warps;
-  for (uint32_t k = warps; k-- > 0;) /* of equals the one that bypasses less */
-    if (out->share[k] > out->share[out->winner]) out->winner = k;
+  choose(out);
 }
 
 /* Launches in which SMs cannot vote: true, and out->why says why. */
@@ -79,4 +85,26 @@ void vote_on_model(const hd_study *study, const hd_gpu *g, const hd_plan_space *
     snprintf(out->why, sizeof out->why, "%u SMs: at most %d are counted", g->n_sms, HD_BALLOT_SMS);
   else
     take(&(voters){.study = study, .gpu = g}, s, launch, out);
+}
+
+void vote_sample(const hd_study *study, const hd_gpu *g, const hd_plan_space *s, uint32_t launch,
+                 hd_tune_vote *out) {
+  double cycles[HD_TUNE_THRESHOLDS] = {0}, sum = 0;
+  hd_diag e = {0};
+  const double start = hd_seconds();
+  *out = (hd_tune_vote){0};
+  if (!s->loads) {
+    snprintf(out->why, sizeof out->why, "bypassing can change no load");
+  } else if (s->warps + 1 > HD_TUNE_THRESHOLDS) {
+    snprintf(out->why, sizeof out->why, "%u thresholds: at most %d are tried", s->warps + 1,
+             HD_TUNE_THRESHOLDS);
+  } else if (hd_study_sample_thresholds(study, g, launch, cycles, &e) != HD_OK) {
+    snprintf(out->why, sizeof out->why, "%.199s", e.message);
+  } else {
+    out->n = s->warps + 1;
+    for (uint32_t k = 0; k < out->n; k++) sum += cycles[k];
+    for (uint32_t k = 0; k < out->n; k++) out->share[k] = sum / out->n / cycles[k];
+    choose(out);
+  }
+  out->seconds = hd_seconds() - start;
 }

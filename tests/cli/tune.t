@@ -123,10 +123,10 @@ On a GPU the adopted plan is compared byte for byte at the size that was tuned, 
   $ heddle tune matmul-swapped --size small --store none --budget 3 --no-advice --rows 0 | grep -cE 'verdict: [a-z]+=|compared on the device at size small, this very text: 270000 bytes equal' | grep -cE '^(0|2)$'
   1
 
-A model's SMs vote, too, here for L1, where all CTAs find the same data; where they get CTAs in turns, as fast as they
-may be, no vote can tell:
+A model's SMs vote, too, here for L1, where all CTAs find the same data, each twice; where they get CTAs in turns, as
+fast as they may be, no vote can tell:
 
-  $ cp -r blocks same && sed -i 's/mad.lo.u32 %r3, %r1, 64, %r2/mov.u32 %r3, %r2/' same/kernel.ptx
+  $ cp -r blocks same && sed -i 's/mad.lo.u32 %r3, %r1, 64, %r2/mov.u32 %r3, %r2/; s/^ld.global.*/&\nmul.wide.u32 %rd3, %r4, 0;\nadd.s64 %rd3, %rd3, %rd4;\nld.global.u32 %r4, [%rd3];/' same/kernel.ptx
   $ heddle tune ./same --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy vote | sed -n '/vote/,/plans/p' | sed 's/, [0-9.]* s)/, some s)/; s/0\.[0-9]*/fewer/; s/1\.[0-9]*/more/; s/[0-9]* plans.*/so many plans/'
     vote: 2 of 2 warps use L1 (1 launch, some s); by that number, the CTAs that SMs ran, over the mean:
        0  fewer
@@ -136,13 +136,28 @@ may be, no vote can tell:
   $ heddle tune ./same --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --json --strategy compare | grep -E '"(launches|winner)"'
             "winner": 2,
             "launches": 1,
+            "winner": 2,
+            "launches": 0,
+
+Single CTAs, each with another threshold, alone on a model; a GPU is for a vote:
+
+  $ heddle tune ./same --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy sample | sed -n '/sample/,/plans/p' | sed 's/([0-9.]* s)/(some s)/; s/0\.[0-9]*/slower/; s/1\.[0-9]*/faster/; s/[0-9]* plans.*/so many plans/'
+    sample: 2 of 2 warps use L1 (some s); by that number, the speed of one CTA alone, over the mean:
+       0  slower
+       1  slower
+       2  faster
+    so many plans
+  $ heddle tune ./same --size tiny --store none --strategy sample
+  heddle: device cuda:0: single CTAs are sampled on models only (model:NAME); a vote tries all thresholds on full SMs
+  [2]
   $ heddle tune ./blocks --device model:gtx580 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy vote | grep vote
     no vote: gtx580 hands out CTAs round-robin: faster SMs get no more of them
   $ heddle tune copy-col --device model:gtx570 --size tiny --store none --budget 1 --no-advice --rows 0 --strategy vote | grep vote
     no vote: 0 waves of CTAs: too few to tell SMs apart
   $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx570.toml" >unitless.toml
-  $ heddle tune ./blocks --device model:unitless.toml --size tiny --store none --budget 1 --no-advice --rows 0 --strategy vote | grep vote
+  $ heddle tune ./blocks --device model:unitless.toml --size tiny --store none --budget 1 --no-advice --rows 0 --strategy compare | grep units
     no vote: the file of unitless has no [units], which a clock needs
+    no sample: the file of unitless has no [units], which a clock needs
   $ heddle rewrite blocks/kernel.ptx --plan bypass=auto --block 64 | grep -E 'smid|rem|sub|red\.|//'
   	mov.u32 %heddleb_sm, %smid;
   	rem.u32 %heddleb_limit, %heddleb_sm, 3;
@@ -153,7 +168,7 @@ may be, no vote can tell:
   $ heddle check ./blocks --plan bypass=auto --size tiny | head -1
   blocks (tiny), plan bypass=auto: equal
   $ heddle tune copy-col --strategy dice
-  heddle: tune: --strategy takes search, vote or compare, not 'dice'
+  heddle: tune: --strategy takes search, vote, sample or compare, not 'dice'
   [2]
 
 Mistakes; a workload that fails does not keep the others from being tuned:

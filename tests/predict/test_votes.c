@@ -32,7 +32,7 @@ enum { CTAS = 480, WARPS = 8 };
 static int setup(void **state) {
   if (scratch_setup(state) != 0) return -1;
   scratch_write("fits/workload.toml", WORKLOAD);
-  scratch_write("fits/kernel.ptx", KERNEL("1024", "4", "128", "4"));
+  scratch_write("fits/kernel.ptx", KERNEL("1024", "4", "0", "4"));
   scratch_write("streams/workload.toml", WORKLOAD);
   scratch_write("streams/kernel.ptx", KERNEL("2048", "128", "262144", "4"));
   return 0;
@@ -93,7 +93,45 @@ static void the_vote_finds_the_threshold_of_whole_launches(void **state) {
   expect_vote("streams", 0);
 }
 
-static void a_sampled_study_has_no_vote(void **state) {
+static void expect_sample(const char *name, uint32_t best) {
+  session z = open_lines(name);
+  double cycles[WARPS + 1];
+  hd_diag d = {0};
+  if (hd_study_sample_thresholds(z.s, &z.g, 0, cycles, &d) != HD_OK) fail_msg("%s", d.message);
+  for (uint32_t k = 0; k <= WARPS; k++)
+    if (k != best && cycles[k] <= cycles[best])
+      fail_msg("%s: %g cycles of a CTA with %u warps, %g with %u", name, cycles[k], k, cycles[best], best);
+  assert_true(cycles[WARPS - best] > 1.1 * cycles[best]);
+  assert_int_equal(best_of_launches(&z), best);
+  close_session(&z);
+}
+
+static void the_fastest_sample_has_the_threshold_of_whole_launches(void **state) {
+  expect_sample("fits", WARPS);
+  expect_sample("streams", 0);
+}
+
+/* CTA k has threshold k: there must be such CTAs. */
+static void a_few_ctas_are_no_sample(void **state) {
+  static const char *const ctas[] = {"8", "9"};
+  for (size_t i = 0; i < 2; i++) {
+    char text[sizeof WORKLOAD], *at;
+    double cycles[WARPS + 1];
+    hd_diag d = {0};
+    memcpy(text, WORKLOAD, sizeof text);
+    at = strstr(text, "480");
+    memcpy(at, "  ", 2);
+    at[2] = ctas[i][0];
+    scratch_write("few/workload.toml", text);
+    scratch_write("few/kernel.ptx", KERNEL("1024", "4", "0", "4"));
+    session z = open_lines("few");
+    assert_int_equal(hd_study_sample_thresholds(z.s, &z.g, 0, cycles, &d), i ? HD_OK : HD_ERR_UNSUPPORTED);
+    if (!i) assert_string_equal(d.message, "9 thresholds, and 8 CTAs to try them");
+    close_session(&z);
+  }
+}
+
+static void a_sampled_study_has_neither(void **state) {
   hd_workload *w = open_workload(scratch_path("streams"), "small");
   const hd_gpu g = load_gpu("gtx570");
   const hd_run_options run = {
@@ -105,6 +143,8 @@ static void a_sampled_study_has_no_vote(void **state) {
   assert_true(hd_study_part(s) < 1);
   assert_int_equal(hd_study_vote(s, &g, 0, ctas, &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "sampled"));
+  assert_int_equal(hd_study_sample_thresholds(s, &g, 0, (double[WARPS + 1]){0}, &d), HD_ERR_UNSUPPORTED);
+  assert_non_null(strstr(d.message, "sampled"));
   hd_study_close(s);
   hd_workload_close(w);
 }
@@ -113,7 +153,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("the vote finds the threshold of whole launches",
                 the_vote_finds_the_threshold_of_whole_launches),
-      BEHAVIOUR("a sampled study has no vote", a_sampled_study_has_no_vote),
+      BEHAVIOUR("the fastest sample has the threshold of whole launches",
+                the_fastest_sample_has_the_threshold_of_whole_launches),
+      BEHAVIOUR("a few CTAs are no sample", a_few_ctas_are_no_sample),
+      BEHAVIOUR("a sampled study has neither vote nor sample", a_sampled_study_has_neither),
   };
   return cmocka_run_group_tests_name("predict.votes", tests, setup, scratch_teardown);
 }
