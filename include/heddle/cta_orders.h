@@ -118,6 +118,58 @@ HEDDLE_CTA_FN heddle_cell heddle_order_tile(
   return cell;
 }
 
+/* Tiles of width x height of row-order positions in rows of `length`. */
+HEDDLE_CTA_FN heddle_cell heddle_order_tile_rows(
+    unsigned position, unsigned width, unsigned height, unsigned length, unsigned nx, unsigned ny, unsigned nz) {
+  const unsigned tasks = nx * ny * nz;
+  const unsigned v8 = tasks < length ? tasks : length;
+  const unsigned v9 = tasks / v8;
+  const unsigned v10 = v8 * v9;
+  const unsigned v11 = v8 < width ? v8 : width;
+  const unsigned v12 = v9 < height ? v9 : height;
+  const unsigned v13 = v10 - 1u;
+  const unsigned v14 = position < v13 ? position : v13;
+  const unsigned v15 = v14 / v10;
+  const unsigned v16 = v10 * v15;
+  const unsigned v17 = v14 - v16;
+  const unsigned v18 = v8 * v12;
+  const unsigned v19 = v17 / v18;
+  const unsigned v20 = v18 * v19;
+  const unsigned v21 = v17 - v20;
+  const unsigned v22 = v12 * v19;
+  const unsigned v23 = v9 - v22;
+  const unsigned v24 = v12 < v23 ? v12 : v23;
+  const unsigned v25 = v11 * v24;
+  const unsigned v26 = v21 / v25;
+  const unsigned long long v27 = (unsigned long long)v25 * v26;
+  const unsigned v28 = (unsigned)(v21 - v27);
+  const unsigned v29 = v11 * v26;
+  const unsigned v30 = v8 - v29;
+  const unsigned v31 = v11 < v30 ? v11 : v30;
+  const unsigned v32 = v28 / v31;
+  const unsigned long long v33 = (unsigned long long)v31 * v32;
+  const unsigned v34 = (unsigned)(v28 - v33);
+  const unsigned v35 = v29 + v34;
+  const unsigned v36 = v22 + v32;
+  const unsigned long long v37 = (unsigned long long)v9 * v15;
+  const unsigned long long v38 = (unsigned long long)v36 + v37;
+  const unsigned long long v39 = (unsigned long long)v8 * v38;
+  const unsigned v40 = (unsigned)(v35 + v39);
+  const unsigned v41 = position < v10;
+  const unsigned v42 = v41 ? v40 : position;
+  const unsigned v43 = v42 / nx;
+  const unsigned v44 = nx * v43;
+  const unsigned v45 = v42 - v44;
+  const unsigned v46 = v43 / ny;
+  const unsigned v47 = ny * v46;
+  const unsigned v48 = v43 - v47;
+  heddle_cell cell;
+  cell.x = v45;
+  cell.y = v48;
+  cell.z = v46;
+  return cell;
+}
+
 /* Rows of `groups` groups of `size` positions, odd rows backwards. */
 HEDDLE_CTA_FN heddle_cell heddle_order_zigzag(
     unsigned position, unsigned groups, unsigned size, unsigned nx, unsigned ny, unsigned nz) {

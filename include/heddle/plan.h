@@ -29,6 +29,8 @@ extern "C" {
  *              one after the other. The last band may be lower.
  * tile:WxH     tiles of W x H cells per z plane, tiles in row order, cells of a
  *              tile in row order, x fastest; edge tiles are smaller
+ * tile:WxHxL   the same of row-order positions, in rows of L of them, whatever the grid's own rows are
+ *              (SCH 5.1). Positions behind the last whole row keep their places.
  * zigzag:A[xB] rows of A groups of B positions (B = 1 when left out): odd rows
  *              run backwards group by group, over row-order positions (SCH 5.1).
  *              The incomplete last row is not reversed.
@@ -68,6 +70,7 @@ typedef enum hd_order_kind {
 typedef struct hd_order {
   hd_order_kind kind;
   uint32_t a, b; /* band: a = H; tile: a = W, b = H; zigzag, stride: a, b. >= 1 */
+  uint32_t c;    /* tile: L; 0: left out. Else 0 */
   char *file;    /* table: path as written, owned by the plan; else NULL */
 } hd_order;
 
@@ -397,7 +400,8 @@ typedef enum hd_pop {
   HD_P_NZ, /* grid dimensions, when they are not known constants */
   HD_P_V,  /* number of tasks, when not a constant */
   HD_P_A,
-  HD_P_B,   /* inputs of hd_plan_header's functions only: an order's parameters, a number of clusters */
+  HD_P_B,
+  HD_P_C,   /* inputs of hd_plan_header's functions only: an order's parameters, a number of clusters */
   HD_P_VAR, /* a variable; a: initial value. `max` holds for all it is ever assigned */
   HD_P_ADD,
   HD_P_SUB,

@@ -1,4 +1,6 @@
 """SCH: schedules of threads."""
+import re
+
 from . import plot
 from .model import hits, ipc, speedup
 from .page import percent, reason, times, waves_text
@@ -34,6 +36,8 @@ SCH_OTHERS = [
 GPU = "gtx580"
 ACTIVE = (64, 128, 256, 512, 1024)
 SCH_DEFAULT = 512  # threads of a CTA: "512 or 1024 active threads (including the default)"
+ROWS = (256, 1024)  # lengths of rows that tiles are tried in, beside that of the launch, 512
+IN_ROWS = re.compile(r"threads=tile:\d+x\d+x\d+")
 
 
 def sch_schedules():
@@ -42,8 +46,10 @@ def sch_schedules():
     all_ = ["baseline", "threads=hilbert"]
     all_ += [f"threads=stride:{a}x{b}" for a in powers(1, 9) for b in powers(0, 7)]
     all_ += [f"threads=zigzag:{a}x{b}" for a in powers(1, 9) for b in powers(0, 7)]
-    all_ += [f"threads=tile:{a}x{b}" for a in powers(1, 8) for b in powers(1, 9)][:-1]
-    return all_
+    return all_ + [f"threads=tile:{a}x{b}" for a, b in TILES]
+
+
+TILES = [(1 << a, 1 << b) for a in range(1, 9) for b in range(1, 10)][:-1]
 
 
 def with_chunks(plan):
@@ -62,6 +68,7 @@ def whole(model):
         for t in ACTIVE:
             # Side by side, the two block schedulers share what a schedule of threads accesses.
             model.rows(workload, GPU, f"paper {cta(t)}", [x for p in schedules for x in (p, with_chunks(p))])
+        in_rows(model, workload, cta)
 
 
 def bank_efficiency(row):
@@ -81,8 +88,26 @@ def correlation(pairs):
 
 
 def known_of(model, workload, cta):
-    """All that was tried: [(row, threads of a CTA, schedule)]."""
-    return [(row, t, plan) for t in ACTIVE for plan, row in model.kept(sch_label(workload, cta, t)).items() if row]
+    """All that was tried but for tiles in rows of other lengths: [(row, threads of a CTA, schedule)]."""
+    return [(row, t, plan) for t in ACTIVE for plan, row in model.kept(sch_label(workload, cta, t)).items()
+            if row and not IN_ROWS.match(plan)]
+
+
+def fastest(found):
+    return min(found, key=lambda f: (round(f[0]["time_us"], 1), f[1], f[2]), default=None)
+
+
+def in_rows(model, workload, cta):
+    """The tiles in rows of ROWS, with the number of active threads that the best tile has: that tile, and {length: [(row,
+    threads, schedule)]}; nothing until all tiles are known."""
+    tiles = [f for f in known_of(model, workload, cta) if f[2] in {f"threads=tile:{a}x{b}" for a, b in TILES}]
+    if len(tiles) < len(TILES) * len(ACTIVE):
+        return None, {}
+    best = fastest(tiles)
+    t = best[1]
+    plans = {n: [f"threads=tile:{a}x{b}x{n}" for a, b in TILES] for n in ROWS}
+    known = model.rows(workload, GPU, f"paper {cta(t)}", [p for of in plans.values() for p in of])
+    return best, {n: [(known[p], t, p) for p in of if known[p]] for n, of in plans.items()}
 
 
 def sch_row(model, name, workload, cta, said, tried, why):
@@ -94,7 +119,7 @@ def sch_row(model, name, workload, cta, said, tried, why):
     found = known_of(model, workload, cta)
     if not base or not found:
         return [name, workload] + ["-"] * 12 + [said]
-    best, t, plan = min(found, key=lambda f: (round(f[0]["time_us"], 1), f[1], f[2]))
+    best, t, plan = fastest(found)
     miss = lambda r: "-" if hits(r) is None else percent(1 - hits(r))
     number = lambda x: "-" if x is None else f"{x:.0f}" if x >= 10 else f"{x:.1f}"
     banks = lambda r: percent(bank_efficiency(r))
@@ -170,6 +195,25 @@ def landscapes(model, page):
                   [at[(SCH_DEFAULT, "baseline")]] if (SCH_DEFAULT, "baseline") in at else [])
 
 
+def rows_of_tiles(model, page):
+    """The third parameter of SCH 5.1's tiles."""
+    rows = []
+    for name, workload, cta, _, _ in SCH_APPS:
+        base = model.rows(workload, GPU, f"paper {cta(SCH_DEFAULT)}", ["baseline"])["baseline"]
+        best, of = in_rows(model, workload, cta)
+        if not base or not best or any(len(of[n]) < len(TILES) for n in ROWS):
+            continue
+        cells = [x for row, _, plan in [best] + [fastest(of[n]) for n in ROWS] for x in (times(speedup(row, base)), f"`{plan}`")]
+        rows.append([name, workload, best[1]] + cells)
+    if not rows:
+        return
+    page.text("### Tiles in rows of other lengths",
+              f"The best of {len(TILES)} tiles in the launch's rows of 512 threads, and in rows of {' and '.join(map(str, ROWS))} "
+              "(`tile:WxHxL`), over the default, with as many active threads as the best one of all tiles has. They count in "
+              "none of the other tables.")
+    page.table(["SCH 5.1", "workload", "threads", "rows of 512", "schedule"] + [x for n in ROWS for x in (f"of {n}", "schedule")], rows)
+
+
 def chapter(model, page):
     page.text("## SCH: schedules of threads",
               "On gtx580 (SCH 4: GPGPU-Sim's GTX580, 16 KB L1), images and matrices of 512 by 512. A schedule is an order of "
@@ -186,6 +230,7 @@ def chapter(model, page):
     page.table(["SCH", "why"], why)
     figure_5(model, page)
     figure_7(model, page)
+    rows_of_tiles(model, page)
     landscapes(model, page)
     rows = []
     for name, workload, size, said, tried in SCH_OTHERS:

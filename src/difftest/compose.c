@@ -54,16 +54,17 @@ static uint64_t parameter(dice *r, uint32_t extent) {
 }
 
 /* The parameters behind an order's name. */
-typedef enum shape { PLAIN, ROWS, CELLS, GROUP, GROUPS, NAMED } shape;
+typedef enum shape { PLAIN, ROWS, CELLS, LINES, GROUP, GROUPS, NAMED } shape;
 
 /* Orders that threads= and shape= can take come first, those that need a table last. */
 static const struct {
   const char *name;
   shape shape;
-} ORDERS[] = {{"row", PLAIN},     {"col", PLAIN},         {"hilbert", PLAIN},  {"reverse", PLAIN},
-              {"band", ROWS},     {"tile", CELLS},        {"zigzag", GROUP},   {"zigzag", GROUPS},
-              {"stride", GROUPS}, {"heavy-first", PLAIN}, {"affinity", PLAIN}, {"table", NAMED}};
-enum { N_ORDERS = sizeof ORDERS / sizeof *ORDERS, N_PLAIN_ORDERS = 9, FEW_TASKS = 64 };
+} ORDERS[] = {{"row", PLAIN},     {"col", PLAIN},     {"hilbert", PLAIN},     {"reverse", PLAIN},
+              {"band", ROWS},     {"tile", CELLS},    {"tile", LINES},        {"zigzag", GROUP},
+              {"zigzag", GROUPS}, {"stride", GROUPS}, {"heavy-first", PLAIN}, {"affinity", PLAIN},
+              {"table", NAMED}};
+enum { N_ORDERS = sizeof ORDERS / sizeof *ORDERS, N_PLAIN_ORDERS = 10, FEW_TASKS = 64 };
 
 static void put_order(dice *r, const uint32_t grid[3], const char *table, uint64_t n, hd_buf *out) {
   uint64_t V = (uint64_t)grid[0] * grid[1] * grid[2], i = below(r, n);
@@ -76,8 +77,10 @@ static void put_order(dice *r, const uint32_t grid[3], const char *table, uint64
   case GROUP: hd_buf_printf(out, ":%" PRIu64, parameter(r, few)); return;
   case CELLS:
   case GROUPS:
+  case LINES:
     hd_buf_printf(out, ":%" PRIu64, parameter(r, ORDERS[i].shape == CELLS ? grid[0] : few));
     hd_buf_printf(out, "x%" PRIu64, parameter(r, ORDERS[i].shape == CELLS ? grid[1] : few));
+    if (ORDERS[i].shape == LINES) hd_buf_printf(out, "x%" PRIu64, parameter(r, few));
   }
 }
 

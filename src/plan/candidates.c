@@ -43,9 +43,9 @@ static bool same_order(const order_list *l, const hd_prog *x, const hd_prog *y) 
 }
 
 /* Take the order unless one in the list does the same on this grid. */
-static void add_order(order_list *l, hd_order_kind kind, uint64_t a, uint64_t b) {
-  if (a > UINT32_MAX || b > UINT32_MAX || l->n == MOST_ORDERS) return;
-  hd_plan plan = {.order = {.kind = kind, .a = (uint32_t)a, .b = (uint32_t)b}};
+static void take_order(order_list *l, const hd_order *o) {
+  if (l->n == MOST_ORDERS) return;
+  hd_plan plan = {.order = *o};
   hd_grid grid = {.known = true, .g = {l->g[0], l->g[1], l->g[2]}, .n_sms = 1};
   hd_prog mine, other;
   if (hd_plan_forward(&plan, &grid, &mine, NULL) != HD_OK) return;
@@ -53,7 +53,12 @@ static void add_order(order_list *l, hd_order_kind kind, uint64_t a, uint64_t b)
     if (hd_plan_forward(&(hd_plan){.order = l->orders[i]}, &grid, &other, NULL) != HD_OK ||
         same_order(l, &mine, &other))
       return;
-  l->orders[l->n++] = plan.order;
+  l->orders[l->n++] = *o;
+}
+
+static void add_order(order_list *l, hd_order_kind kind, uint64_t a, uint64_t b) {
+  if (a > UINT32_MAX || b > UINT32_MAX) return;
+  take_order(l, &(hd_order){.kind = kind, .a = (uint32_t)a, .b = (uint32_t)b});
 }
 
 /* Shapes for planes: a wave of CTAs shares a few rows and columns. */
@@ -108,7 +113,7 @@ static bool list_orders(const hd_plan_space *s, order_list *l) {
   const uint32_t *g = s->grid;
   *l = (order_list){.g = g};
   if (!hd_grid_tasks(g, &l->V) || l->V > INT64_MAX) return false;
-  add_order(l, s->shape.own.kind, s->shape.own.a, s->shape.own.b);
+  take_order(l, &s->shape.own);
   add_order(l, HD_ORDER_ROW, 0, 0);
   add_order(l, HD_ORDER_COL, 0, 0);
   bool line = (g[0] > 1) + (g[1] > 1) + (g[2] > 1) <= 1;

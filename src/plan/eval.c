@@ -36,7 +36,8 @@ void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t cluster, ui
     case HD_P_NZ: v[pc] = g[2]; break;
     case HD_P_V: v[pc] = (uint64_t)g[0] * g[1] * g[2]; break;
     case HD_P_A:
-    case HD_P_B: v[pc] = 0; break; /* of no program that is evaluated */
+    case HD_P_B:
+    case HD_P_C: v[pc] = 0; break; /* of no program that is evaluated */
     case HD_P_VAR: v[pc] = A; break;
     case HD_P_ADD: v[pc] = A + B; break;
     case HD_P_SUB: v[pc] = A - B; break;

@@ -13,7 +13,7 @@ TARGET static uint32_t NAMED(set_leaves)(const batch *w, LANE *rows) {
   for (uint32_t i = 0; i < p->n; i++) {
     const hd_pval *v = &p->vals[i];
     LANE *d = rows + (size_t)i * LANES;
-    if (v->op > HD_P_B) continue;
+    if (v->op > HD_P_C) continue;
     const LANE leaf = (LANE)(v->op == HD_P_CONST ? v->imm
                              : v->op == HD_P_NX  ? w->g[0]
                              : v->op == HD_P_NY  ? w->g[1]
@@ -88,6 +88,7 @@ TARGET static void NAMED(compute)(const batch *w, uint32_t pc, LANE *rows) {
   case HD_P_V:
   case HD_P_A:
   case HD_P_B:
+  case HD_P_C:
   case HD_P_ASSIGN:
   case HD_P_LOOP:
   case HD_P_BREAK_IF:

@@ -10,7 +10,7 @@
 
 /* ---- Statements -------------------------------------------------------------------- */
 
-enum { MOST_INPUTS = 8 };
+enum { MOST_INPUTS = 10 };
 
 /* The name of a function's parameter that stands for an input of its program. Lists end with a name of NULL.
  */
@@ -139,29 +139,33 @@ static void put_unused(const hd_prog *p, const input *in, hd_buf *out) {
 typedef struct order_function {
   hd_order_kind kind;
   const char *name, *what;
-  const char *a, *b; /* parameters; NULL: none */
+  const char *a, *b, *c; /* parameters; NULL: none */
 } order_function;
 
 static const order_function ORDERS[] = {
-    {HD_ORDER_ROW, "row", "x fastest, then y, then z: the hardware's own order", NULL, NULL},
-    {HD_ORDER_COL, "col", "y fastest, then x, then z", NULL, NULL},
-    {HD_ORDER_BAND, "band", "Bands of `height` rows, y fastest inside a band", "height", NULL},
-    {HD_ORDER_TILE, "tile", "Tiles of width x height, x fastest inside a tile", "width", "height"},
+    {HD_ORDER_ROW, "row", "x fastest, then y, then z: the hardware's own order", NULL, NULL, NULL},
+    {HD_ORDER_COL, "col", "y fastest, then x, then z", NULL, NULL, NULL},
+    {HD_ORDER_BAND, "band", "Bands of `height` rows, y fastest inside a band", "height", NULL, NULL},
+    {HD_ORDER_TILE, "tile", "Tiles of width x height, x fastest inside a tile", "width", "height", NULL},
+    {HD_ORDER_TILE, "tile_rows", "Tiles of width x height of row-order positions in rows of `length`",
+     "width", "height", "length"},
     {HD_ORDER_ZIGZAG, "zigzag", "Rows of `groups` groups of `size` positions, odd rows backwards", "groups",
-     "size"},
-    {HD_ORDER_STRIDE, "stride", "Groups of `size` positions, taken `apart` groups apart", "apart", "size"},
-    {HD_ORDER_HILBERT, "hilbert", "The Hilbert curve of each plane", NULL, NULL},
-    {HD_ORDER_REVERSE, "reverse", "Row order backwards", NULL, NULL},
+     "size", NULL},
+    {HD_ORDER_STRIDE, "stride", "Groups of `size` positions, taken `apart` groups apart", "apart", "size",
+     NULL},
+    {HD_ORDER_HILBERT, "hilbert", "The Hilbert curve of each plane", NULL, NULL, NULL},
+    {HD_ORDER_REVERSE, "reverse", "Row order backwards", NULL, NULL, NULL},
 };
 
 static hd_status put_order(const order_function *f, hd_buf *out, hd_diag *d) {
   hd_prog p;
-  hd_status st = plan_symbolic_program(f->kind, &p, d);
+  hd_status st = plan_symbolic_program(f->kind, f->c != NULL, &p, d);
   if (st != HD_OK) return st;
   input in[MOST_INPUTS] = {{HD_P_POS, "position"}};
   unsigned n = 1;
   if (f->a) in[n++] = (input){HD_P_A, f->a};
   if (f->b) in[n++] = (input){HD_P_B, f->b};
+  if (f->c) in[n++] = (input){HD_P_C, f->c};
   in[n++] = (input){HD_P_NX, "nx"};
   in[n++] = (input){HD_P_NY, "ny"};
   in[n++] = (input){HD_P_NZ, "nz"};

@@ -48,7 +48,7 @@ plan_val plan_order_position(plan_builder *b, const plan_space *s, const hd_orde
   switch (o->kind) {
   case HD_ORDER_COL: return inverse_col(b, s, c);
   case HD_ORDER_BAND: return inverse_band(b, s, o, c);
-  case HD_ORDER_TILE: return inverse_tile(b, s, o, c, task);
+  case HD_ORDER_TILE: return o->c ? plan_rows_position(b, s, o, at) : inverse_tile(b, s, o, c, task);
   case HD_ORDER_ZIGZAG: return plan_zigzag(b, s, o->a, o->b, task, NULL);
   case HD_ORDER_STRIDE: return plan_unstride(b, s, o->a, o->b, task);
   case HD_ORDER_HILBERT: return inverse_hilbert(b, s, c);

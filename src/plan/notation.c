@@ -7,34 +7,32 @@
 
 /* ---- Names and forms ------------------------------------------------------------- */
 
-/* The parameter behind an order's name. */
-typedef enum form {
-  FORM_NONE,
-  FORM_A,      /* :A */
-  FORM_AXB,    /* :AxB */
-  FORM_A_OR_B, /* :A or :AxB; B is 1 when left out */
-  FORM_FILE,   /* :FILE */
-} form;
-
+/* What follows an order's name: a file, or from `least` to `most` numbers, :A, :AxB, :AxBxC. The last one of
+ * most > least numbers is `absent` where it is left out. */
 typedef struct order_name {
-  const char *name;
-  form form;
-  const char *usage;
+  const char *name, *usage;
+  unsigned least, most;
+  uint32_t absent;
+  bool file;
 } order_name;
 
 static const order_name ORDERS[HD_ORDER_COUNT] = {
-    [HD_ORDER_ROW] = {"row", FORM_NONE, "row"},
-    [HD_ORDER_COL] = {"col", FORM_NONE, "col"},
-    [HD_ORDER_BAND] = {"band", FORM_A, "band:H"},
-    [HD_ORDER_TILE] = {"tile", FORM_AXB, "tile:WxH"},
-    [HD_ORDER_ZIGZAG] = {"zigzag", FORM_A_OR_B, "zigzag:A or zigzag:AxB"},
-    [HD_ORDER_STRIDE] = {"stride", FORM_AXB, "stride:AxB"},
-    [HD_ORDER_HILBERT] = {"hilbert", FORM_NONE, "hilbert"},
-    [HD_ORDER_REVERSE] = {"reverse", FORM_NONE, "reverse"},
-    [HD_ORDER_HEAVY_FIRST] = {"heavy-first", FORM_NONE, "heavy-first"},
-    [HD_ORDER_AFFINITY] = {"affinity", FORM_NONE, "affinity"},
-    [HD_ORDER_TABLE] = {"table", FORM_FILE, "table:FILE"},
+    [HD_ORDER_ROW] = {"row", "row"},
+    [HD_ORDER_COL] = {"col", "col"},
+    [HD_ORDER_BAND] = {"band", "band:H", 1, 1},
+    [HD_ORDER_TILE] = {"tile", "tile:WxH or tile:WxHxL", 2, 3, 0},
+    [HD_ORDER_ZIGZAG] = {"zigzag", "zigzag:A or zigzag:AxB", 1, 2, 1},
+    [HD_ORDER_STRIDE] = {"stride", "stride:AxB", 2, 2},
+    [HD_ORDER_HILBERT] = {"hilbert", "hilbert"},
+    [HD_ORDER_REVERSE] = {"reverse", "reverse"},
+    [HD_ORDER_HEAVY_FIRST] = {"heavy-first", "heavy-first"},
+    [HD_ORDER_AFFINITY] = {"affinity", "affinity"},
+    [HD_ORDER_TABLE] = {"table", "table:FILE", .file = true},
 };
+
+enum { MOST_NUMBERS = 3 };
+
+static unsigned most_numbers(const order_name *o) { return o->most < MOST_NUMBERS ? o->most : MOST_NUMBERS; }
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -104,14 +102,20 @@ static hd_status write_so(const parser *p, const char *lever, word value, const 
 
 static hd_status parse_order_numbers(const parser *p, const char *lever, const order_name *o, word value,
                                      word parameter, hd_order *order) {
-  word second, first = o->form == FORM_A ? parameter : split(parameter, 'x', &second);
-  if (o->form == FORM_A) second.s = NULL;
-  if (o->form == FORM_AXB && !second.s)
-    return FAIL(p, parameter.s, HD_ERR_INPUT, "%s=%.*s: write %s", lever, SHOW(value), o->usage);
-  hd_status st = parse_number(p, lever, value, first, 1, &order->a);
-  if (st != HD_OK) return st;
-  if (second.s) return parse_number(p, lever, value, second, 1, &order->b);
-  if (o->form == FORM_A_OR_B) order->b = 1;
+  uint32_t *const numbers[MOST_NUMBERS] = {&order->a, &order->b, &order->c};
+  const unsigned most = most_numbers(o);
+  word rest = parameter;
+  unsigned k = 0;
+  for (; k < most && rest.s; k++) {
+    word number = rest, last = {NULL, 0};
+    if (k + 1 < most) number = split(rest, 'x', &last);
+    if (k + 1 < o->least && !last.s)
+      return FAIL(p, parameter.s, HD_ERR_INPUT, "%s=%.*s: write %s", lever, SHOW(value), o->usage);
+    hd_status st = parse_number(p, lever, value, number, 1, numbers[k]);
+    if (st != HD_OK) return st;
+    rest = last;
+  }
+  if (k < most) *numbers[k] = o->absent;
   return HD_OK;
 }
 
@@ -124,11 +128,10 @@ static hd_status parse_order(const parser *p, const char *lever, word value, hd_
     return FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: no such order; there are %s%s", lever, SHOW(value),
                 ORDER_NAMES, NEAR(ORDER_NAMES, value));
   const order_name *o = &ORDERS[kind];
-  if ((o->form == FORM_NONE) != !parameter.s || (o->form == FORM_FILE && parameter.n == 0))
+  if ((o->most || o->file) != (parameter.s != NULL) || (o->file && parameter.n == 0))
     return write_so(p, lever, value, o->usage);
   order->kind = (hd_order_kind)kind;
-  if (o->form == FORM_NONE) return HD_OK;
-  if (o->form != FORM_FILE) return parse_order_numbers(p, lever, o, value, parameter, order);
+  if (!o->file) return parse_order_numbers(p, lever, o, value, parameter, order);
   order->file = malloc(parameter.n + 1);
   if (!order->file) return hd_nomem(p->d);
   memcpy(order->file, parameter.s, parameter.n);
@@ -327,28 +330,19 @@ static hd_status parse_sms(const parser *p, const lever_syntax *l, word value) {
 /* ---- Printing and comparing levers with a syntax of their own */
 
 static void print_order(const char *where, const hd_order *o, hd_buf *out) {
-  hd_buf_printf(out, "%s%s", where, ORDERS[o->kind].name);
-  switch (ORDERS[o->kind].form) {
-  case FORM_NONE: break;
-  case FORM_A: hd_buf_printf(out, ":%" PRIu32, o->a); break;
-  case FORM_AXB: hd_buf_printf(out, ":%" PRIu32 "x%" PRIu32, o->a, o->b); break;
-  case FORM_A_OR_B:
-    hd_buf_printf(out, ":%" PRIu32, o->a);
-    if (o->b != 1) hd_buf_printf(out, "x%" PRIu32, o->b);
-    break;
-  case FORM_FILE: hd_buf_printf(out, ":%s", o->file ? o->file : ""); break;
-  }
+  const order_name *n = &ORDERS[o->kind];
+  const uint32_t numbers[MOST_NUMBERS] = {o->a, o->b, o->c};
+  hd_buf_printf(out, "%s%s", where, n->name);
+  for (unsigned k = 0; k < most_numbers(n) && (k < n->least || numbers[k] != n->absent); k++)
+    hd_buf_printf(out, "%c%" PRIu32, k ? 'x' : ':', numbers[k]);
+  if (n->file) hd_buf_printf(out, ":%s", o->file ? o->file : "");
 }
 
 static bool order_equal(const hd_order *x, const hd_order *y) {
   if (x->kind != y->kind) return false;
-  switch (ORDERS[x->kind].form) {
-  case FORM_NONE: return true;
-  case FORM_A: return x->a == y->a;
-  case FORM_AXB:
-  case FORM_A_OR_B: return x->a == y->a && x->b == y->b;
-  case FORM_FILE: break;
-  }
+  const order_name *n = &ORDERS[x->kind];
+  if (!n->file)
+    return (n->most < 1 || x->a == y->a) && (n->most < 2 || x->b == y->b) && (n->most < 3 || x->c == y->c);
   return x->file && y->file ? strcmp(x->file, y->file) == 0 : x->file == y->file;
 }
 

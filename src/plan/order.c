@@ -222,6 +222,7 @@ bool plan_tile_shape(plan_builder *b, const plan_space *s, const hd_order *o, pl
 
 static plan_at tile(plan_builder *b, const plan_space *s, const hd_order *o, plan_val p) {
   plan_val W, H;
+  if (o->c) return plan_rows_at(b, s, o, p);
   if (!plan_tile_shape(b, s, o, &W, &H)) return plan_at_task(b, s, p);
   plan_cell c;
   if (plan_divides(b, W, s->n[0])) {
@@ -363,10 +364,10 @@ hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd
   return plan_finish(&b, (const plan_val[3]){at.task, at.task, at.task}, out, d);
 }
 
-hd_status plan_symbolic_program(hd_order_kind kind, hd_prog *out, hd_diag *d) {
+hd_status plan_symbolic_program(hd_order_kind kind, bool rows, hd_prog *out, hd_diag *d) {
   plan_builder b;
   plan_space s;
-  hd_plan p = {.order = {.kind = kind, .a = 1, .b = 1}};
+  hd_plan p = {.order = {.kind = kind, .a = 1, .b = 1, .c = rows}};
   hd_status st = plan_open(&b, &p, &(hd_grid){.n_sms = 1}, &s, d);
   if (st != HD_OK) return st;
   b.symbolic = true;

@@ -60,8 +60,14 @@ plan_at plan_view_at(plan_builder *b, const plan_view *v, const hd_plan *p, cons
 plan_val plan_view_position(plan_builder *b, const plan_view *v, const hd_plan *p, const plan_space *launch,
                             plan_val task);
 
-/* The position-to-cell program for any grid, with the order's parameters as inputs HD_P_A and HD_P_B. */
-hd_status plan_symbolic_program(hd_order_kind kind, hd_prog *out, hd_diag *d);
+/* Tiles in rows of o->c positions (hd_order of the kind HD_ORDER_TILE), whatever the grid's rows are: from a
+ * position to where it is, and back. */
+plan_at plan_rows_at(plan_builder *b, const plan_space *s, const hd_order *o, plan_val position);
+plan_val plan_rows_position(plan_builder *b, const plan_space *s, const hd_order *o, plan_at at);
+
+/* The position-to-cell program for any grid, with the order's parameters as inputs HD_P_A to HD_P_C; rows: of
+ * tiles in rows of HD_P_C. */
+hd_status plan_symbolic_program(hd_order_kind kind, bool rows, hd_prog *out, hd_diag *d);
 
 /* The worker-to-task program with the task number in out[0] to out[2]. */
 hd_status plan_task_program(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);

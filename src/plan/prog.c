@@ -17,6 +17,7 @@ const plan_op_info plan_ops[HD_P_TABLE + 1] = {
     [HD_P_V] = {"tasks", 0, true, false},
     [HD_P_A] = {"a", 0, true, false},
     [HD_P_B] = {"b", 0, true, false},
+    [HD_P_C] = {"c", 0, true, false},
     [HD_P_VAR] = {"var", 1, true, false},
     [HD_P_ADD] = {"add", 2, true, true},
     [HD_P_SUB] = {"sub", 2, true, false},
@@ -41,7 +42,7 @@ const plan_op_info plan_ops[HD_P_TABLE + 1] = {
 };
 
 /* Inputs and constants have no operands and mean the same everywhere. */
-static bool is_leaf(hd_pop op) { return op <= HD_P_B; }
+static bool is_leaf(hd_pop op) { return op <= HD_P_C; }
 
 /* ---- Ranges ---------------------------------------------------------------- */
 
@@ -158,7 +159,7 @@ plan_val plan_const(plan_builder *b, uint64_t k) {
 }
 
 plan_val plan_input(plan_builder *b, hd_pop op, uint64_t lo, uint64_t hi) {
-  assert(op >= HD_P_POS && op <= HD_P_B);
+  assert(op >= HD_P_POS && op <= HD_P_C);
   return emit_once(b, (hd_pval){.op = op}, (range){lo, hi});
 }
 

@@ -43,7 +43,7 @@ typedef struct plan_builder {
 void plan_begin(plan_builder *b);
 
 plan_val plan_const(plan_builder *b, uint64_t k);
-/* HD_P_POS to HD_P_B: inputs, with their ranges. */
+/* HD_P_POS to HD_P_C: inputs, with their ranges. */
 plan_val plan_input(plan_builder *b, hd_pop op, uint64_t lo, uint64_t hi);
 /* Any operation of two values. Subtraction must never go below zero and a divisor must never be zero: orders
  * are written so (asserted on ranges). */

@@ -1,4 +1,5 @@
-/* The grid as a plan's orders see it: the launch's, or another one of its tasks. */
+/* The grid as a plan's orders see it: the launch's, or another one of its tasks, or rows that an order makes
+ * of them. */
 #include "plan/order.h"
 
 /* The number of times that `size` fits into n, at most `most`, at least once: size <= n. */
@@ -32,7 +33,7 @@ plan_view plan_see(plan_builder *b, const hd_plan *p, const plan_space *launch) 
 }
 
 static bool same_order(const hd_order *x, const hd_order *y) {
-  return x->kind == y->kind && x->a == y->a && x->b == y->b;
+  return x->kind == y->kind && x->a == y->a && x->b == y->b && x->c == y->c;
 }
 
 /* A task or position among the cells, and the last one of theirs for one behind them. */
@@ -67,4 +68,41 @@ plan_val plan_view_position(plan_builder *b, const plan_view *v, const hd_plan *
   if (same_order(own, &p->order)) return task;
   plan_at at = plan_order_at(b, &v->cells, own, inside(b, v, task));
   return or_behind(b, v, launch, task, plan_order_position(b, &v->cells, &p->order, at));
+}
+
+/* ---- Tiles in rows of their own ---------------------------------------------------- */
+
+/* The positions as one plane of rows of L: tiles of W x H x L are those of W x H there. What fills no whole
+ * row is behind the cells and stays, as zigzag's and stride's incomplete rows do: a ragged row in the tiles
+ * of the last band would cost a second length of piece along both of their sides. Tiles wider than a row are
+ * as wide as it, as they are on the launch's grid, and with fewer tasks than a row all are one row, which has
+ * one order. */
+static plan_view see_rows(plan_builder *b, const plan_space *s, const hd_order *o) {
+  plan_view v = {.cells = *s};
+  plan_val L = plan_min(b, plan_parameter(b, HD_P_C, o->c), s->tasks), one = plan_const(b, 1);
+  plan_val rows = plan_bound(b, plan_div(b, s->tasks, L), 1, plan_hi(b, s->tasks));
+  plan_space cells = {.known = s->known, .worker = PLAN_NONE, .n = {L, rows, one}};
+  cells.plane = cells.tasks = plan_cells(b, s, L, rows);
+  if (is_launch(&cells, s)) return v;
+  return (plan_view){.shaped = true, .cells = cells};
+}
+
+plan_at plan_rows_at(plan_builder *b, const plan_space *s, const hd_order *o, plan_val position) {
+  const hd_order tiles = {.kind = HD_ORDER_TILE, .a = o->a, .b = o->b};
+  plan_view v = see_rows(b, s, o);
+  plan_val W, H;
+  if (!v.shaped) return plan_order_at(b, s, &tiles, position);
+  if (!plan_tile_shape(b, &v.cells, &tiles, &W, &H)) return plan_at_task(b, s, position);
+  plan_at at = plan_order_at(b, &v.cells, &tiles, inside(b, &v, position));
+  return plan_at_task(b, s, or_behind(b, &v, s, position, at.task));
+}
+
+plan_val plan_rows_position(plan_builder *b, const plan_space *s, const hd_order *o, plan_at at) {
+  const hd_order tiles = {.kind = HD_ORDER_TILE, .a = o->a, .b = o->b};
+  plan_view v = see_rows(b, s, o);
+  plan_val W, H;
+  if (!v.shaped) return plan_order_position(b, s, &tiles, at);
+  if (!plan_tile_shape(b, &v.cells, &tiles, &W, &H)) return at.task;
+  plan_at in_rows = plan_at_task(b, &v.cells, inside(b, &v, at.task));
+  return or_behind(b, &v, s, at.task, plan_order_position(b, &v.cells, &tiles, in_rows));
 }

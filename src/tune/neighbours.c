@@ -13,10 +13,16 @@ typedef struct knob {
 } knob;
 
 static uint32_t *band_height(hd_plan *p) { return p->order.kind == HD_ORDER_BAND ? &p->order.a : NULL; }
-static uint32_t *tile_width(hd_plan *p) { return p->order.kind == HD_ORDER_TILE ? &p->order.a : NULL; }
-static uint32_t *tile_height(hd_plan *p) { return p->order.kind == HD_ORDER_TILE ? &p->order.b : NULL; }
+static bool is_tiled(const hd_plan *p) { return p->order.kind == HD_ORDER_TILE && !p->order.c; }
+static uint32_t *tile_width(hd_plan *p) { return is_tiled(p) ? &p->order.a : NULL; }
+static uint32_t *tile_height(hd_plan *p) { return is_tiled(p) ? &p->order.b : NULL; }
+static uint32_t *row_length(hd_plan *p) {
+  return p->order.kind == HD_ORDER_TILE && p->order.c ? &p->order.c : NULL;
+}
+/* Of row-order positions, whatever the grid is. */
 static bool is_folded(const hd_plan *p) {
-  return p->order.kind == HD_ORDER_ZIGZAG || p->order.kind == HD_ORDER_STRIDE;
+  return p->order.kind == HD_ORDER_ZIGZAG || p->order.kind == HD_ORDER_STRIDE ||
+         (p->order.kind == HD_ORDER_TILE && p->order.c);
 }
 static uint32_t *thread_band(hd_plan *p) { return p->threads.kind == HD_ORDER_BAND ? &p->threads.a : NULL; }
 static uint32_t *groups(hd_plan *p) { return is_folded(p) ? &p->order.a : NULL; }
@@ -37,11 +43,11 @@ static uint64_t waves(const hd_plan_space *s) { return 4 * residents(s); }
 static uint64_t distances(const hd_plan_space *s) { return 8; }
 
 static const knob knobs[] = {
-    {band_height, grid_height, true},     {tile_width, grid_width, false},
-    {tile_height, whole_height, false},   {groups, half_of_tasks, false},
-    {group, half_of_tasks, false},        {agents, residents, true},
-    {thread_band, threads_high, false},   {wave, waves, true},
-    {prefetch_distance, distances, true},
+    {band_height, grid_height, true},   {tile_width, grid_width, false},
+    {tile_height, whole_height, false}, {groups, half_of_tasks, false},
+    {group, half_of_tasks, false},      {agents, residents, true},
+    {thread_band, threads_high, false}, {wave, waves, true},
+    {row_length, half_of_tasks, false}, {prefetch_distance, distances, true},
 };
 
 /* The same plan but for this knob. */
@@ -99,13 +105,13 @@ static void turn(neighbours *l, const hd_plan_space *s, const knob *k, const hd_
  * down. */
 static void fit_tiles(neighbours *l, const hd_plan_space *s, const hd_plan *best) {
   if (best->order.kind != HD_ORDER_TILE || best->split.kind != HD_SPLIT_WAVE) return;
-  const uint32_t w = best->order.a, h = best->order.b;
+  const uint32_t w = best->order.a, h = best->order.b, rows = best->order.c;
+  const uint64_t widest = rows ? rows : grid_width(s), highest = rows ? s->tasks / rows : whole_height(s);
   const uint32_t sizes[][2] = {{w, h / 2}, {w, 2 * h}, {w / 2, h}, {2 * w, h}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (uint32_t k = best->split.wave - 1; k <= best->split.wave + 1; k += 2) {
       hd_plan p = *best;
-      if (!sizes[i][0] || !sizes[i][1] || sizes[i][0] > grid_width(s) || sizes[i][1] > whole_height(s) || !k)
-        continue;
+      if (!sizes[i][0] || !sizes[i][1] || sizes[i][0] > widest || sizes[i][1] > highest || !k) continue;
       p.order.a = sizes[i][0];
       p.order.b = sizes[i][1];
       p.split.wave = k;

@@ -58,7 +58,7 @@ static const char *const levers[] = {
 enum { N_LEVERS = sizeof levers / sizeof *levers, DRAWN = 20000 };
 
 static void every_lever_is_drawn(void **state) {
-  unsigned seen[N_LEVERS] = {0}, dispatchers[HD_DISPATCH_COUNT] = {0}, any = 0;
+  unsigned seen[N_LEVERS] = {0}, dispatchers[HD_DISPATCH_COUNT] = {0}, any = 0, rows = 0;
   const hd_shape tiles = {
       .kind = HD_SHAPE_GIVEN, .n = {4, 3}, .own = {.kind = HD_ORDER_BAND, .a = 2}, .loop = true};
   for (uint64_t i = 0; i < DRAWN; i++) {
@@ -74,6 +74,7 @@ static void every_lever_is_drawn(void **state) {
     for (unsigned k = 0; k < N_LEVERS; k++) seen[k] += strstr(text.data, levers[k]) != NULL;
     dispatchers[c.dispatch.kind]++;
     any += c.any_grid;
+    rows += c.plan.order.c && c.plan.threads.c;
     hd_buf_free(&text);
     hd_plan_free(&c.plan);
   }
@@ -81,6 +82,7 @@ static void every_lever_is_drawn(void **state) {
     if (seen[k] < DRAWN / 1000) fail_msg("%s was drawn %u times", levers[k], seen[k]);
   for (unsigned k = 0; k < HD_DISPATCH_COUNT; k++) assert_true(dispatchers[k] > DRAWN / 20);
   assert_true(any > DRAWN / 10 && any < DRAWN / 2);
+  assert_true(rows > 0); /* tile:WxHxL */
 }
 
 static void a_seed_draws_the_same_again(void **state) {

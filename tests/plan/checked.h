@@ -48,7 +48,8 @@ static inline bool checked_step(checked_run *c, uint32_t *pc, const uint32_t g[3
   case HD_P_NZ: r = g[2]; break;
   case HD_P_V: r = (uint64_t)g[0] * g[1] * g[2]; break;
   case HD_P_A:
-  case HD_P_B: r = 0; break;
+  case HD_P_B:
+  case HD_P_C: r = 0; break;
   case HD_P_VAR: r = a; break;
   case HD_P_ADD:
     if (__builtin_add_overflow(a, b, &r)) return broken(c, *pc, "a sum wraps");

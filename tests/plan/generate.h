@@ -47,6 +47,7 @@ static inline hd_order draw_order(random_stream *r, const uint32_t g[3]) {
   bool two = o.kind == HD_ORDER_TILE || o.kind == HD_ORDER_ZIGZAG || o.kind == HD_ORDER_STRIDE;
   if (two || o.kind == HD_ORDER_BAND) o.a = draw_parameter(r, g);
   if (two) o.b = draw(r, 0, 2) ? draw_parameter(r, g) : 1;
+  if (o.kind == HD_ORDER_TILE && draw(r, 0, 1)) o.c = draw_parameter(r, g);
   return o;
 }
 

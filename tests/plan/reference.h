@@ -31,6 +31,15 @@ static inline void list_tiles(listing *l, uint64_t W, uint64_t H) {
           for (uint64_t x = left; x < least(left + W, l->g[0]); x++) list_cell(l, x, y, z);
 }
 
+/* The same of rows of L positions; those in no whole row stay. */
+static inline void list_tiles_in_rows(listing *l, uint64_t W, uint64_t H, uint64_t L, uint64_t V) {
+  for (uint64_t top = 0; top < V / L; top += H)
+    for (uint64_t left = 0; left < L; left += W)
+      for (uint64_t y = top; y < least(top + H, V / L); y++)
+        for (uint64_t x = left; x < least(left + W, L); x++) l->task[l->n++] = y * L + x;
+  for (uint64_t i = l->n; i < V; i++) l->task[l->n++] = i;
+}
+
 /* Rows of A groups; V tasks in all. */
 static inline void list_zigzag(listing *l, uint64_t A, uint64_t B, uint64_t V) {
   for (uint64_t row = 0; l->n < V; row++) {
@@ -102,7 +111,12 @@ static inline void list_order(const hd_order *o, const uint32_t g[3], uint64_t *
         for (uint64_t y = 0; y < g[1]; y++) list_cell(&l, x, y, z);
     break;
   case HD_ORDER_BAND: list_bands(&l, o->a); break;
-  case HD_ORDER_TILE: list_tiles(&l, o->a, o->b); break;
+  case HD_ORDER_TILE:
+    if (o->c)
+      list_tiles_in_rows(&l, o->a, o->b, o->c, V);
+    else
+      list_tiles(&l, o->a, o->b);
+    break;
   case HD_ORDER_ZIGZAG: list_zigzag(&l, o->a, o->b, V); break;
   case HD_ORDER_STRIDE: list_stride(&l, o->a, o->b, V); break;
   case HD_ORDER_HILBERT: list_hilbert(&l); break;

@@ -23,30 +23,31 @@ static void the_committed_file_is_what_is_generated(void **state) {
 
 /* ---- Orders --------------------------------------------------------------------------- */
 
-typedef heddle_cell cell_function(unsigned position, unsigned a, unsigned b, const uint32_t g[3]);
+typedef heddle_cell cell_function(unsigned position, unsigned a, unsigned b, unsigned c, const uint32_t g[3]);
 
-static heddle_cell row(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
+static heddle_cell row(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
   return heddle_order_row(p, g[0], g[1], g[2]);
 }
-static heddle_cell col(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
+static heddle_cell col(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
   return heddle_order_col(p, g[0], g[1], g[2]);
 }
-static heddle_cell band(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
+static heddle_cell band(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
   return heddle_order_band(p, a, g[0], g[1], g[2]);
 }
-static heddle_cell tile(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
-  return heddle_order_tile(p, a, b, g[0], g[1], g[2]);
+static heddle_cell tile(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
+  return c ? heddle_order_tile_rows(p, a, b, c, g[0], g[1], g[2])
+           : heddle_order_tile(p, a, b, g[0], g[1], g[2]);
 }
-static heddle_cell zigzag(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
+static heddle_cell zigzag(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
   return heddle_order_zigzag(p, a, b, g[0], g[1], g[2]);
 }
-static heddle_cell stride(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
+static heddle_cell stride(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
   return heddle_order_stride(p, a, b, g[0], g[1], g[2]);
 }
-static heddle_cell hilbert(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
+static heddle_cell hilbert(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
   return heddle_order_hilbert(p, g[0], g[1], g[2]);
 }
-static heddle_cell reverse(unsigned p, unsigned a, unsigned b, const uint32_t g[3]) {
+static heddle_cell reverse(unsigned p, unsigned a, unsigned b, unsigned c, const uint32_t g[3]) {
   return heddle_order_reverse(p, g[0], g[1], g[2]);
 }
 
@@ -78,10 +79,10 @@ static void draw_grid(uint32_t g[3]) {
 static void compare_at(const hd_prog *p, const hd_order *o, const uint32_t g[3], uint64_t position) {
   uint64_t want[3];
   hd_prog_eval(p, g, position, NULL, want);
-  heddle_cell got = functions[o->kind]((unsigned)position, o->a, o->b, g);
+  heddle_cell got = functions[o->kind]((unsigned)position, o->a, o->b, o->c, g);
   if (got.x != want[0] || got.y != want[1] || got.z != want[2])
-    fail_msg("order %d:%u,%u of %u x %u x %u at %llu: (%u, %u, %u), not (%llu, %llu, %llu)", o->kind, o->a,
-             o->b, g[0], g[1], g[2], (unsigned long long)position, got.x, got.y, got.z,
+    fail_msg("order %d:%u,%u,%u of %u x %u x %u at %llu: (%u, %u, %u), not (%llu, %llu, %llu)", o->kind, o->a,
+             o->b, o->c, g[0], g[1], g[2], (unsigned long long)position, got.x, got.y, got.z,
              (unsigned long long)want[0], (unsigned long long)want[1], (unsigned long long)want[2]);
 }
 
@@ -96,6 +97,7 @@ static void every_order_is_the_plans_on_random_grids_and_parameters(void **state
     draw_grid(grid.g);
     assert_true(hd_grid_tasks(grid.g, &V) && V <= UINT32_MAX);
     hd_plan plan = {.order = {.kind = kind, .a = draw_extent(UINT32_MAX), .b = draw_extent(UINT32_MAX)}};
+    if (kind == HD_ORDER_TILE && draw(2)) plan.order.c = draw_extent(UINT32_MAX);
     hd_diag d = {0};
     if (hd_plan_forward(&plan, &grid, &p, &d) != HD_OK) fail_msg("%s", d.message);
     compare_at(&p, &plan.order, grid.g, 0);
@@ -108,13 +110,14 @@ static void every_order_visits_each_cell_once(void **state) {
   enum { GRIDS = 400, MOST = 12 * 12 * 12 };
   for (unsigned i = 0; i < GRIDS; i++) {
     uint32_t g[3] = {1 + (uint32_t)draw(12), 1 + (uint32_t)draw(12), 1 + (uint32_t)draw(12)};
-    unsigned V = g[0] * g[1] * g[2], a = 1 + (unsigned)draw(15), b = 1 + (unsigned)draw(15);
+    unsigned V = g[0] * g[1] * g[2], a = 1 + (unsigned)draw(15), b = 1 + (unsigned)draw(15),
+             c = (unsigned)draw(40);
     for (unsigned kind = 0; kind <= HD_ORDER_REVERSE; kind++) {
       bool seen[MOST] = {false};
       for (unsigned p = 0; p < V; p++) {
-        heddle_cell c = functions[kind](p, a, b, g);
-        assert_true(c.x < g[0] && c.y < g[1] && c.z < g[2]);
-        bool *s = &seen[c.x + g[0] * (c.y + g[1] * c.z)];
+        heddle_cell at = functions[kind](p, a, b, c, g);
+        assert_true(at.x < g[0] && at.y < g[1] && at.z < g[2]);
+        bool *s = &seen[at.x + g[0] * (at.y + g[1] * at.z)];
         assert_false(*s);
         *s = true;
       }

@@ -109,13 +109,86 @@ static void strides_and_zigzags_of_all_small_numbers_are_as_described(void **sta
             f->grid.g[0] = nx;
             f->grid.g[1] = V / nx;
             f->grid.g[2] = 1;
-            f->plan = (hd_plan){.order = {kind ? HD_ORDER_ZIGZAG : HD_ORDER_STRIDE, a, b, NULL}};
+            f->plan = (hd_plan){.order = {kind ? HD_ORDER_ZIGZAG : HD_ORDER_STRIDE, a, b, 0, NULL}};
             list_plan(&f->plan, f->grid.g, 1, want);
             build(f);
             for (uint64_t u = 0; u < V; u++)
               if (there_and_back(f, u) != want[u])
                 fail_msg("%s: worker %" PRIu64, describe(&f->plan, &f->grid, f->text), u);
           }
+}
+
+/* All small numbers: ragged tiles on both sides, an incomplete last row, rows longer than the sequence, tiles
+ * wider than a row. */
+static void tiles_of_all_small_numbers_in_rows_of_any_length_are_as_described(void **state) {
+  fixture *f = *state;
+  uint64_t want[40];
+  for (uint32_t V = 1; V <= 36; V++)
+    for (uint32_t nx = 1; nx <= V; nx++)
+      for (uint32_t l = 1; l <= V + 1 && V % nx == 0; l++)
+        for (uint32_t w = 1; w <= 5; w++)
+          for (uint32_t h = 1; h <= 4; h++) {
+            bool seen[40] = {false}, planes = (V + l + w + h) % 3 == 0;
+            f->grid = (hd_grid){.known = (V + l + w) % 2, .g = {nx, V / nx, 1}, .n_sms = 1};
+            if (planes) f->grid.g[1] = 1, f->grid.g[2] = V / nx;
+            f->plan = (hd_plan){.order = {HD_ORDER_TILE, w, h, l, NULL}};
+            list_plan(&f->plan, f->grid.g, 1, want);
+            build(f);
+            for (uint64_t u = 0; u < V; u++) {
+              uint64_t task = there_and_back(f, u);
+              if (task != want[u] || seen[task])
+                fail_msg("%s: worker %" PRIu64 " has task %" PRIu64 ", not %" PRIu64,
+                         describe(&f->plan, &f->grid, f->text), u, task, want[u]);
+              seen[task] = true;
+            }
+          }
+}
+
+static void expect_one_order(fixture *f, const hd_plan *p, const hd_plan *q) {
+  for (int known = 0; known <= 1; known++) {
+    hd_prog one, other;
+    f->grid.known = known;
+    assert_int_equal(hd_plan_forward(p, &f->grid, &one, NULL), HD_OK);
+    assert_int_equal(hd_plan_forward(q, &f->grid, &other, NULL), HD_OK);
+    for (uint64_t u = 0; u < f->V; u++) {
+      uint64_t at[3], same[3];
+      evaluate(f, &one, u, at);
+      evaluate(f, &other, u, same);
+      if (memcmp(at, same, sizeof at) != 0)
+        fail_msg("%s: worker %" PRIu64, describe(p, &f->grid, f->text), u);
+    }
+  }
+}
+
+/* The same order: of a grid of one plane, and of planes that tiles divide, one above the other. */
+static void tiles_in_rows_of_the_grids_length_are_tiles_of_the_grid(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < CASES; c++) {
+    f->r = (random_stream){.seed = 0x711e + c};
+    draw_grid(&f->r, f->grid.g);
+    uint32_t h = draw_parameter(&f->r, f->grid.g);
+    if (f->grid.g[2] > 1) f->grid.g[1] = h = (uint32_t)draw(&f->r, 1, 9);
+    assert_true(hd_grid_tasks(f->grid.g, &f->V));
+    hd_plan p = {.order = {HD_ORDER_TILE, draw_parameter(&f->r, f->grid.g), h, f->grid.g[0], NULL}}, q = p;
+    q.order.c = 0;
+    expect_one_order(f, &p, &q);
+  }
+}
+
+/* The shape that a plan's `order` may have, and its `threads` not. */
+static void tiles_in_rows_are_tiles_of_a_shape_of_such_rows(void **state) {
+  fixture *f = *state;
+  for (uint64_t c = 0; c < CASES; c++) {
+    f->r = (random_stream){.seed = 0x511e + c};
+    draw_grid(&f->r, f->grid.g);
+    assert_true(hd_grid_tasks(f->grid.g, &f->V));
+    hd_plan p = {.order = {HD_ORDER_TILE, draw_parameter(&f->r, f->grid.g), draw_parameter(&f->r, f->grid.g),
+                           draw_parameter(&f->r, f->grid.g), NULL}};
+    hd_plan q = p;
+    q.order.c = 0;
+    q.shape = (hd_shape){HD_SHAPE_GIVEN, {p.order.c, UINT32_MAX, 0}, {0}, false};
+    expect_one_order(f, &p, &q);
+  }
 }
 
 static void a_packed_table_leads_to_the_same_cells(void **state) {
@@ -157,10 +230,10 @@ static void a_packed_table_leads_to_the_same_cells(void **state) {
  * cells keeps its place. */
 static void a_shape_of_any_extents_over_any_volume_is_a_permutation(void **state) {
   fixture *f = *state;
-  static const hd_order orders[] = {{HD_ORDER_COL, 0, 0, NULL},    {HD_ORDER_BAND, 2, 0, NULL},
-                                    {HD_ORDER_TILE, 2, 3, NULL},   {HD_ORDER_ZIGZAG, 3, 1, NULL},
-                                    {HD_ORDER_STRIDE, 2, 2, NULL}, {HD_ORDER_HILBERT, 0, 0, NULL},
-                                    {HD_ORDER_REVERSE, 0, 0, NULL}};
+  static const hd_order orders[] = {{HD_ORDER_COL, 0, 0, 0, NULL},     {HD_ORDER_BAND, 2, 0, 0, NULL},
+                                    {HD_ORDER_TILE, 2, 3, 0, NULL},    {HD_ORDER_ZIGZAG, 3, 1, 0, NULL},
+                                    {HD_ORDER_STRIDE, 2, 2, 0, NULL},  {HD_ORDER_HILBERT, 0, 0, 0, NULL},
+                                    {HD_ORDER_REVERSE, 0, 0, 0, NULL}, {HD_ORDER_TILE, 3, 2, 5, NULL}};
   enum { MOST = 40, N = sizeof orders / sizeof *orders };
   uint64_t want[MOST];
   unsigned c = 0;
@@ -186,7 +259,7 @@ static void a_shape_of_any_extents_over_any_volume_is_a_permutation(void **state
 
 static unsigned count_operations(const hd_prog *p) {
   unsigned n = 0;
-  for (uint32_t i = 0; i < p->n; i++) n += p->vals[i].op > HD_P_B;
+  for (uint32_t i = 0; i < p->n; i++) n += p->vals[i].op > HD_P_C;
   return n;
 }
 
@@ -230,7 +303,7 @@ static void orders_that_count_nothing_are_right_on_grids_of_any_size(void **stat
     assert_true(task_number(g, at) == f->V - 1 - u);
   }
   for (hd_order_kind kind = HD_ORDER_COL; kind < HD_ORDER_REVERSE; kind++) {
-    f->plan.order = (hd_order){kind, 2, 2, NULL};
+    f->plan.order = (hd_order){kind, 2, 2, 0, NULL};
     assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, NULL), HD_OK);
     assert_false(f->own.any_size);
   }
@@ -498,6 +571,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_plan_lists_the_tasks_as_its_description_says),
       cmocka_unit_test(strides_and_zigzags_of_all_small_numbers_are_as_described),
+      cmocka_unit_test(tiles_of_all_small_numbers_in_rows_of_any_length_are_as_described),
+      cmocka_unit_test(tiles_in_rows_of_the_grids_length_are_tiles_of_the_grid),
+      cmocka_unit_test(tiles_in_rows_are_tiles_of_a_shape_of_such_rows),
       cmocka_unit_test(a_packed_table_leads_to_the_same_cells),
       cmocka_unit_test(orders_that_count_nothing_are_right_on_grids_of_any_size),
       cmocka_unit_test(workers_that_claim_have_no_cell),

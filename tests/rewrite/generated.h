@@ -287,10 +287,13 @@ static inline void gen_draw_kernel(gen_source *s, hd_buf *t) {
 /* ---- Plans ----------------------------------------------------------------------------------------- */
 
 static inline void gen_draw_order(gen_source *s, hd_buf *t) {
-  switch (gen_below(s, 9)) {
+  switch (gen_below(s, 10)) {
   case 0: hd_buf_puts(t, "col"); break;
   case 1: hd_buf_printf(t, "band:%u", 1 + gen_below(s, 7)); break;
   case 2: hd_buf_printf(t, "tile:%ux%u", 1 + gen_below(s, 7), 1 + gen_below(s, 5)); break;
+  case 7:
+    hd_buf_printf(t, "tile:%ux%ux%u", 1 + gen_below(s, 7), 1 + gen_below(s, 5), 1 + gen_below(s, 20));
+    break;
   case 3: hd_buf_printf(t, "zigzag:%ux%u", 1 + gen_below(s, 9), 1 + gen_below(s, 3)); break;
   case 4: hd_buf_printf(t, "stride:%ux%u", 1 + gen_below(s, 9), 1 + gen_below(s, 3)); break;
   case 5: hd_buf_puts(t, "hilbert"); break;

@@ -55,6 +55,8 @@ static void drawn_kernels_compute_the_same_under_drawn_plans(void **state) {
 static void renumbered_threads_compute_the_same(void **state) {
   static const char *const plans[] = {"threads=col",
                                       "threads=tile:8x3",
+                                      "threads=tile:8x3x20",
+                                      "threads=cta:tile:2x3x9",
                                       "threads=zigzag:5x2",
                                       "threads=cta:col",
                                       "threads=cta:reverse",

@@ -88,8 +88,9 @@ static void coordinates_in_vectors_are_replaced(void **state) {
 
 static void an_order_that_is_the_grids_own_adds_nothing(void **state) {
   char *before = rewritten(KERNEL(READS_XY), "baseline", known(8, 5, 1), NULL);
-  const char *const plans[] = {"order=tile:8x2",    "order=tile:3x1",  "order=band:1",
-                               "order=stride:40x1", "order=zigzag:40", "order=zigzag:21"};
+  const char *const plans[] = {
+      "order=tile:8x2",  "order=tile:3x1",    "order=band:1",     "order=stride:40x1", "order=zigzag:40",
+      "order=zigzag:21", "order=tile:2x3x21", "order=tile:7x3x7", "order=tile:2x1x7",  "order=tile:2x3x41"};
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
     char *after = rewritten(KERNEL(READS_XY), plans[i], known(8, 5, 1), NULL);
     assert_string_equal(after, before);

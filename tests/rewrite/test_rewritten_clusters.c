@@ -87,9 +87,9 @@ static uint64_t draw(uint64_t *x, uint64_t n) {
 }
 
 static void draw_case(uint64_t *x, clusters_case *c) {
-  static const char *const orders[] = {"col",        "reverse",    "hilbert",  "band:2",
-                                       "band:3",     "tile:2x2",   "tile:3x1", "zigzag:3",
-                                       "zigzag:2x3", "stride:3x2", "band:1",   "tile:1x4"};
+  static const char *const orders[] = {"col",      "reverse",  "hilbert",   "band:2",     "band:3",
+                                       "tile:2x2", "tile:3x1", "zigzag:3",  "zigzag:2x3", "stride:3x2",
+                                       "band:1",   "tile:1x4", "tile:2x2x5"};
   static const uint32_t shapes[][3] = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {2, 2, 1},
                                        {4, 1, 1}, {1, 4, 2}, {1, 1, 1}, {8, 1, 1}};
   memcpy(c->cluster, shapes[draw(x, 8)], sizeof c->cluster);
@@ -97,11 +97,11 @@ static void draw_case(uint64_t *x, clusters_case *c) {
     c->grid[k] = c->cluster[k] * (uint32_t)(1 + draw(x, k == 0 ? 9 : k == 1 ? 5 : 2));
   c->known = draw(x, 2);
   c->read = reads[draw(x, 3)];
-  size_t n = (size_t)snprintf(c->plan, sizeof c->plan, "order=%s", orders[draw(x, 12)]);
+  size_t n = (size_t)snprintf(c->plan, sizeof c->plan, "order=%s", orders[draw(x, 13)]);
   if (draw(x, 3)) return;
   n += (size_t)snprintf(c->plan + n, sizeof c->plan - n, ",shape=%ux%u", 1 + (unsigned)draw(x, 9),
                         1 + (unsigned)draw(x, 6));
-  if (draw(x, 2)) snprintf(c->plan + n, sizeof c->plan - n, ":%s", orders[draw(x, 12)]);
+  if (draw(x, 2)) snprintf(c->plan + n, sizeof c->plan - n, ":%s", orders[draw(x, 13)]);
 }
 
 static void drawn_orders_of_clusters_compute_the_same(void **state) {

@@ -103,10 +103,11 @@ static uint32_t pick(uint64_t stream, uint64_t i, uint32_t n) {
 /* One of the orders, with parameters. */
 static int put_order(char *out, size_t cap, const char *lever, uint64_t stream, uint64_t i) {
   static const char *const shapes[] = {"col",          "band:%u", "tile:%ux%u", "zigzag:%ux%u",
-                                       "stride:%ux%u", "hilbert", "reverse"};
+                                       "stride:%ux%u", "hilbert", "reverse",    "tile:%ux%ux%u"};
   char shape[64];
-  snprintf(shape, sizeof shape, "%s=%s", lever, shapes[pick(stream, i, 7)]);
-  return snprintf(out, cap, shape, 1 + pick(stream + 1, i, 40), 1 + pick(stream + 2, i, 40));
+  snprintf(shape, sizeof shape, "%s=%s", lever, shapes[pick(stream, i, 8)]);
+  return snprintf(out, cap, shape, 1 + pick(stream + 1, i, 40), 1 + pick(stream + 2, i, 40),
+                  1 + pick(stream + 3, i, 90));
 }
 
 /* ---- threads= -------------------------------------------------------------------------- */

@@ -108,9 +108,10 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
 }
 
 static const char *const shapes[] = {
-    "order=col",          "order=band:%u", "order=tile:%ux%u", "order=zigzag:%ux%u",
-    "order=stride:%ux%u", "order=hilbert", "order=reverse",    "order=row",
+    "order=col",     "order=band:%u", "order=tile:%ux%u",    "order=zigzag:%ux%u", "order=stride:%ux%u",
+    "order=hilbert", "order=reverse", "order=tile:%ux%ux%u", "order=row",
 };
+enum { ORDERS = sizeof shapes / sizeof *shapes, COL = 0, ROW = ORDERS - 1 };
 
 static void random_grid(uint64_t i, uint32_t g[3]) {
   static const uint32_t tops[3][3] = {{400, 1, 1}, {30, 30, 1}, {9, 9, 9}};
@@ -125,11 +126,12 @@ static void every_worker_runs_the_task_its_plan_gives(void **state) {
     random_grid(i, t.g);
     char plan[128];
     unsigned a = 1 + (unsigned)(hd_random_at(22, i) % 12), b = 1 + (unsigned)(hd_random_at(23, i) % 12);
-    int n = snprintf(plan, sizeof plan, shapes[i % 8], a, b);
-    bool redirect = i % 8 == 7 || hd_random_at(24, i) & 1;
+    unsigned rows = 1 + (unsigned)(hd_random_at(27, i) % 40), order = (unsigned)(i / 3 % ORDERS);
+    int n = snprintf(plan, sizeof plan, shapes[order], a, b, rows);
+    bool redirect = order == ROW || hd_random_at(24, i) & 1;
     if (redirect) n += snprintf(plan + n, sizeof plan - (size_t)n, ",bind=redirect");
     if (redirect && hd_random_at(25, i) & 1) {
-      const char *split = i % 8 == 7 ? ",split=rows" : i % 8 == 0 ? ",split=cols" : ",split=wave:%u";
+      const char *split = order == ROW ? ",split=rows" : order == COL ? ",split=cols" : ",split=wave:%u";
       snprintf(plan + n, sizeof plan - (size_t)n, split, b);
     }
     t.plan = plan;
@@ -139,7 +141,7 @@ static void every_worker_runs_the_task_its_plan_gives(void **state) {
 
 /* Shapes with and without remainders, and with an order of the kernel's own. */
 static void every_worker_runs_the_task_its_shaped_plan_gives(void **state) {
-  static const char *const owns[] = {"", ":band:3", ":col", ":hilbert", ":tile:2x3"};
+  static const char *const owns[] = {"", ":band:3", ":col", ":hilbert", ":tile:2x3", ":tile:2x3x7"};
   for (uint64_t i = 0; i < 1000; i++) {
     trial t = {.n_sms = 1 + (uint32_t)(hd_random_at(40, i) % 20),
                .known = hd_random_at(41, i) & 1,
@@ -147,9 +149,9 @@ static void every_worker_runs_the_task_its_shaped_plan_gives(void **state) {
     random_grid(i, t.g);
     char plan[160];
     unsigned a = 1 + (unsigned)(hd_random_at(43, i) % 12), b = 1 + (unsigned)(hd_random_at(44, i) % 12);
-    int n = snprintf(plan, sizeof plan, shapes[i % 7], a, b);
+    int n = snprintf(plan, sizeof plan, shapes[i / 3 % ROW], a, b, a + b);
     n += snprintf(plan + n, sizeof plan - (size_t)n, ",shape=%ux%u%s", b + 3, a,
-                  owns[hd_random_at(45, i) % 5]);
+                  owns[hd_random_at(45, i) % 6]);
     if (hd_random_at(46, i) & 1) snprintf(plan + n, sizeof plan - (size_t)n, ",bind=redirect");
     t.plan = plan;
     run(&t, NULL, "");
@@ -181,7 +183,7 @@ static void a_shape_adds_at_most_four_instructions_to_what_its_order_adds_on_a_t
     uint32_t rest = hd_random_at(52, i) & 1 ? (uint32_t)(hd_random_at(53, i) % w) : 0;
     unsigned a = 1 + (unsigned)(hd_random_at(54, i) % 40), b = 1 + (unsigned)(hd_random_at(55, i) % 40);
     char plan[64], shaped[96];
-    snprintf(plan, sizeof plan, shapes[i % 7], a, b);
+    snprintf(plan, sizeof plan, shapes[i % ROW], a, b, 2 * a + b);
     snprintf(shaped, sizeof shaped, "%s,shape=%ux%u", plan, w, h);
     hd_grid plane = {.known = true, .g = {w, h, 1}, .n_sms = 1};
     hd_grid line = {.known = true, .g = {w * h + rest, 1, 1}, .n_sms = 1};

@@ -95,8 +95,8 @@ static void put_loop(uint64_t *x, hd_buf *b) {
 
 static void drawn_orders_of_a_loops_tiles_do_each_tile_once(void **state) {
   enum { CASES = 400 };
-  static const char *const orders[] = {"col",      "reverse",  "hilbert",   "band:3",
-                                       "tile:2x2", "zigzag:3", "stride:3x2"};
+  static const char *const orders[] = {"col",      "reverse",  "hilbert",    "band:3",
+                                       "tile:2x2", "zigzag:3", "stride:3x2", "tile:3x2x5"};
   static uint32_t want[WORDS], got[WORDS];
   unsigned moved = 0;
   for (uint64_t seed = 1; seed <= CASES; seed++) {
@@ -113,8 +113,8 @@ static void drawn_orders_of_a_loops_tiles_do_each_tile_once(void **state) {
     if (run(&c, HD_DISPATCH_ROUND_ROBIN, want, &before, &d) != HD_OK)
       fail_msg("%s\n%s", d.message, body.data);
     size_t n =
-        (size_t)snprintf(c.plan, sizeof c.plan, "order=%s,shape=loop:%ux%u", orders[draw(&x, 7)], w, h);
-    if (draw(&x, 2)) snprintf(c.plan + n, sizeof c.plan - n, ":%s", orders[draw(&x, 7)]);
+        (size_t)snprintf(c.plan, sizeof c.plan, "order=%s,shape=loop:%ux%u", orders[draw(&x, 8)], w, h);
+    if (draw(&x, 2)) snprintf(c.plan + n, sizeof c.plan - n, ":%s", orders[draw(&x, 8)]);
     const hd_status st = run(&c, (hd_dispatch_kind)draw(&x, HD_DISPATCH_COUNT), got, &after, &d);
     if (st == HD_ERR_USAGE) continue; /* the order is the kernel's own */
     if (st != HD_OK || memcmp(want, got, sizeof want) != 0)

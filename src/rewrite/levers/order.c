@@ -29,13 +29,14 @@ bool rewrite_order_counts(const rewrite_job *j, const hd_prog *prog) {
 }
 
 /* Orders that leave a grid of a single row, or of one such row a plane, as it is. */
-static bool keeps_lines(hd_order_kind kind) {
-  return kind == HD_ORDER_COL || kind == HD_ORDER_BAND || kind == HD_ORDER_TILE || kind == HD_ORDER_HILBERT;
+static bool keeps_lines(const hd_order *o) {
+  bool of_grid = o->kind == HD_ORDER_TILE && !o->c;
+  return of_grid || o->kind == HD_ORDER_COL || o->kind == HD_ORDER_BAND || o->kind == HD_ORDER_HILBERT;
 }
 
 void rewrite_put_line_check(const rewrite_job *j, hd_buf *text) {
   if (!j->own_cell || j->plan->bind != HD_BIND_NONE || j->plan->shape.kind != HD_SHAPE_LAUNCH ||
-      !keeps_lines(j->plan->order.kind))
+      !keeps_lines(&j->plan->order))
     return;
   rewrite_put(j, text,
               "\t.reg .b32 %%~rows;\n\t.reg .pred %%~line;\n\tmov.u32 %%~rows, %%n%s.y;\n"

@@ -50,6 +50,7 @@ static unsigned n_operands(hd_pop op) {
   case HD_P_V:
   case HD_P_A:
   case HD_P_B:
+  case HD_P_C:
   case HD_P_LOOP:
   case HD_P_ENDLOOP: return 0;
   case HD_P_VAR:
