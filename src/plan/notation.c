@@ -7,7 +7,7 @@
 
 /* ---- Names and forms ------------------------------------------------------------- */
 
-/* What follows an order's name: a file, or from `least` to `most` numbers, :A, :AxB, :AxBxC. The last one of
+/* An order's name is followed by a file, or by `least` to `most` numbers: :A, :AxB, :AxBxC. The last one of
  * most > least numbers is `absent` where it is left out. */
 typedef struct order_name {
   const char *name, *usage;

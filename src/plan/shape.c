@@ -72,11 +72,11 @@ plan_val plan_view_position(plan_builder *b, const plan_view *v, const hd_plan *
 
 /* ---- Tiles in rows of their own ---------------------------------------------------- */
 
-/* The positions as one plane of rows of L: tiles of W x H x L are those of W x H there. What fills no whole
- * row is behind the cells and stays, as zigzag's and stride's incomplete rows do: a ragged row in the tiles
- * of the last band would cost a second length of piece along both of their sides. Tiles wider than a row are
- * as wide as it, as they are on the launch's grid, and with fewer tasks than a row all are one row, which has
- * one order. */
+/* The positions as one plane of rows of L: tiles of W x H x L are those of W x H there. Positions that
+ * fill no whole row lie behind the cells and stay, as those of zigzag and stride do: a ragged row in the
+ * tiles of the last band would cost a second length of piece along both of their sides. Tiles wider than a
+ * row are as wide as it, as they are on the launch's grid, and with fewer tasks than a row all are one row,
+ * which has one order. */
 static plan_view see_rows(plan_builder *b, const plan_space *s, const hd_order *o) {
   plan_view v = {.cells = *s};
   plan_val L = plan_min(b, plan_parameter(b, HD_P_C, o->c), s->tasks), one = plan_const(b, 1);
