@@ -414,6 +414,11 @@ static inline bool passes_l1(unsigned bits) {
   return !(bits & HD_CACHE_WAYS) && model_l1_priority(bits) == CACHE_UNCHANGED;
 }
 
+/* Before Volta such a load is what .cg is there, which L1 has no part in. */
+static inline bool reads_l1_past(const hd_gpu *g, unsigned bits) {
+  return g->arch >= 70 && g->l1_global && passes_l1(bits);
+}
+
 /* The priority in L2 of a load that has none of its own there. */
 static inline unsigned carry_priority(const hd_gpu *g, unsigned bits) {
   const bool goes_first = passes_l1(bits) || model_l1_priority(bits) == CACHE_FIRST;
@@ -460,7 +465,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
     there = load_lines(s, &lines, bits, &cycle);
     sectors = (unsigned)(s->l1_sectors - before);
   } else {
-    if (kind == HD_ACCESS_LOAD && s->gpu->l1_global && passes_l1(bits)) {
+    if (kind == HD_ACCESS_LOAD && reads_l1_past(s->gpu, bits)) {
       there = peek_lines(&s->l1, s->gpu->l1.latency, &lines, cycle, &sectors);
       s->l1_sectors += sectors;
       s->l1_hits += sectors;
