@@ -126,15 +126,23 @@ def pullers(rows, ours, paper):
     return ", ".join(f"{name} {times(gain)} (L2 sectors {change(l2)}, {kind})" for name, gain, l2, kind in far)
 
 
+def chosen(curve, found):
+    """The threshold that one of 4.4.2's ways found, and its point of the curve; "-" where there is none."""
+    if not found or "winner" not in found:
+        return "-", None
+    k, warps = found["winner"], len(found["shares"]) - 1
+    return ("bpa" if k == 0 else "cha" if k == warps else k), dict(curve).get(None if k == warps else k)
+
+
 def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
     """The figure's table; its line of the summary."""
-    rows, cha_bpa, opt_bpa, opt_cha, register, vote, groups, why = [], [], [], [], [], [], [], []
+    rows, cha_bpa, opt_bpa, opt_cha, register, twice, vote, sample, groups, why = [], [], [], [], [], [], [], [], [], []
     with_register, with_vote, on_h100 = figure == "12", figure in ("12", "13"), {"12": "bypass=l1:0$", "18": "bypass=ro:0$"}
     for abbreviation, workload, size, warps in BYP_APPS:
         c = byp_curve(model, workload, size, gpu, cache, l1, [k for k in THRESHOLDS if k < warps])
         known = [(k, r) for k, r in c if r]
         bpa, cha = c[0][1], c[-1][1]
-        extra = model.rows(workload, gpu, size, ["bypass=auto"], l1)["bypass=auto"] if with_vote else None
+        found = model.thresholds(workload, gpu, size, l1) if with_vote else {}
         waves = model.waves(workload, gpu, size, cha)
         measured = h100.beside(model, workload, on_h100[figure]) if figure in on_h100 else ()
         if not bpa or not cha:
@@ -150,13 +158,18 @@ def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
              times(opt_cha[-1]), "bpa" if k == 0 else "cha" if k is None else k,
              kind_of(c) + (f" (the paper: {CLASSES[abbreviation]})" if CLASSES.get(abbreviation, kind_of(c)) != kind_of(c) else "")]
         if with_vote:
-            vote.append(speedup(extra, opt))
-            cells.append(times(vote[-1]))
+            for values, way in ((vote, "vote"), (sample, "sampled")):
+                name, row = chosen(c, found.get(way))
+                values.append(speedup(row, opt))
+                cells += [name, times(values[-1])]
         if with_register:
             plan = f"bypass={cache}:{k},form=register" if k else None
             row = model.rows(workload, gpu, size, [plan], l1)[plan] if plan else opt
             register.append(speedup(row, opt))
-            cells.append(times(register[-1]))
+            forms = [f"bypass={cache}:{k},form={form}" for form in ("predicate", "replicate")] if k else []
+            coded = model.rows(workload, gpu, size, forms, l1) if forms else {}
+            twice.append(speedup(*[coded[f] for f in reversed(forms)]) if forms else None)
+            cells += [times(register[-1]), times(twice[-1])]
         rows.append(cells + list(measured))
     what = {"l1": "L1", "l2": "L2", "ro": "the read-only cache"}[cache]
     title = f"{generation} ({gpu}), figure {figure}: around {what}" + (f", {l1 // KB} KB of L1" if l1 else "")
@@ -165,15 +178,15 @@ def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
         [x for ours, theirs in zip(means, paper) for x in (times(ours), theirs)] + [pullers(why, means[0], paper[0])]
     if not rows:
         return summary
-    tail = ["", ""] + ([times(geomean(vote))] if with_vote else []) + ([times(geomean(register))] if with_register else [])
+    tail = ["", ""] + (["", times(geomean(vote)), "", times(geomean(sample))] if with_vote else []) + ([times(geomean(register)), times(geomean(twice))] if with_register else [])
     rows.append(["", f"geometric mean of {len(rows)}"] + [""] * 11 + [times(m) for m in means] + tail + [""] * (2 if figure in on_h100 else 0))
-    rows.append(["", "the paper, 5"] + [""] * 11 + list(paper) + ["", ""] + ([""] if with_vote else []) +
-                (["1.02x (6.2)"] if with_register else []) + [""] * (2 if figure in on_h100 else 0))
+    rows.append(["", "the paper, 5"] + [""] * 11 + list(paper) + ["", ""] + ([""] * 4 if with_vote else []) +
+                (["1.02x (6.2)", ""] if with_register else []) + [""] * (2 if figure in on_h100 else 0))
     page.text(title + ":")
     page.table(["BYP", "workload, size", "waves", "IPC, bpa", "cha", "opt", "hits, cha", "L2 sectors, cha to bpa", "opt to bpa",
                 "instructions, opt to cha", "waits, bpa", "cha", "opt", "cha over bpa", "opt over bpa", "opt over cha", "threshold",
-                "class (5.2)"] + (["vote (4.4.2) over opt"] if with_vote else []) +
-               (["register (6.2) over opt"] if with_register else []) +
+                "class (5.2)"] + (["vote (4.4.2)", "over opt", "sample (figure 11)", "over opt"] if with_vote else []) +
+               (["register (6.2) over opt", "replicated (6.1) over predicates"] if with_register else []) +
                ([f"`{on_h100[figure][:-1]}` on an H100: measured", "clock"] if figure in on_h100 else []), rows)
     page.plot(f"byp-{figure}-{gpu}-{cache}", plot.bars, title, "speed over bpa", groups, ["bpa", "cha", "best"], (1, "bpa"))
     return summary
@@ -199,8 +212,11 @@ def chapter(model, page):
               "*bpa*, *cha* and the best threshold between 1 and the CTA's warps - 1, or bpa or cha where that is faster "
               "(*opt*), in predicted time and IPC (the added instructions count). *cha* of the read-only cache: loads of what nothing "
               "writes use it. *waits*: what warps wait for, as in CLU's counters. *instructions*: what the code of the threshold "
-              "adds. *vote*: `bypass=auto`, every SM with another threshold in one launch, over the best. *register*: the threshold "
-              "in a register of the caches (`form=register`), over the same one in the code. Sizes are the paper's (table 3) but for "
-              "the parameters behind them and BFS's; whole, BFS takes 9 times as long, KMN 4, STE 50, PTF 5, STC 10, SRD 50, SYR "
-              "64, SYK 500.")
+              "adds. *vote*: the threshold whose SMs run the most CTAs of one launch in which SMs differ in it; a dash: fewer SMs than "
+              "thresholds, or under 8 waves. *sample*: the one whose CTA is fastest, each alone on the GPU; a dash: fewer CTAs than "
+              "thresholds. *register*: the threshold "
+              "in a register of the caches (`form=register`), over the same one in the code. *replicated*: the kernel's code twice, one "
+              "branch a warp (`form=replicate`), over each load twice under predicates (`form=predicate`), both at opt's "
+              "threshold; the paper has it as future work. Sizes are the paper's (table 3) but for the parameters behind them and "
+              "BFS's; whole, BFS takes 9 times as long, KMN 4, STE 50, PTF 5, STC 10, SRD 50, SYR 64, SYK 500.")
     page.lines += tables.lines

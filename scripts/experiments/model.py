@@ -26,11 +26,14 @@ class Model:
         self.cache, self.frozen, self.wanted, self.rank, self.files = cache, False, [], 0, {}
         os.makedirs(cache, exist_ok=True)
 
+    def text_of(self, gpu):
+        with open(os.path.join(ROOT, "gpus", gpu + ".toml")) as f:
+            return f.read()
+
     def changed(self, gpu, name, pattern, text):
         """The GPU with a line of its file changed."""
         path = os.path.join(self.cache, f"{gpu}-{name}.toml")
-        with open(os.path.join(ROOT, "gpus", gpu + ".toml")) as f:
-            now = f.read()
+        now = self.text_of(gpu)
         new = re.sub(pattern, text, now, count=1)
         if new == now:
             sys.exit(f"{gpu}: nothing to change for {name}")
@@ -79,6 +82,23 @@ class Model:
             command += (["--l1", str(l1)] if l1 else []) + list(options)
             self.want(label, f"{workload} {size}", missing, command, read_sweep, exact)
         return {p: known.get(p) for p in plans}
+
+    def with_l1(self, gpu, l1):
+        """The GPU with so many bytes of L1."""
+        own = re.search(r"(?ms)^\[l1\]\nbytes = (\d+)", self.text_of(gpu))
+        same = l1 is None or int(own.group(1)) == l1
+        return gpu if same else self.changed(gpu, f"l1-{l1}", r"(?m)(^\[l1\]\nbytes = )\d+", rf"\g<1>{l1}")
+
+    def thresholds(self, workload, gpu, size, l1):
+        """BYP's run-time ways to a threshold (4.4.2): "vote" and "sampled" of `heddle tune`, each {"winner": the warps that use
+        L1, "shares": [...]} or {"why": there is none}; {}: not known yet."""
+        label = "-".join(["thresholds", workload.replace("/", "_"), size.replace(" ", "_"), gpu] + ([f"{l1 // KB}k"] if l1 else []))
+        known = self.kept(label)
+        if not known:
+            command = ["tune", workload, "--device", "model:" + self.with_l1(gpu, l1), "--strategy", "compare", "--store", "none",
+                       "--budget", "1", "--no-advice", "--no-proof", "--threads", "1", "--json"] + size_options(size)
+            self.want(label, f"thresholds {workload} {size}", (), command, read_thresholds)
+        return known
 
     def launch(self, label, source, kernel, grid, block, arguments, gpu):
         """The prediction of one launch of a kernel of a file beside this one."""
@@ -136,6 +156,11 @@ def read_sweep(out, plans):
         raise ValueError(f"{len(rows)} rows for {len(named)} plans")
     return {plan: {k: float(v) for k, v in row.items() if k not in ("plan", "status")} if row["status"] == "ok" else None
             for plan, row in zip(named, rows)}
+
+
+def read_thresholds(out, _):
+    kernel = json.loads(out)[0]["kernels"][0]
+    return {k: kernel[k] for k in ("vote", "sampled")}
 
 
 def read_directions(out, _):
