@@ -36,7 +36,7 @@ SCH_OTHERS = [
 GPU = "gtx580"
 ACTIVE = (64, 128, 256, 512, 1024)
 SCH_DEFAULT = 512  # threads of a CTA: "512 or 1024 active threads (including the default)"
-ROWS = (256, 1024)  # lengths of rows that tiles are tried in, beside that of the launch, 512
+ROWS = (256, 1024)  # lengths of rows that tiles are tried in, beside those of the launch
 IN_ROWS = re.compile(r"threads=tile:\d+x\d+x\d+")
 
 
@@ -208,10 +208,10 @@ def rows_of_tiles(model, page):
     if not rows:
         return
     page.text("### Tiles in rows of other lengths",
-              f"The best of {len(TILES)} tiles in the launch's rows of 512 threads, and in rows of {' and '.join(map(str, ROWS))} "
-              "(`tile:WxHxL`), over the default, with as many active threads as the best one of all tiles has. They count in "
+              f"The best of {len(TILES)} tiles in the launch's own rows, and in rows of {' and '.join(map(str, ROWS))} "
+              "threads (`tile:WxHxL`), over the default, with as many active threads as the best one of all tiles has. They count in "
               "none of the other tables.")
-    page.table(["SCH 5.1", "workload", "threads", "rows of 512", "schedule"] + [x for n in ROWS for x in (f"of {n}", "schedule")], rows)
+    page.table(["SCH 5.1", "workload", "threads", "own rows", "schedule"] + [x for n in ROWS for x in (f"of {n}", "schedule")], rows)
 
 
 def chapter(model, page):
@@ -230,8 +230,8 @@ def chapter(model, page):
     page.table(["SCH", "why"], why)
     figure_5(model, page)
     figure_7(model, page)
-    rows_of_tiles(model, page)
     landscapes(model, page)
+    rows_of_tiles(model, page)
     rows = []
     for name, workload, size, said, tried in SCH_OTHERS:
         plans = tried + [with_chunks(p) for p in ["baseline"] + tried]
