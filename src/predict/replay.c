@@ -126,10 +126,10 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
 
 /* The thresholds that the SMs have, beside the code: in a register of the caches; or each its own, where they
  * vote, for one trace cannot know which CTA runs where (replay_changed). */
-static void set_threshold(const hd_wl_launch *l, const hd_plan *p, hd_replay_options *o) {
+static void set_threshold(const hd_trace *t, const hd_plan *p, hd_replay_options *o) {
   if (p->form == HD_FORM_REGISTER) o->threshold = p->bypass;
   if (p->bypass.kind != HD_BYPASS_AUTO) return;
-  o->threshold = (hd_bypass){HD_BYPASS_L1, (l->block[0] * l->block[1] * l->block[2] + HD_WARP - 1) / HD_WARP};
+  o->threshold = (hd_bypass){HD_BYPASS_L1, (uint32_t)hd_trace_get_info(t).warps_per_task};
   o->vote = true;
 }
 
@@ -153,7 +153,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                                      .timed = s->run.timed,
                                      .until = s->run.until,
                                      .warps = warps};
-  set_threshold(&s->w->launches[launch], p, &out->options);
+  set_threshold(t, p, &out->options);
   return st;
 }
 

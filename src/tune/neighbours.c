@@ -13,16 +13,14 @@ typedef struct knob {
 } knob;
 
 static uint32_t *band_height(hd_plan *p) { return p->order.kind == HD_ORDER_BAND ? &p->order.a : NULL; }
+static bool is_in_rows(const hd_plan *p) { return p->order.kind == HD_ORDER_TILE && p->order.c; }
 static bool is_tiled(const hd_plan *p) { return p->order.kind == HD_ORDER_TILE && !p->order.c; }
 static uint32_t *tile_width(hd_plan *p) { return is_tiled(p) ? &p->order.a : NULL; }
 static uint32_t *tile_height(hd_plan *p) { return is_tiled(p) ? &p->order.b : NULL; }
-static uint32_t *row_length(hd_plan *p) {
-  return p->order.kind == HD_ORDER_TILE && p->order.c ? &p->order.c : NULL;
-}
+static uint32_t *row_length(hd_plan *p) { return is_in_rows(p) ? &p->order.c : NULL; }
 /* Of row-order positions, whatever the grid is. */
 static bool is_folded(const hd_plan *p) {
-  return p->order.kind == HD_ORDER_ZIGZAG || p->order.kind == HD_ORDER_STRIDE ||
-         (p->order.kind == HD_ORDER_TILE && p->order.c);
+  return p->order.kind == HD_ORDER_ZIGZAG || p->order.kind == HD_ORDER_STRIDE || is_in_rows(p);
 }
 static uint32_t *thread_band(hd_plan *p) { return p->threads.kind == HD_ORDER_BAND ? &p->threads.a : NULL; }
 static uint32_t *groups(hd_plan *p) { return is_folded(p) ? &p->order.a : NULL; }
