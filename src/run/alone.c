@@ -49,28 +49,36 @@ bool run_is_threaded(void) { return atomic_load_explicit(&has_threads, memory_or
 
 /* ---- The GPU ----------------------------------------------------------------------------------- */
 
-/* Streams under capture, which cannot be asked: NULL where all were idle as their captures began, and are
- * left out then. While one that blocks the legacy stream is captured, the driver does not speak of that. */
-static const char *leave_captured_out(run_handle *streams, size_t *n) {
-  size_t kept = 0, left_out = 0;
-  bool legacy = false;
-  for (size_t k = 0; k < *n; k++) {
-    if (!run_is_captured(&(run_launch){.stream = streams[k]}))
-      streams[kept++] = streams[k];
-    else if (streams[k] == (run_handle)1)
-      legacy = true;
-    else if (run_capture_began_idle(streams[k]))
-      left_out++;
-    else
-      return "a stream is being captured";
-  }
-  *n = kept;
-  return legacy && !left_out ? "a stream is being captured" : NULL;
+/* The legacy stream waits for this one: while it is captured, that takes no work. */
+static bool freezes_legacy(const run_stream *s) {
+  return s->blocks && (s->handle == RUN_OWN || (s->context && s->context == run_context()));
 }
 
-static const char *wait_for(const run_handle *streams, size_t n, double until) {
+/* Streams under capture, which cannot be asked: NULL where all were idle as their captures began, and are
+ * left out then, with the legacy one (the first) where it is frozen. The driver is not asked of that where it
+ * would speak of it with an error. */
+static const char *leave_captured_out(run_stream *streams, size_t *n) {
+  static const char *const why = "a stream is being captured";
+  size_t kept = 1;
+  bool frozen = false;
+  for (size_t k = 1; k < *n; k++) {
+    if (!run_capture_asked(streams[k].handle)) {
+      streams[kept++] = streams[k];
+      continue;
+    }
+    const bool freezes = freezes_legacy(&streams[k]);
+    if (!run_capture_began_idle(streams[k].handle, freezes)) return why;
+    frozen = frozen || freezes;
+  }
+  if (!frozen && (run_legacy_is_frozen() || run_capture_asked(RUN_LEGACY))) return why;
+  if (frozen) streams[0] = streams[--kept];
+  *n = kept;
+  return NULL;
+}
+
+static const char *wait_for(const run_stream *streams, size_t n, double until) {
   for (size_t k = 0; k < n;) {
-    const int r = run_real.cuStreamQuery(streams[k]);
+    const int r = run_real.cuStreamQuery(streams[k].handle);
     if (r == RUN_SUCCESS)
       k++;
     else if (r != RUN_NOT_READY)
@@ -87,7 +95,7 @@ static const char *wait_for(const run_handle *streams, size_t n, double until) {
  * later. `captures`: there may be some. */
 static const char *not_idle(double seconds, bool captures) {
   size_t n;
-  run_handle *all = run_streams_all(&n);
+  run_stream *all = run_streams_all(&n);
   const size_t were = n;
   const char *why = all ? leave_captured_out(all, &n) : "no memory";
   if (!why && !captures && n < were) why = "a stream is being captured";

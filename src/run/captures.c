@@ -1,23 +1,149 @@
 /* Streams under capture. Whether work goes on in one cannot be asked; but none is added while it is captured,
- * so that one which was idle as it was captured still is. The legacy stream cannot be asked, nor get work,
- * while one that blocks it is captured. */
+ * so that one which was idle as it was captured still is. The legacy stream of a context is frozen while one
+ * that blocks it is captured: it gets no work, and the driver answers with an error whoever asks for its work
+ * or its captures, which tools that watch the driver would show as the program's. So it is not asked then.
+ *
+ * Captures begin and spread within the gate, and it is closed while the driver is asked whether a stream has
+ * work: were that captured meanwhile, asking would end the capture. */
 #include <string.h>
 
 #include "run/watch.h"
 
-enum { LEGACY = 1, OWN = 2, ACTIVE = 1 }; /* default streams; CUstreamCaptureStatus */
+enum { ACTIVE = 1 }; /* CUstreamCaptureStatus */
+
+typedef struct member {
+  run_handle stream;
+  uint64_t thread;            /* whose own default stream it is; 0: it is none */
+  unsigned long long context; /* 0: not known */
+  uint64_t capture;           /* its number; 0: not known */
+  bool begun;                 /* the capture began there, and ends there */
+  bool blocks;                /* the context's legacy stream is frozen */
+  bool idle, legacy; /* it had no work as it came in; it blocks the legacy stream, and nor had that */
+} member;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static HD_VEC(struct idle_stream {
-  run_handle stream;
-  uint64_t id; /* of the capture */
-  bool frozen; /* the legacy stream was idle, too, and gets no work */
-}) idle;
-static atomic_uint captures; /* that go on */
+static HD_VEC(member) all;
+static atomic_size_t members, blocking; /* how many of them there are */
 
-void run_captures_forked(void) { pthread_mutex_init(&lock, NULL); }
+/* ---- What is known ----------------------------------------------------------------------------- */
 
-/* The number of its capture; 0: there is none. */
+/* Under the lock. */
+static void count(void) {
+  size_t n = 0;
+  for (size_t k = 0; k < all.n; k++) n += all.data[k].blocks;
+  atomic_store(&members, all.n);
+  atomic_store(&blocking, n);
+}
+
+void run_captures_forked(void) {
+  pthread_mutex_init(&lock, NULL);
+  all.n = 0;
+  count();
+}
+
+static member member_of(run_handle stream, bool per_thread) {
+  if (!stream) stream = per_thread ? RUN_OWN : RUN_LEGACY;
+  if (stream == RUN_OWN)
+    return (member){
+        .stream = stream, .thread = run_thread_number(), .context = run_context(), .blocks = true};
+  const run_stream s = run_stream_of(stream);
+  return (member){.stream = stream, .context = s.context, .blocks = s.blocks};
+}
+
+static bool is_same(const member *a, const member *b) {
+  return a->stream == b->stream && a->thread == b->thread && (!a->thread || a->context == b->context);
+}
+
+/* NULL: it is in no capture that is known. Under the lock. */
+static member *find(const member *m) {
+  for (size_t k = 0; k < all.n; k++)
+    if (is_same(&all.data[k], m)) return &all.data[k];
+  return NULL;
+}
+
+static bool is_known(const member *m) {
+  pthread_mutex_lock(&lock);
+  const bool is = find(m) != NULL;
+  pthread_mutex_unlock(&lock);
+  return is;
+}
+
+/* A stream that comes in. What was there of it is of a capture that ended unseen. */
+static void put(const member *m) {
+  pthread_mutex_lock(&lock);
+  member *was = find(m);
+  if (was)
+    *was = *m;
+  else
+    hd_vec_push(&all, *m);
+  count();
+  pthread_mutex_unlock(&lock);
+}
+
+/* With one in which a capture began, all that are in it leave. Under the lock. */
+static void leave(size_t k) {
+  const member gone = all.data[k];
+  all.data[k] = all.data[--all.n];
+  for (size_t i = 0; gone.begun && gone.capture && i < all.n; i++)
+    if (all.data[i].capture == gone.capture) all.data[i--] = all.data[--all.n];
+}
+
+static void leave_all(bool (*goes)(const member *m, const void *ctx), const void *ctx) {
+  if (!atomic_load(&members)) return;
+  pthread_mutex_lock(&lock);
+  for (size_t k = 0; k < all.n;) {
+    if (goes(&all.data[k], ctx)) {
+      leave(k);
+      k = 0;
+    } else {
+      k++;
+    }
+  }
+  count();
+  pthread_mutex_unlock(&lock);
+}
+
+static bool is_stream(const member *m, const void *ctx) {
+  return !m->thread && m->stream == *(const run_handle *)ctx;
+}
+static bool is_in(const member *m, const void *ctx) { return m->context == *(const unsigned long long *)ctx; }
+void run_captures_stream_gone(run_handle stream) { leave_all(is_stream, &stream); }
+void run_captures_context_gone(unsigned long long context) { leave_all(is_in, &context); }
+
+bool run_legacy_is_frozen(void) {
+  if (!atomic_load_explicit(&blocking, memory_order_relaxed)) return false;
+  const unsigned long long current = run_context();
+  bool is = false;
+  pthread_mutex_lock(&lock);
+  for (size_t k = 0; k < all.n; k++) {
+    const member *m = &all.data[k];
+    is = is || (m->blocks && (!current || !m->context || m->context == current));
+  }
+  pthread_mutex_unlock(&lock);
+  return is;
+}
+
+/* A stream of the capture froze the context's legacy stream when that was idle. */
+static bool keeps_legacy_idle(uint64_t capture, unsigned long long context) {
+  bool is = false;
+  pthread_mutex_lock(&lock);
+  for (size_t k = 0; k < all.n; k++) {
+    const member *m = &all.data[k];
+    is = is || (m->legacy && m->capture == capture && m->context == context);
+  }
+  pthread_mutex_unlock(&lock);
+  return is;
+}
+
+/* ---- The driver -------------------------------------------------------------------------------- */
+
+bool run_capture_asked(run_handle stream) {
+  int status = ACTIVE;
+  return !run_real.cuStreamIsCapturing || run_real.cuStreamIsCapturing(stream, &status) != RUN_SUCCESS ||
+         status;
+}
+
+/* The number of its capture; 0: there is none. Not of the legacy stream. */
 static uint64_t capture_of(run_handle stream) {
   int status = 0;
   uint64_t id = 0;
@@ -26,107 +152,120 @@ static uint64_t capture_of(run_handle stream) {
   return ask && ask(stream, &status, &id, NULL, NULL, NULL) == RUN_SUCCESS && status == ACTIVE ? id : 0;
 }
 
-bool run_capture_began_idle(run_handle stream) {
+bool run_capture_began_idle(run_handle stream, bool legacy) {
+  if (!atomic_load(&members)) return false;
+  const member m = member_of(stream, false);
   const uint64_t id = capture_of(stream);
-  bool is = false;
   pthread_mutex_lock(&lock);
-  for (size_t k = 0; id && k < idle.n; k++) is |= idle.data[k].stream == stream && idle.data[k].id == id;
+  const member *known = find(&m);
+  const bool is = id && known && known->capture == id && known->idle && (known->legacy || !legacy);
   pthread_mutex_unlock(&lock);
   return is;
 }
 
-static bool is_frozen(uint64_t id) {
-  bool is = false;
-  pthread_mutex_lock(&lock);
-  for (size_t k = 0; k < idle.n; k++) is |= idle.data[k].id == id && idle.data[k].frozen;
-  pthread_mutex_unlock(&lock);
-  return is;
+int run_captures_relax(void) {
+  int mode = RUN_CAPTURE_RELAXED;
+  int (*const exchange)(int *) = run_real.cuThreadExchangeStreamCaptureMode;
+  const bool done =
+      atomic_load_explicit(&members, memory_order_relaxed) && exchange && exchange(&mode) == RUN_SUCCESS;
+  return done ? mode : RUN_CAPTURE_RELAXED;
 }
 
-/* One place for each stream: what was there is of a capture that is over. */
-static void keep(struct idle_stream now) {
-  size_t k = 0;
-  pthread_mutex_lock(&lock);
-  while (k < idle.n && idle.data[k].stream != now.stream) k++;
-  if (k < idle.n)
-    idle.data[k] = now;
-  else
-    hd_vec_push(&idle, now);
-  pthread_mutex_unlock(&lock);
+void run_captures_restore(int mode) {
+  if (mode != RUN_CAPTURE_RELAXED) run_real.cuThreadExchangeStreamCaptureMode(&mode);
 }
-
-typedef struct before {
-  run_handle stream;
-  bool idle, legacy; /* whether that was idle, and the legacy stream */
-} before;
 
 static bool has_no_work(run_handle stream) {
-  return !run_is_captured(&(run_launch){.stream = stream}) && run_real.cuStreamQuery(stream) == RUN_SUCCESS;
+  return !(stream == RUN_LEGACY && run_legacy_is_frozen()) && !run_capture_asked(stream) &&
+         run_real.cuStreamQuery(stream) == RUN_SUCCESS;
 }
 
-static before look(run_handle stream, bool per_thread) {
+/* Within the gate: whether there is work in the stream, and in its legacy one. Where other threads are there,
+ * too, nothing is asked, and there may be. */
+static void look(member *m) {
   int mode = RUN_CAPTURE_RELAXED;
-  before b = {per_thread && !stream ? (run_handle)OWN : stream, false, false};
   const run_driver *d = &run_real;
-  if (!run_tracks || !d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode ||
-      d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS)
-    return b;
-  b.idle = has_no_work(b.stream);
-  b.legacy = has_no_work((run_handle)LEGACY);
-  d->cuThreadExchangeStreamCaptureMode(&mode);
-  return b;
+  if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode ||
+      !run_gate_try_close())
+    return;
+  if (d->cuThreadExchangeStreamCaptureMode(&mode) == RUN_SUCCESS) {
+    m->idle = has_no_work(m->stream);
+    m->legacy = m->blocks && m->context && m->context == run_context() && has_no_work(RUN_LEGACY);
+    d->cuThreadExchangeStreamCaptureMode(&mode);
+  }
+  run_gate_open();
 }
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
-static int begun(int r, before b) {
-  if (r != RUN_SUCCESS) return r;
-  atomic_fetch_add(&captures, 1);
-  const uint64_t id = b.idle && b.legacy ? capture_of(b.stream) : 0;
-  if (id)
-    keep((struct idle_stream){b.stream, id, run_is_captured(&(run_launch){.stream = (run_handle)LEGACY})});
+static member begin(run_handle stream, bool per_thread) {
+  member m = member_of(stream, per_thread);
+  run_gate_enter();
+  look(&m);
+  return m;
+}
+
+static int begun(int r, member m) {
+  if (r == RUN_SUCCESS) {
+    m.begun = true;
+    m.capture = capture_of(m.stream);
+    put(&m);
+  }
+  run_gate_leave();
   return r;
 }
 
-int run_cuStreamBeginCapture_v2(run_handle stream, int mode) {
-  const before b = look(stream, false);
-  return begun(run_real.cuStreamBeginCapture_v2(stream, mode), b);
-}
-int run_cuStreamBeginCapture_v2_ptsz(run_handle stream, int mode) {
-  const before b = look(stream, true);
-  return begun(run_real.cuStreamBeginCapture_v2_ptsz(stream, mode), b);
-}
-int run_cuStreamBeginCaptureToGraph(run_handle stream, run_handle graph, const run_handle *after,
-                                    const void *edges, size_t n, int mode) {
-  const before b = look(stream, false);
-  return begun(run_real.cuStreamBeginCaptureToGraph(stream, graph, after, edges, n, mode), b);
-}
-int run_cuStreamBeginCaptureToGraph_ptsz(run_handle stream, run_handle graph, const run_handle *after,
-                                         const void *edges, size_t n, int mode) {
-  const before b = look(stream, true);
-  return begun(run_real.cuStreamBeginCaptureToGraph_ptsz(stream, graph, after, edges, n, mode), b);
-}
+#define BEGIN(symbol, per_thread, parameters, arguments)                                                     \
+  int run_##symbol parameters {                                                                              \
+    if (!run_tracks) return run_real.symbol arguments;                                                       \
+    const member m = begin(stream, per_thread);                                                              \
+    return begun(run_real.symbol arguments, m);                                                              \
+  }
+#define BEGIN_BOTH(symbol, parameters, arguments)                                                            \
+  BEGIN(symbol, false, parameters, arguments)                                                                \
+  BEGIN(symbol##_ptsz, true, parameters, arguments)
+BEGIN_BOTH(cuStreamBeginCapture, (run_handle stream), (stream))
+BEGIN_BOTH(cuStreamBeginCapture_v2, (run_handle stream, int mode), (stream, mode))
+BEGIN_BOTH(cuStreamBeginCaptureToGraph,
+           (run_handle stream, run_handle graph, const run_handle *after, const void *edges, size_t n,
+            int mode),
+           (stream, graph, after, edges, n, mode))
+BEGIN_BOTH(cuStreamBeginRecaptureToGraph,
+           (run_handle stream, int mode, run_handle graph, void *differs, void *data),
+           (stream, mode, graph, differs, data))
 
-static int ended(int r) {
-  unsigned n = atomic_load(&captures);
-  while (n && !atomic_compare_exchange_weak(&captures, &n, n - 1)) continue;
+/* One that cannot be ended here, or by this thread, goes on. */
+static int ended(int r, run_handle stream, bool per_thread) {
+  if (!atomic_load(&members)) return r;
+  const member m = member_of(stream, per_thread);
+  if (r != RUN_SUCCESS && (m.stream == RUN_LEGACY || run_capture_asked(m.stream))) return r;
+  pthread_mutex_lock(&lock);
+  const member *known = find(&m);
+  if (known) leave((size_t)(known - all.data));
+  count();
+  pthread_mutex_unlock(&lock);
   return r;
 }
 int run_cuStreamEndCapture(run_handle stream, run_handle *graph) {
-  return ended(run_real.cuStreamEndCapture(stream, graph));
+  return ended(run_real.cuStreamEndCapture(stream, graph), stream, false);
 }
 int run_cuStreamEndCapture_ptsz(run_handle stream, run_handle *graph) {
-  return ended(run_real.cuStreamEndCapture_ptsz(stream, graph));
+  return ended(run_real.cuStreamEndCapture_ptsz(stream, graph), stream, true);
 }
 
 /* An event of a capture draws the stream into that. */
 static int waits(int (*real)(run_handle, run_handle, unsigned), run_handle stream, run_handle event,
                  unsigned flags, bool per_thread) {
-  if (!atomic_load_explicit(&captures, memory_order_relaxed)) return real(stream, event, flags);
-  const before b = look(stream, per_thread);
+  if (!atomic_load_explicit(&members, memory_order_relaxed)) return real(stream, event, flags);
+  member m = member_of(stream, per_thread);
+  if (m.stream == RUN_LEGACY || is_known(&m)) return real(stream, event, flags);
+  run_gate_enter();
+  look(&m);
   const int r = real(stream, event, flags);
-  const uint64_t id = r == RUN_SUCCESS && b.idle ? capture_of(b.stream) : 0;
-  if (id && (b.legacy || is_frozen(id))) keep((struct idle_stream){b.stream, id, false});
+  m.capture = r == RUN_SUCCESS ? capture_of(m.stream) : 0;
+  m.legacy = m.legacy || (m.blocks && m.context && keeps_legacy_idle(m.capture, m.context));
+  if (m.capture) put(&m);
+  run_gate_leave();
   return r;
 }
 int run_cuStreamWaitEvent(run_handle stream, run_handle event, unsigned flags) {

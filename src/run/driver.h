@@ -12,10 +12,16 @@
 
 typedef void *run_handle;
 
+/* Default streams: the legacy one, and the thread's own. Where stream 0 is the legacy one, both have these
+ * handles. */
+#define RUN_LEGACY ((run_handle)1)
+#define RUN_OWN ((run_handle)2)
+
 enum { RUN_SUCCESS = 0, RUN_NOT_READY = 600, RUN_NOT_SUPPORTED = 801 };
-enum { RUN_CAPTURE_RELAXED = 2, RUN_NON_BLOCKING = 1 }; /* modes of capture, flags of streams */
-enum { RUN_KERNEL_NODE = 0, RUN_GRAPH_NODE = 4 };       /* CUgraphNodeType */
-enum {                                                  /* CUlaunchAttributeID */
+enum { RUN_CAPTURE_ERROR = 900, RUN_LAST_CAPTURE_ERROR = 908 }; /* CUDA_ERROR_STREAM_CAPTURE_... */
+enum { RUN_CAPTURE_RELAXED = 2, RUN_NON_BLOCKING = 1 };         /* modes of capture, flags of streams */
+enum { RUN_KERNEL_NODE = 0, RUN_GRAPH_NODE = 4 };               /* CUgraphNodeType */
+enum {                                                          /* CUlaunchAttributeID */
        RUN_IGNORED = 0,
        RUN_WINDOW = 1,
        RUN_COOPERATIVE = 2,

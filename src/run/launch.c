@@ -5,7 +5,7 @@
 
 #include "run/watch.h"
 
-static uint64_t thread_number(void) {
+uint64_t run_thread_number(void) {
   static _Atomic uint64_t last;
   static _Thread_local uint64_t own;
   if (!own) own = atomic_fetch_add(&last, 1) + 1;
@@ -45,6 +45,7 @@ bool run_is_captured(const run_launch *l) {
   int status = 1;
   int (*const ask)(run_handle, int *) =
       l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
+  if (ask && (l->stream == RUN_LEGACY || (!l->stream && !l->per_thread))) return run_legacy_is_frozen();
   return !ask || ask(l->stream, &status) != RUN_SUCCESS || status != 0;
 }
 
@@ -53,8 +54,8 @@ static bool find_state(const run_variant *v, run_place *p, const run_launch *l, 
   if (l->exec) return !v->recipe.state_bytes || (r->state = run_exec_state(l->exec, p)) != 0;
   if (l->node || run_is_captured(l)) return false;
   if (!v->recipe.state_bytes) return true;
-  const bool own = l->stream == (run_handle)2 || (!l->stream && l->per_thread);
-  r->state = run_place_state(p, l->stream, own ? thread_number() : 0);
+  const bool own = l->stream == RUN_OWN || (!l->stream && l->per_thread);
+  r->state = run_place_state(p, l->stream, own ? run_thread_number() : 0);
   return r->state != 0;
 }
 
@@ -197,15 +198,18 @@ int run_send(const run_launch *l, run_handle f, const uint32_t grid[3], void **p
 
 static int send_either(run_kernel *k, run_handle f, const run_launch *l) {
   run_replacement r;
+  int result;
   run_variant *v = choose(k, l, &r);
-  if (k && !v && run_lever_launch(k, f, l)) return RUN_SUCCESS;
-  if (v && took(run_send(l, r.function, r.grid, r.params, r.extra), v)) return RUN_SUCCESS;
+  if (k && !v && run_lever_launch(k, f, l, &result)) return result;
+  if (v &&
+      (took(result = run_send(l, r.function, r.grid, r.params, r.extra), v) || run_is_of_capture(result)))
+    return result;
   return run_instead(run_send(l, f, l->grid, l->params, l->extra), v);
 }
 
 /* The legacy functions take a thread's own default stream by this handle. */
 static bool is_own(run_handle stream, bool per_thread) {
-  return (uintptr_t)stream == 2 || (per_thread && !stream);
+  return stream == RUN_OWN || (per_thread && !stream);
 }
 
 /* A launch that may be tuned, recorded or timed. */
@@ -285,7 +289,7 @@ static int launch_original(run_handle f, const run_launch *l) {
   if (is_own(l->stream, l->per_thread)) run_gate_own_launch();
   if (run_watches && run_lever_watched(f, l, &result)) return result;
   launched(f);
-  return k && run_lever_launch(k, f, l) ? RUN_SUCCESS : run_send(l, f, l->grid, l->params, l->extra);
+  return k && run_lever_launch(k, f, l, &result) ? result : run_send(l, f, l->grid, l->params, l->extra);
 }
 
 static int extended(const run_config *c, run_handle f, void **params, void **extra, bool per_thread) {

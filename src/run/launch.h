@@ -39,8 +39,10 @@ typedef struct run_replacement {
 /* The block of parameters that `extra` names, not NULL itself; NULL: none, or in a way that is not known. */
 const void *run_block_of(void *const *extra, size_t *bytes);
 /* Its stream's operations are captured, or may be: they run later, in other streams, and perhaps several at
- * once. */
+ * once. The legacy stream's never are; it takes no launch while it is frozen (watch.h). */
 bool run_is_captured(const run_launch *l);
+/* This thread's number, from 1. */
+uint64_t run_thread_number(void);
 /* The variant that takes the place of the kernel's launch, and how; NULL: none does. Takes no lock. */
 run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r);
 /* Hands a launch to the driver as the program asked for it, but for these. */
@@ -49,15 +51,18 @@ int run_send(const run_launch *l, run_handle function, const uint32_t grid[3], v
 bool run_replace(run_variant *v, const run_launch *l, run_replacement *r);
 /* The parameters of a node with the variant in the kernel's place; NULL: none takes it. As run_choose. */
 run_variant *run_node_choose(const run_node *p, run_exec *exec, run_node *out, run_replacement *r);
+/* The driver refused a launch on account of a capture, whatever it is of: another attempt would be an error
+ * that the program did not cause. */
+static inline bool run_is_of_capture(int r) { return r >= RUN_CAPTURE_ERROR && r <= RUN_LAST_CAPTURE_ERROR; }
 /* The driver did not take the replacement, and this is what it said of the original: when it took that, the
  * variant is at fault, and is not used again. */
 int run_instead(int original, run_variant *v);
 
 /* ---- Levers of the launch alone (levers.c) ----------------------------------------------------- */
 
-/* Makes the launch of the program's own kernel with the attribute that a verdict has for it; false: there is
- * none, or the driver does not take it. Takes no lock. */
-bool run_lever_launch(run_kernel *k, run_handle function, const run_launch *l);
+/* Makes the launch of the program's own kernel with the attribute that a verdict has for it, with *result;
+ * false: there is none, or the driver does not take it. Takes no lock. */
+bool run_lever_launch(run_kernel *k, run_handle function, const run_launch *l, int *result);
 
 /* ---- Executable graphs (exec.c) ---------------------------------------------------------------- */
 

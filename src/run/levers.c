@@ -142,13 +142,14 @@ static int send(const run_attribute *a, run_handle f, const run_launch *l) {
   return real(&own, f, l->params, l->extra);
 }
 
-bool run_lever_launch(run_kernel *k, run_handle f, const run_launch *l) {
+bool run_lever_launch(run_kernel *k, run_handle f, const run_launch *l, int *result) {
   run_attribute a;
   for (run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
     if (v->shared != l->shared || memcmp(v->grid, l->grid, sizeof v->grid) != 0 ||
         memcmp(v->block, l->block, sizeof v->block) != 0 || !make(v->lever, f, l, &v->is_pointer, &a))
       continue;
-    if (send(&a, f, l) != RUN_SUCCESS) return false;
+    *result = send(&a, f, l);
+    if (*result != RUN_SUCCESS) return run_is_of_capture(*result);
     atomic_fetch_add_explicit(&k->steered, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&k->saved, v->saves, memory_order_relaxed);
     return true;
@@ -221,8 +222,10 @@ static run_trial_of_levers *begin(const run_kernel *k, const run_shape *s, run_h
     if (make(&levers[i], f, l, NULL, &a)) t->which[t->n++] = &levers[i];
   t->tried = t->n - 1;
   if (run_gpu_of(&gpu)) run_tune_describe(k, s, &gpu, &v);
+  const int mode = run_captures_relax();
   t->over = !gpu.name[0] || run_has_verdict(&v.key) || d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS ||
             d->cuEventCreate(&t->end, 0) != RUN_SUCCESS;
+  run_captures_restore(mode);
   return t;
 }
 
@@ -278,7 +281,8 @@ static void decide(run_kernel *k, const run_shape *s, run_trial_of_levers *t) {
 /* The time of the launch before, once it is known. */
 static bool look_back(run_trial_of_levers *t) {
   float ms;
-  const int r = run_real.cuEventElapsedTime(&ms, t->begin, t->end);
+  const int mode = run_captures_relax(), r = run_real.cuEventElapsedTime(&ms, t->begin, t->end);
+  run_captures_restore(mode);
   if (r == RUN_NOT_READY) return false;
   t->waits = false;
   if (r != RUN_SUCCESS) return true; /* and the launch is made once more */

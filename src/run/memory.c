@@ -9,11 +9,7 @@ bool run_watches, run_tracks, run_gates;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
   HD_VEC(run_range) ranges; /* by address; none overlap */
-  HD_VEC(struct stream {
-    run_handle handle;
-    unsigned long long context; /* its number */
-  })
-  streams;
+  HD_VEC(run_stream) streams;
   bool lost; /* something could not be noted: nothing is known any more */
   bool shared;
 } seen;
@@ -44,9 +40,14 @@ static void drop_between(uint64_t at, uint64_t bytes) {
   seen.ranges.n -= to - from;
 }
 
+unsigned long long run_context(void) {
+  unsigned long long id;
+  return run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &id) == RUN_SUCCESS ? id : 0;
+}
+
 static void add(run_range r) {
   if (!r.at || !r.bytes) return;
-  if (!run_real.cuCtxGetId || run_real.cuCtxGetId(NULL, &r.context) != RUN_SUCCESS) r.context = 0;
+  r.context = run_context();
   pthread_mutex_lock(&lock);
   if (seen.ranges.n) drop_between(r.at, r.bytes); /* left over from a context that is gone */
   if (hd_vec_push(&seen.ranges, r)) {
@@ -119,10 +120,9 @@ bool run_memory_is_shared(void) {
 
 /* ---- Streams ----------------------------------------------------------------------------------- */
 
-static int made(int r, const run_handle *stream) {
+static int made(int r, const run_handle *stream, unsigned flags) {
   if (r != RUN_SUCCESS || !run_tracks) return r;
-  struct stream one = {*stream, 0};
-  if (!run_real.cuCtxGetId || run_real.cuCtxGetId(NULL, &one.context) != RUN_SUCCESS) one.context = 0;
+  const run_stream one = {*stream, run_context(), !(flags & RUN_NON_BLOCKING)};
   pthread_mutex_lock(&lock);
   if (!hd_vec_push(&seen.streams, one)) seen.lost = true;
   pthread_mutex_unlock(&lock);
@@ -135,6 +135,7 @@ void run_stream_gone(run_handle stream) {
   for (size_t k = 0; k < seen.streams.n; k++)
     if (seen.streams.data[k].handle == stream) seen.streams.data[k--] = seen.streams.data[--seen.streams.n];
   pthread_mutex_unlock(&lock);
+  run_captures_stream_gone(stream);
 }
 
 void run_streams_gone(unsigned long long context) {
@@ -142,29 +143,39 @@ void run_streams_gone(unsigned long long context) {
   for (size_t k = 0; k < seen.streams.n; k++)
     if (seen.streams.data[k].context == context) seen.streams.data[k--] = seen.streams.data[--seen.streams.n];
   pthread_mutex_unlock(&lock);
+  run_captures_context_gone(context);
 }
 
-run_handle *run_streams_all(size_t *n) {
-  static const run_handle defaults[] = {(run_handle)1, (run_handle)2}; /* legacy, the thread's own */
+run_stream *run_streams_all(size_t *n) {
+  static const run_stream defaults[] = {{RUN_LEGACY, 0, true}, {RUN_OWN, 0, true}};
   enum { DEFAULTS = sizeof defaults / sizeof *defaults };
   pthread_mutex_lock(&lock);
   const size_t own = seen.streams.n;
-  run_handle *all = malloc((DEFAULTS + own) * sizeof *all);
+  run_stream *all = malloc((DEFAULTS + own) * sizeof *all);
   if (all) memcpy(all, defaults, sizeof defaults);
-  for (size_t k = 0; all && k < own; k++) all[DEFAULTS + k] = seen.streams.data[k].handle;
+  if (all && own) memcpy(all + DEFAULTS, seen.streams.data, own * sizeof *all);
   pthread_mutex_unlock(&lock);
   *n = DEFAULTS + own;
   return all;
 }
 
+run_stream run_stream_of(run_handle stream) {
+  run_stream one = {stream, 0, true};
+  pthread_mutex_lock(&lock);
+  for (size_t k = 0; k < seen.streams.n; k++)
+    if (seen.streams.data[k].handle == stream) one = seen.streams.data[k];
+  pthread_mutex_unlock(&lock);
+  return one;
+}
+
 int run_cuStreamCreate(run_handle *stream, unsigned flags) {
-  return made(run_real.cuStreamCreate(stream, flags), stream);
+  return made(run_real.cuStreamCreate(stream, flags), stream, flags);
 }
 int run_cuStreamCreateWithPriority(run_handle *stream, unsigned flags, int priority) {
-  return made(run_real.cuStreamCreateWithPriority(stream, flags, priority), stream);
+  return made(run_real.cuStreamCreateWithPriority(stream, flags, priority), stream, flags);
 }
 int run_cuGreenCtxStreamCreate(run_handle *stream, run_handle context, unsigned flags, int priority) {
-  return made(run_real.cuGreenCtxStreamCreate(stream, context, flags, priority), stream);
+  return made(run_real.cuGreenCtxStreamCreate(stream, context, flags, priority), stream, flags);
 }
 
 /* ---- Allocations ------------------------------------------------------------------------------- */

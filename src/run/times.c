@@ -32,7 +32,9 @@ static void take_times(void) {
 void run_times_take(void) {
   if (!run_settings.profile[0] || !run_real.cuEventElapsedTime) return;
   pthread_mutex_lock(&lock);
+  const int mode = run_captures_relax();
   take_times();
+  run_captures_restore(mode);
   pthread_mutex_unlock(&lock);
 }
 
@@ -46,10 +48,12 @@ bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out) {
   const run_driver *d = &run_real;
   if (!k || !d->cuEventCreate || !d->cuEventElapsedTime || run_is_captured(l)) return false;
   pthread_mutex_lock(&lock);
+  const int mode = run_captures_relax();
   take_times();
   timing *t = n < PENDING ? &pending[(first + n) % PENDING] : NULL;
   if (t && !t->begin && d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS) t->begin = NULL;
   if (t && !t->end && d->cuEventCreate(&t->end, 0) != RUN_SUCCESS) t->end = NULL;
+  run_captures_restore(mode);
   const bool ok = t && t->begin && t->end && record(l, t->begin) == RUN_SUCCESS;
   if (ok) *out = (run_time){k, t->end};
   /* Until it ends, no other thread may take its place. */

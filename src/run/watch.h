@@ -51,16 +51,41 @@ bool run_memory_find(uint64_t address, uint64_t *at, uint64_t *bytes);
 void run_memory_forked(void);
 /* Another process may have some of it. */
 bool run_memory_is_shared(void);
-/* The default streams, and those that the program made and has not destroyed, malloc'd; NULL: no memory. */
-run_handle *run_streams_all(size_t *n);
+/* The number of the current context; 0: it is not known. */
+unsigned long long run_context(void);
+
+typedef struct run_stream {
+  run_handle handle;
+  unsigned long long context; /* its number; 0: not known, or the current one's of a default stream */
+  bool blocks;                /* it and the context's legacy stream wait for each other */
+} run_stream;
+/* The legacy stream, the thread's own, and those that the program made and has not destroyed, malloc'd; NULL:
+ * no memory. */
+run_stream *run_streams_all(size_t *n);
+/* One that was made; of others it is presumed that they block. */
+run_stream run_stream_of(run_handle stream);
 void run_stream_gone(run_handle stream);
 /* A context takes its streams with it, whose handles mean nothing then. */
 void run_streams_gone(unsigned long long context);
 
 /* ---- Captures (captures.c) --------------------------------------------------------------------- */
 
-/* The stream is captured, and was idle as that began for it, as the legacy one was. */
-bool run_capture_began_idle(run_handle stream);
+/* The stream is captured, and was idle as that began for it; `legacy`: and so was the legacy stream of the
+ * stream's context, which it blocks. */
+bool run_capture_began_idle(run_handle stream, bool legacy);
+/* Whether a stream is captured, by the driver. Not of the legacy one while that is frozen. */
+bool run_capture_asked(run_handle stream);
+/* A stream that blocks the current context's legacy one is under a capture that heddle saw begin: the legacy
+ * one takes no work then, and the driver answers whatever it is asked of that with an error. Takes a lock
+ * that no one holds for long, and that only while such a stream is captured. */
+bool run_legacy_is_frozen(void);
+/* While captures go on, some calls that have nothing to do with them are refused, and end them, but for
+ * threads in the relaxed mode: this one is in it until run_captures_restore, given what this gave. */
+int run_captures_relax(void);
+void run_captures_restore(int mode);
+/* They leave the captures that they are in. */
+void run_captures_stream_gone(run_handle stream);
+void run_captures_context_gone(unsigned long long context);
 /* In a child of a fork. */
 void run_captures_forked(void);
 

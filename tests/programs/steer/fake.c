@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
-enum { FAILED = 2, MOST_HANDLES = 1 << 20 };
+enum { OWN = 2, FAILED = 2, MOST_HANDLES = 1 << 20 };
 
 static atomic_ulong calls, launches, handles;
 static atomic_long held;
@@ -33,6 +33,7 @@ static struct {
   atomic_uint from, params; /* params: how many its first kernel has */
   char name[16];            /* of a function */
   atomic_bool gone, streams, loaded, blocks;
+  unsigned long long context; /* of a stream */
 } given[MOST_HANDLES];
 
 /* 0: none of those that were handed out. */
@@ -59,7 +60,7 @@ EXPORT unsigned long fake_compiled(void) { return compiled; }
 
 static int load(run_handle *out, const char *image) {
   fake_load(1);
-  const int r = hand_out(out, NULL);
+  const int disturbs = fake_disturb(), r = disturbs ? disturbs : hand_out(out, NULL);
   fake_load(-1);
   if (image[0] != 0x7f)
     compiled++;
@@ -86,11 +87,12 @@ static int function_of(run_handle *out, run_handle module, const char *name) {
 static int unload(run_handle h) {
   const int r = call();
   if (number(h)) given[number(h)].gone = true;
-  return r;
+  return r ? r : fake_disturb();
 }
 
-static int launched(run_handle function) {
+static int launched(run_handle function, run_handle stream, bool per_thread) {
   int r = call();
+  if (!r) r = fake_use(stream, per_thread);
   fake_launch(&given[number(function)].loaded);
   if (!r && fail > 0 && given[given[number(function)].from].gone) r = FAKE_GONE;
   if (!r) atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
@@ -116,9 +118,11 @@ static void act(run_handle function, void **params) {
  * Events that are recorded behind it know. */
 static atomic_bool streams;
 
-static int record(run_handle event) {
+static int record(run_handle event, run_handle stream, bool per_thread) {
   given[number(event)].streams = streams;
-  return call();
+  fake_record(event, stream, per_thread);
+  const int r = call();
+  return r ? r : fake_use(stream, per_thread);
 }
 
 static void look_at(const run_config *c, void **params) {
@@ -131,8 +135,8 @@ static void look_at(const run_config *c, void **params) {
   }
 }
 
-static int launch(run_handle function, void **params) {
-  const int r = launched(function);
+static int launch(run_handle function, void **params, run_handle stream, bool per_thread) {
+  const int r = launched(function, stream, per_thread);
   if (!r) act(function, params);
   return r;
 }
@@ -151,7 +155,7 @@ static int kernel(run_handle *out, run_handle library, const char *name) {
 }
 
 static int allocate(uint64_t *address, size_t bytes) {
-  const int r = call();
+  const int failed = call(), r = failed ? failed : fake_disturb();
   fake_may_wait();
   if (!r) *address = (uint64_t)(uintptr_t)calloc(1, bytes);
   if (!r) held++;
@@ -200,13 +204,20 @@ static int made(void **cubin, size_t *bytes) {
 static int make_function_ready(run_handle function) {
   fake_may_wait();
   given[number(function)].loaded = true;
-  return call();
+  const int r = call();
+  return r ? r : fake_disturb();
 }
 
 static int make_stream(run_handle *out, unsigned flags) {
   const int r = hand_out(out, NULL);
   if (!r) given[number(*out)].blocks = !(flags & RUN_NON_BLOCKING);
+  if (!r) given[number(*out)].context = fake_current();
   return r;
+}
+
+void fake_stream(run_handle stream, unsigned long long *context, bool *blocks) {
+  *context = given[number(stream)].context;
+  *blocks = given[number(stream)].blocks;
 }
 
 static bool any_blocks(void) {
@@ -214,6 +225,17 @@ static bool any_blocks(void) {
     if (given[k].blocks && fake_query((run_handle)(uintptr_t)(0x100000 + 64 * (uintptr_t)(k - 1)), false))
       return true;
   return false;
+}
+
+static int query(run_handle stream) {
+  const int disturbs = fake_disturb(), r = disturbs ? disturbs : fake_ask(stream);
+  return r ? r : fake_query(stream, (uintptr_t)stream < 2 && any_blocks());
+}
+
+static int time_between(float *ms, run_handle end) {
+  const int r = fake_disturb();
+  *ms = given[number(end)].streams ? 0.5F : 1;
+  return r ? r : call();
 }
 
 static int same(run_handle *out, run_handle from) {
@@ -251,7 +273,7 @@ GIVES(cuKernelGetParamInfo, (run_handle kernel, size_t index, size_t *offset, si
       (call(), FAILED))
 GIVES(cuCtxGetLimit, (size_t * value, int limit), (*value = 1 << 20, call()))
 GIVES(cuCtxGetDevice, (int *device), answer(device, 0))
-GIVES(cuCtxGetId, (run_handle context, unsigned long long *id), (*id = 1, call()))
+GIVES(cuCtxGetId, (run_handle context, unsigned long long *id), (*id = context ? 1 : fake_current(), call()))
 GIVES(cuMemcpyBatchAsync,
       (uint64_t flag, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g),
       wait_for((atomic_int *)(uintptr_t)flag, (const uint64_t[]){a, b, c, d, e, f, g}))
@@ -279,7 +301,8 @@ GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *nam
       kernel(out, library, name))
 GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), same(function, kernel))
 GIVES(cuMemAlloc_v2, (uint64_t * address, size_t bytes), allocate(address, bytes))
-GIVES(cuMemFree_v2, (uint64_t address), (free((void *)(uintptr_t)address), held--, fake_may_wait(), call()))
+GIVES(cuMemFree_v2, (uint64_t address),
+      (free((void *)(uintptr_t)address), held--, fake_may_wait(), fake_disturb() ? FAILED : call()))
 GIVES(cuMemGetInfo_v2, (size_t * left, size_t *total), (*left = *total = 1 << 30, call()))
 GIVES(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, run_handle stream),
       copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes))
@@ -289,22 +312,27 @@ GIVES(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, run_ha
       copy((void *)(uintptr_t)to, from, bytes))
 GIVES(cuMemsetD8Async, (uint64_t address, unsigned char value, size_t bytes, run_handle stream),
       (fail > 0 ? memset((void *)(uintptr_t)address, value, bytes) : NULL, call()))
-GIVES(cuEventElapsedTime, (float *ms, run_handle begin, run_handle end),
-      (*ms = given[number(end)].streams ? 0.5F : 1, call()))
-GIVES(cuEventRecord, (run_handle event, run_handle stream), record(event))
+GIVES(cuEventElapsedTime, (float *ms, run_handle begin, run_handle end), time_between(ms, end))
+GIVES(cuEventRecord, (run_handle event, run_handle stream), record(event, stream, false))
+GIVES(cuEventRecord_ptsz, (run_handle event, run_handle stream), record(event, stream, true))
 GIVES(cuEventCreate, (run_handle * event, unsigned flags), hand_out(event, NULL))
 GIVES(cuStreamCreate, (run_handle * stream, unsigned flags), make_stream(stream, flags))
-GIVES(cuStreamQuery, (run_handle stream), fake_query(stream, (uintptr_t)stream < 2 && any_blocks()))
+GIVES(cuStreamCreateWithPriority, (run_handle * stream, unsigned flags, int priority),
+      make_stream(stream, flags))
+GIVES(cuStreamQuery, (run_handle stream), query(stream))
 GIVES(cuFuncLoad, (run_handle function), make_function_ready(function))
-GIVES(cuStreamIsCapturing, (run_handle stream, int *status), answer(status, 0))
 GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, run_handle function, int threads, size_t shared),
       answer(n, 2))
 GIVES(cuLaunchKernel,
       (run_handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
        unsigned shared, run_handle stream, void **params, void **extra),
-      (fail > 0 ? look_at(NULL, params) : (void)0, launch(function, params)))
+      (fail > 0 ? look_at(NULL, params) : (void)0, launch(function, params, stream, false)))
+GIVES(cuLaunchKernel_ptsz,
+      (run_handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+       unsigned shared, run_handle stream, void **params, void **extra),
+      (fail > 0 ? look_at(NULL, params) : (void)0, launch(function, params, stream, true)))
 GIVES(cuLaunchKernelEx, (const run_config *config, run_handle function, void **params, void **extra),
-      (fail > 0 ? look_at(config, params) : (void)0, launch(function, params)))
+      (fail > 0 ? look_at(config, params) : (void)0, launch(function, params, config->stream, false)))
 GIVES(cuGraphAddKernelNode_v2,
       (run_handle * node, run_handle graph, const run_handle *after, size_t n, const run_node *p),
-      graph ? fake_add_node(node, p) : launched(p->function))
+      graph ? fake_add_node(node, p) : launched(p->function, (run_handle)OWN, false))

@@ -41,6 +41,22 @@ void fake_load(int change);
 void fake_launch(atomic_bool *is_loaded);
 int fake_query(run_handle stream, bool blocks);
 
+/* Answers with an error on account of a capture, whoever asked (fake_capture.c). */
+unsigned long fake_refused(void);
+/* The number of this thread's current context, 1 unless it is set. */
+void fake_context(unsigned long long context);
+unsigned long long fake_current(void);
+/* For fake.c: the error that a call gives which puts something into the stream, asks for its work, or may
+ * disturb a capture; 0: none. An event that is recorded. */
+int fake_use(run_handle stream, bool per_thread);
+int fake_ask(run_handle stream);
+int fake_disturb(void);
+void fake_record(run_handle event, run_handle stream, bool per_thread);
+/* For fake_capture.c: from the first work on, a while in which other threads may come between; a stream that
+ * was made. */
+void fake_linger(void);
+void fake_stream(run_handle stream, unsigned long long *context, bool *blocks);
+
 /* For fake_graph.c: whether this call fails; how many parameters the function has. */
 int fake_call(void);
 unsigned fake_params(run_handle function);

@@ -8,10 +8,12 @@ static atomic_bool busy, slow;
 static atomic_ulong waits;
 static atomic_int loading;
 static run_handle in;
+static unsigned long long where; /* the context, of the legacy stream */
 static pthread_t by;
 
 __attribute__((visibility("default"))) void fake_begin(run_handle stream) {
   in = stream;
+  where = fake_current();
   by = pthread_self();
   slow = true;
   busy = true;
@@ -19,6 +21,10 @@ __attribute__((visibility("default"))) void fake_begin(run_handle stream) {
 
 __attribute__((visibility("default"))) void fake_end(void) { busy = false; }
 __attribute__((visibility("default"))) unsigned long fake_waits(void) { return waits; }
+
+void fake_linger(void) {
+  if (slow) usleep(50);
+}
 
 void fake_may_wait(void) {
   if (busy) waits++;
@@ -37,9 +43,11 @@ void fake_launch(atomic_bool *is_loaded) {
   *is_loaded = true;
 }
 
-/* Stream 2 is the thread's own. The legacy one waits for those that block it. */
+/* Stream 2 is the thread's own. The legacy one waits for those that block it, and may have work itself. */
 int fake_query(run_handle stream, bool blocks) {
   const bool own = stream == (run_handle)2, legacy = (uintptr_t)stream < 2;
-  const bool works = own ? in == stream && pthread_equal(by, pthread_self()) : legacy ? blocks : in == stream;
+  const bool works = own      ? in == stream && pthread_equal(by, pthread_self())
+                     : legacy ? blocks || (in == (run_handle)1 && where == fake_current())
+                              : in == stream;
   return busy && works ? RUN_NOT_READY : 0;
 }

@@ -5,7 +5,7 @@
 #include "fake.h"
 
 #define EXPORT __attribute__((visibility("default")))
-enum { NODES = 4, EXECS = 256, WORDS = 8, FAILED = 2 };
+enum { NODES = 4, EXECS = 4096, WORDS = 8, FAILED = 2 };
 
 typedef struct words {
   run_handle function;
