@@ -166,9 +166,7 @@ bool run_capture_began_idle(run_handle stream, bool legacy) {
 int run_captures_relax(void) {
   int mode = RUN_CAPTURE_RELAXED;
   int (*const exchange)(int *) = run_real.cuThreadExchangeStreamCaptureMode;
-  const bool done =
-      atomic_load_explicit(&members, memory_order_relaxed) && exchange && exchange(&mode) == RUN_SUCCESS;
-  return done ? mode : RUN_CAPTURE_RELAXED;
+  return exchange && exchange(&mode) == RUN_SUCCESS ? mode : RUN_CAPTURE_RELAXED;
 }
 
 void run_captures_restore(int mode) {

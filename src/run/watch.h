@@ -79,8 +79,9 @@ bool run_capture_asked(run_handle stream);
  * one takes no work then, and the driver answers whatever it is asked of that with an error. Takes a lock
  * that no one holds for long, and that only while such a stream is captured. */
 bool run_legacy_is_frozen(void);
-/* While captures go on, some calls that have nothing to do with them are refused, and end them, but for
- * threads in the relaxed mode: this one is in it until run_captures_restore, given what this gave. */
+/* While captures go on, of which heddle need not know, some calls that have nothing to do with them are
+ * refused, and end them, but for threads in the relaxed mode: this one is in it until run_captures_restore,
+ * given what this gave. */
 int run_captures_relax(void);
 void run_captures_restore(int mode);
 /* They leave the captures that they are in. */

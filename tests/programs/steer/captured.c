@@ -237,6 +237,31 @@ static void machine_code(void) {
   ok(cuModuleUnload(module));
 }
 
+/* A capture of which heddle sees neither the beginning nor the end. */
+static void unseen(int mode) {
+  run_handle module, late;
+  now = "unseen";
+  ok(cuModuleLoadData(&module, PTX_ORDER));
+  ok(cuModuleLoadData(&late, PTX_COUNTING));
+  run_handle known = function_of(module);
+  ok(fake_begin_unseen(blocking, mode));
+  ok(launch(known, blocking, false));
+  const long held = fake_held();
+  ok(launch(function_of(late), blocking, false));
+  if (fake_held() != held)
+    fail("things that were made, though nobody knows what the stream did before", fake_held() - held);
+  ok(launch(known, other, false));
+  ok(cuStreamWaitEvent(waiting, NULL, 0));
+  ok(cuStreamSynchronize(other));
+  make_executable(known);
+  expect_own("it goes on");
+  ok(fake_end_unseen(blocking));
+  ok(launch(known, NULL, false));
+  ok(cuModuleUnload(module));
+  ok(cuModuleUnload(late));
+  expect_own("it is over");
+}
+
 /* Calls that do not end the capture. */
 static void no_endings(void) {
   run_handle module, event, captured;
@@ -419,6 +444,7 @@ int main(int argc, char **argv) {
   invalidated(NULL, false);
   invalidated((run_handle)LEGACY, false);
   invalidated((run_handle)LEGACY, true);
+  for (int mode = 0; mode < 3; mode++) unseen(mode);
   machine_code();
   no_endings();
   stream_goes();

@@ -43,6 +43,9 @@ int fake_query(run_handle stream, bool blocks);
 
 /* Answers with an error on account of a capture, whoever asked (fake_capture.c). */
 unsigned long fake_refused(void);
+/* A capture that begins and ends past whatever stands in front of the driver. */
+int fake_begin_unseen(run_handle stream, int mode);
+int fake_end_unseen(run_handle stream);
 /* The number of this thread's current context, 1 unless it is set. */
 void fake_context(unsigned long long context);
 unsigned long long fake_current(void);

@@ -179,6 +179,7 @@ static int begin(run_handle h, bool per_thread, int mode) {
   fake_linger();
   return r;
 }
+EXPORT int fake_begin_unseen(run_handle h, int mode) { return begin(h, false, mode); }
 #define BEGINS(symbol, parameters, mode)                                                                     \
   EXPORT int symbol parameters { return begin(stream, false, mode); }                                        \
   EXPORT int symbol##_ptsz parameters { return begin(stream, true, mode); }
@@ -212,6 +213,7 @@ static int end(run_handle h, bool per_thread, run_handle *graph) {
   pthread_mutex_unlock(&lock);
   return r;
 }
+EXPORT int fake_end_unseen(run_handle h) { return end(h, false, &(run_handle){NULL}); }
 EXPORT int cuStreamEndCapture(run_handle stream, run_handle *graph) { return end(stream, false, graph); }
 EXPORT int cuStreamEndCapture_ptsz(run_handle stream, run_handle *graph) { return end(stream, true, graph); }
 
