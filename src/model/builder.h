@@ -54,6 +54,7 @@ typedef struct pace_builder {
   bool later_stores[SPACES];
   uint32_t copies[PACE_GROUPS]; /* asynchronous copies: number of the last load of each group, a ring */
   uint32_t n_copies, waited_copies;
+  uint32_t ahead;     /* groups that may be under way when the warp waits at a barrier for copies */
   uint32_t open_copy; /* of the group that is not committed; 0: none */
   uint64_t joined;    /* when the last load arrives that others are joined with */
   bool goes_on;       /* the turn of a loop goes on in the block of the turn before */

@@ -158,11 +158,15 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   /* More accesses may wait for it by then. */
   for (uint32_t i = 0; c->policy.kind != HD_SCHED_LRR && i < c->schedulers; i++) c->choice[i].stale = true;
   if (w->event == EVENT_LOAD) {
-    uint64_t *slot = &w->arrival[w->loads % PACE_LOADS];
-    if (w->loads >= PACE_LOADS) w->older = later_of(w->older, *slot);
-    if (w->joined && w->loads) there = later_of(there, w->arrival[(w->loads - 1) % PACE_LOADS]);
-    *slot = there;
-    w->loads++;
+    const bool joined = w->joined && w->loads;
+    uint64_t *slot = &w->arrival[(joined ? w->loads - 1 : w->loads) % PACE_LOADS];
+    if (joined) {
+      *slot = later_of(there, *slot);
+    } else {
+      if (w->loads >= PACE_LOADS) w->older = later_of(w->older, *slot);
+      *slot = there;
+      w->loads++;
+    }
   }
   /* A store waits until the queues have taken it, and is on its way for as long as a load. */
   bool store = model_stream_kind(attr) == HD_ACCESS_STORE;

@@ -204,6 +204,7 @@ static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *i
   const hd_ptx_form *f = &m->forms[s->form];
   uint32_t flags = f->flags;
   cost_of(m, f, in);
+  in->expects = f->op == HD_OP_MBARRIER && hd_ptx_form_has(f, HD_M_EXPECT_TX);
   in->counts = f->op == HD_OP_ADD || f->op == HD_OP_SUB;
   in->compares = f->op == HD_OP_SETP;
   if (flags & (HD_OPF_LEAVES | HD_OPF_CALLS)) {
@@ -448,6 +449,8 @@ static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list 
     in->leader = leader;
     leader = false;
     classify(m, s, in);
+    c->n_copy_barriers +=
+        m->forms[s->form].op == HD_OP_MBARRIER && hd_ptx_form_has(&m->forms[s->form], HD_M_INIT);
     l->src.n = l->dst.n = 0;
     if (!hd_ptx_visit(m, s, note_register, l) && l->failed) return false;
     in->n_src = (uint32_t)l->src.n;

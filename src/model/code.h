@@ -57,6 +57,7 @@ typedef struct model_inst {
   uint32_t work; /* UNIT_TENSOR, UNIT_MMA: multiply-adds of f16 */
   uint8_t keep;  /* CLASS_COPY_WAIT: groups that may still be under way */
   bool polls;    /* CLASS_COPY_WAIT: stands in a loop until the data is there */
+  bool expects;  /* says what the copies beside it bring: another group than that before */
   bool counts;   /* adds a constant to a register */
   bool compares; /* sets predicates from registers */
   uint32_t
@@ -77,6 +78,7 @@ typedef struct model_code {
   hd_arena arena;
   model_func *funcs; /* as the module's; n 0: a declaration */
   uint32_t n_funcs;
+  uint32_t n_copy_barriers; /* mbarriers that its code makes, each named once */
 } model_code;
 
 hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d);

@@ -173,9 +173,10 @@ static void put_off(pace_builder *b, const model_inst *in, uint32_t first_reg, u
     b->put_off[first_reg + in->regs[i]] = true;
 }
 
-static void load(pace_builder *b, const model_inst *in, uint32_t first_reg, uint32_t events) {
+/* `joins`: it counts as a part of the load before. */
+static void load(pace_builder *b, const model_inst *in, uint32_t first_reg, uint32_t events, bool joins) {
   uint64_t there = issue_access(b, in);
-  for (uint32_t e = 0; e < events; e++) pace_event(b, EVENT_LOAD, e > 0);
+  for (uint32_t e = 0; e < events; e++) pace_event(b, EVENT_LOAD, joins || e > 0);
   if (events) {
     set_results(b, in, first_reg, there, b->loads);
     return;
@@ -200,13 +201,15 @@ static void store(pace_builder *b, const model_inst *in, uint32_t first_reg, uin
   b->later_stores[GLOBAL] = true;
 }
 
+static void end_group(pace_builder *b) {
+  if (b->open_copy) b->copies[b->n_copies++ % PACE_GROUPS] = b->open_copy;
+  b->open_copy = 0;
+}
+
 static void await_copies(pace_builder *b, const model_inst *in) {
-  if (in->polls) { /* the oldest that was not waited for */
-    if (b->open_copy) {
-      b->copies[b->n_copies++ % PACE_GROUPS] = b->open_copy;
-      b->open_copy = 0;
-    }
-    if (b->waited_copies < b->n_copies) wait_for(b, b->copies[b->waited_copies++ % PACE_GROUPS]);
+  if (in->polls) { /* the oldest that was not waited for; a warp that only copies waits for a free place */
+    end_group(b);
+    if (b->waited_copies + b->ahead < b->n_copies) wait_for(b, b->copies[b->waited_copies++ % PACE_GROUPS]);
     return;
   }
   if (b->n_copies > in->keep && b->n_copies - in->keep <= PACE_GROUPS) {
@@ -218,6 +221,7 @@ static void await_copies(pace_builder *b, const model_inst *in) {
 void pace_process(pace_builder *b, const model_inst *in, uint32_t first_reg, uint32_t events,
                   uint32_t wavefronts) {
   bool pending = is_pending(b, in, first_reg);
+  if (in->expects) end_group(b);
   unsigned cls = in->cls;
   if (!events && wavefronts && (cls == CLASS_LOAD || cls == CLASS_ATOMIC)) cls = CLASS_SHARED_LOAD;
   if (!events && wavefronts && cls == CLASS_STORE) cls = CLASS_SHARED_STORE;
@@ -236,7 +240,7 @@ void pace_process(pace_builder *b, const model_inst *in, uint32_t first_reg, uin
     if (pending || (b->later_stores[GLOBAL] && !in->unordered)) pace_catch_up(b);
     await_operands(b, in, first_reg);
     if (events) make_room(b, in, b->words);
-    load(b, in, first_reg, events);
+    load(b, in, first_reg, events, false);
     return;
   case CLASS_STORE: store(b, in, first_reg, events, pending); return;
   case CLASS_FETCH:
@@ -260,7 +264,8 @@ void pace_process(pace_builder *b, const model_inst *in, uint32_t first_reg, uin
     pace_catch_up(b);
     await_operands(b, in, first_reg);
     if (cls == CLASS_ATOMIC && events) b->repeats = wavefronts;
-    load(b, in, first_reg, events);
+    /* The copies of a group are waited for together. */
+    load(b, in, first_reg, events, cls == CLASS_COPY && b->open_copy && b->open_copy == b->loads);
     if (cls == CLASS_COPY && events) b->open_copy = b->loads;
     return;
   case CLASS_COPY_COMMIT:

@@ -138,6 +138,22 @@ static void do_step(pace_builder *b, const model_paths *paths, const model_path_
   for (uint32_t k = groups * at_once; k < turns && !b->failed; k++) do_turns(b, paths, r, 1);
 }
 
+/* A warp that issues copies and works with none of them (a producer, where warps are specialised) waits until
+ * others have done with an earlier group. There is a barrier for a group that comes, and one for it to go. */
+static uint32_t copies_ahead(const pace_builder *b, const model_paths *paths, const model_path *p) {
+  bool copies = false;
+  for (uint32_t k = 0; k < p->n_steps; k++) {
+    const model_path_run *r = &paths->runs.data[paths->steps.data[p->step + k].run];
+    const model_func *f = &b->code->funcs[r->func];
+    for (uint32_t i = r->first; i <= r->last && i < f->n; i++) {
+      const model_inst *in = &f->insts[i];
+      if (in->unit == UNIT_TENSOR || in->unit == UNIT_MMA || in->cls == CLASS_SHARED_LOAD) return 0;
+      copies |= in->cls == CLASS_COPY;
+    }
+  }
+  return copies && b->code->n_copy_barriers >= 4 ? b->code->n_copy_barriers / 2 - 1 : 0;
+}
+
 static void do_path(pace_builder *b, const model_paths *paths, const model_path *p, model_pace_path *out) {
   memset(b->ready, 0, b->n_regs * sizeof *b->ready);
   memset(b->token, 0, b->n_regs * sizeof *b->token);
@@ -150,6 +166,7 @@ static void do_path(pace_builder *b, const model_paths *paths, const model_path 
   b->began = b->now = 0;
   b->loads = b->n_copies = b->waited_copies = b->open_copy = 0;
   b->later_stores[GLOBAL] = b->later_stores[SHARED] = false;
+  b->ahead = copies_ahead(b, paths, p);
   out->first = b->out->segments.n;
   for (uint32_t i = 0; i < p->n_steps && !b->failed; i++) do_step(b, paths, &paths->steps.data[p->step + i]);
   pace_catch_up(b);

@@ -38,7 +38,7 @@ typedef struct model_segment {
   uint32_t step, n_steps; /* into model_pace.steps */
   uint8_t event;    /* model_event_kind: the event after the steps. LOAD: a later step may wait for it */
   uint16_t repeats; /* of an atomic: lanes whose words other lanes name too */
-  bool joined;      /* LOAD: it arrives no sooner than the load before (parts of one copy) */
+  bool joined;      /* LOAD: a part of the load before, which has arrived when all its parts have */
 } model_segment;
 
 /* The segments of one path: into a worker's list. */

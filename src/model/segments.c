@@ -64,7 +64,7 @@ static void end_segment(pace_builder *b, model_event_kind kind, bool joined) {
   if (!intern(b->pace, b->steps.data, &s, &number) || !hd_vec_push(&b->out->segments, number))
     b->failed = true;
   b->steps.n = 0;
-  if (kind == EVENT_LOAD) b->loads++;
+  if (kind == EVENT_LOAD && !joined) b->loads++;
 }
 
 void pace_send(pace_builder *b, later *l) {

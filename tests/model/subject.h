@@ -34,17 +34,15 @@ static inline void must(hd_status st, const hd_diag *d) {
   if (st != HD_OK) fail_msg("%s", hd_diag_line(d, line, sizeof line));
 }
 
-static inline subject trace_kernel(const char *body, uint32_t ctas, uint32_t threads) {
+/* A whole module, whose kernel is k. */
+static inline subject trace_module(const char *text, uint32_t ctas, uint32_t threads) {
   subject s = {0};
   hd_diag d = {0};
-  hd_buf text = {0};
   hd_emu *e;
   hd_emu_program *p;
   uint64_t data;
   hd_arena_init(&s.arena);
-  hd_buf_printf(&text, "%s%s\nret;\n}\n", head, body);
-  must(hd_ptx_parse(text.data, text.len, "test", &s.arena, &s.module, &d), &d);
-  hd_buf_free(&text);
+  must(hd_ptx_parse(text, strlen(text), "test", &s.arena, &s.module, &d), &d);
   hd_emu_options o = {.threads = 1};
   must(hd_emu_create(&o, &e, &d), &d);
   must(hd_emu_alloc(e, BYTES, &data, &d), &d);
@@ -61,6 +59,14 @@ static inline subject trace_kernel(const char *body, uint32_t ctas, uint32_t thr
   must(hd_trace_finish(s.trace, &d), &d);
   hd_emu_unload(p);
   hd_emu_destroy(e);
+  return s;
+}
+
+static inline subject trace_kernel(const char *body, uint32_t ctas, uint32_t threads) {
+  hd_buf text = {0};
+  hd_buf_printf(&text, "%s%s\nret;\n}\n", head, body);
+  const subject s = trace_module(text.data, ctas, threads);
+  hd_buf_free(&text);
   return s;
 }
 
