@@ -80,7 +80,7 @@ typedef struct hd_launch_cost {
   double cta_cycles; /* from one CTA's start to the next one's, on the whole GPU */
 } hd_launch_cost;
 
-enum { HD_DRAM_MOST_CHANNELS = 64, HD_DRAM_MOST_BANKS = 64 };
+enum { HD_DRAM_MOST_CHANNELS = 64, HD_DRAM_MOST_BANKS = 64, HD_L2_MOST_PARTS = 2, HD_MOST_GPCS = 16 };
 
 typedef struct hd_gpu {
   char name[32], title[96];
@@ -110,7 +110,14 @@ typedef struct hd_gpu {
                    L1, as on Maxwell and on. Never short of MSHRs: textures' queues hold its misses */
   double l1_lines_per_cycle;  /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
   double l1_stores_per_cycle; /* lines, for stores; 0: as for loads */
-  double l2_sm_bytes_per_cycle; /* that one SM gets from L2; 0: no limit of its own */
+  double l2_sm_bytes_per_cycle;  /* that one SM gets from L2; 0: no limit of its own */
+  double l2_sms_bytes_per_cycle; /* that all SMs get together, whoever of them share a request; 0: no limit */
+  uint32_t gpcs;     /* that get equal shares of L2's rate: SMs are dealt to them in pairs; 0: SMs do */
+  uint32_t l2_parts; /* at most HD_L2_MOST_PARTS: an SM asks the near one, which keeps copies of the other's
+                        lines; 0: one */
+  uint32_t l2_far_latency; /* cycles more until data comes from the part that is not near */
+  uint32_t
+      l2_sms_together; /* SMs next to each other whose loads of a line at a time are one request; 0: none */
   /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
   double l2_requests_per_cycle; /* loads, a request a line */
   double l2_store_bytes_per_cycle, l2_stores_per_cycle;

@@ -58,6 +58,7 @@ static const key keys[] = {
     {"sm", "register_unit", KEY_U32, AT(register_unit), 1, 4096, NULL},
     {"sm", "shared_bytes", KEY_U32, AT(shared_bytes), 1024, 1 << 24, NULL},
     {"sm", "shared_unit", KEY_U32, AT(shared_unit), 1, 65536, NULL},
+    {"sm", "gpcs", KEY_U32, AT(gpcs), 1, HD_MOST_GPCS, NULL, true},
     {"sm", "shared_reserved", KEY_U32, AT(shared_reserved), 0, 65536, NULL},
     {"l1", "bytes", KEY_U64, AT(l1.bytes), 4096, 1 << 30, NULL},
     {"l1", "line", KEY_U32, AT(l1.line), 128, 128, NULL},
@@ -87,6 +88,10 @@ static const key keys[] = {
     {"l2", "latency", KEY_U32, AT(l2.latency), 1, 100000, NULL},
     {"l2", "bytes_per_cycle", KEY_REAL, AT(l2.bytes_per_cycle), 1, 1e6, NULL},
     {"l2", "hashed", KEY_BOOL, AT(l2.hashed), 0, 0, NULL},
+    {"l2", "parts", KEY_U32, AT(l2_parts), 1, HD_L2_MOST_PARTS, NULL, true},
+    {"l2", "far_latency", KEY_U32, AT(l2_far_latency), 0, 100000, NULL, true},
+    {"l2", "sms_together", KEY_U32, AT(l2_sms_together), 1, 64, NULL, true},
+    {"l2", "sms_bytes_per_cycle", KEY_REAL, AT(l2_sms_bytes_per_cycle), 0, 1e6, NULL, true},
     {"l2", "sm_bytes_per_cycle", KEY_REAL, AT(l2_sm_bytes_per_cycle), 0, 1e6, NULL, true},
     {"units", "mma", KEY_REAL, AT(units.mma), 0, 1 << 20, NULL, true},
     {"units", "barrier", KEY_REAL, AT(units.barrier), 0, 1e4, NULL, true},
@@ -274,6 +279,11 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
   if (g->readonly.bytes &&
       (st = check_cache(file, json_object_get(root, "readonly"), &g->readonly, d)) != HD_OK)
     return st;
+  if (g->l2_parts > 1 && g->gpcs < g->l2_parts)
+    return toml_fail(file, l2, "parts", d, "'parts' need at least as many [sm] gpcs");
+  if (g->l2_parts > 1 && g->l2.bytes % ((uint64_t)g->l2.line * g->l2.ways * g->l2_parts))
+    return toml_fail(file, l2, "bytes", d, "'bytes' must be a multiple of line x ways x parts, %llu",
+                     (unsigned long long)g->l2.line * g->l2.ways * g->l2_parts);
   if (g->l2.latency < g->l1.latency)
     return toml_fail(file, l2, "latency", d, "'latency' must be at least that of l1, %u", g->l1.latency);
   if (g->dram_latency < g->l2.latency)

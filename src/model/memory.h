@@ -1,5 +1,14 @@
 /* model/memory.h: the memory that all SMs share: L2 and DRAM.
  *
+ * L2 may have two parts. An SM's requests go to the part that is near to it. Of the lines that belong to the
+ * other one, behind which their DRAM is, the near part keeps copies: a request that it cannot serve goes on
+ * to the other part, and both have the line then. So what all SMs read fits once into each part, and what
+ * only one SM reads takes half as much again as it has bytes. Dirty data and atomics are at the part that a
+ * line belongs to; a store there ends the other part's copy.
+ *
+ * SMs of a group that ask for a line at about the same time send one request. Where all GPCs ask for more
+ * than L2 can serve, each gets the same, so that SMs of larger GPCs get less.
+ *
  * L2 is write-back. A store allocates without fetching: sectors that it writes whole become
  * valid, sectors that it writes in part become dirty only, and are fetched (a miss) if
  * someone reads them later. Atomics are done in L2 on fetched sectors.
@@ -11,12 +20,28 @@
 #include "model/cache.h"
 #include "model/dram.h"
 
+enum { MEMORY_PARTS = HD_L2_MOST_PARTS, MEMORY_PENDING_BITS = 10 };
+
+/* A line that an SM of a group has asked for: whoever asks next before it is there shares the request. */
+typedef struct memory_pending {
+  uint64_t from, until; /* cycles */
+  uint32_t line;
+  uint16_t sm;
+  uint8_t mask;
+} memory_pending;
+
 typedef struct model_memory {
-  model_cache l2;
+  model_cache l2[MEMORY_PARTS];
+  uint32_t n_parts, n_sms, n_gpcs;
+  uint32_t n_together;     /* SMs of a group; 1: each sends its own requests */
+  memory_pending *pending; /* [groups][2^MEMORY_PENDING_BITS] */
   uint32_t l2_latency, dram_latency;
+  uint32_t far_latency; /* of the part that is not near, beyond l2_latency */
   double dram_least, dram_tenth,
       dram_most; /* latency of the quickest, of 9 in 10, of the slowest; 0: alike */
   model_queue l2_queue;
+  model_shares l2_shares;          /* of GPCs */
+  model_queue ports[HD_MOST_GPCS]; /* of GPCs; 0 bytes a cycle: no limit */
   model_dram dram;
   model_queue atomics; /* in sectors; 0 a cycle: no limit */
   /* Bytes of l2_queue that a load and a store of so many sectors of a line take. */
@@ -42,7 +67,7 @@ void model_memory_end_epoch(model_memory *m, uint64_t cycles);
 
 /* Sectors of a line, asked for at a cycle. */
 typedef struct model_request {
-  model_set *set; /* the line's */
+  model_set *set; /* the line's, in the near part */
   uint64_t cycle;
   uint32_t line;
   uint32_t wait; /* answer: cycles until it is served */
@@ -54,17 +79,39 @@ typedef struct model_request {
   model_set *own;
 } model_request;
 
+/* The part that a line belongs to. Which ones these are is not published. */
+static inline uint32_t model_memory_home(const model_memory *m, uint32_t line) {
+  return m->n_parts == 1 ? 0 : (line * 0x9E3779B1u) >> 31;
+}
+
+/* SMs next to each other, in pairs: a GPC's TPCs. */
+static inline uint32_t model_memory_gpc(const model_memory *m, uint32_t sm) {
+  return sm / 2 * m->n_gpcs / ((m->n_sms + 1) / 2);
+}
+
+/* The part that is near to an SM. */
+static inline uint32_t model_memory_near(const model_memory *m, uint32_t sm) {
+  return m->n_parts == 1 ? 0 : model_memory_gpc(m, sm) * m->n_parts / m->n_gpcs;
+}
+
 /* Where a line goes; it is on its way into the host's cache. */
-static inline model_set *model_memory_set(const model_memory *m, uint32_t line) {
-  model_set *set = model_cache_set(&m->l2, line);
-  model_set_prefetch(&m->l2, set);
+static inline model_set *model_memory_set(const model_memory *m, uint32_t sm, uint32_t line) {
+  const uint32_t near = model_memory_near(m, sm), home = model_memory_home(m, line);
+  model_set *set = model_cache_set(&m->l2[near], line);
+  model_set_prefetch(&m->l2[near], set);
+  if (home != near) model_set_prefetch(&m->l2[home], model_cache_set(&m->l2[home], line));
   return set;
 }
 
-/* n requests in turn. Served is a read and an atomic when all sectors have come, a write when the
+/* Accesses with priorities follow. */
+void model_memory_rank(model_memory *m);
+/* All that is dirty is written back; how many 32-byte sectors that is. */
+uint64_t model_memory_clean(model_memory *m);
+
+/* n requests of an SM in turn. Served is a read and an atomic when all sectors have come, a write when the
  * queues have taken it: a store waits for no more. `priority`: CACHE_NORMAL and its kin. */
-void model_memory_read(model_memory *m, model_request *r, uint32_t n, unsigned priority);
-void model_memory_write(model_memory *m, model_request *r, uint32_t n, unsigned priority);
-void model_memory_atomic(model_memory *m, model_request *r, uint32_t n, unsigned priority);
+void model_memory_read(model_memory *m, uint32_t sm, model_request *r, uint32_t n, unsigned priority);
+void model_memory_write(model_memory *m, uint32_t sm, model_request *r, uint32_t n, unsigned priority);
+void model_memory_atomic(model_memory *m, uint32_t sm, model_request *r, uint32_t n, unsigned priority);
 
 #endif

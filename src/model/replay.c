@@ -173,7 +173,7 @@ static void collect(hd_model *m, const hd_trace *t, const model_dispatcher *q, b
                     hd_counters *out) {
   hd_trace_info info = hd_trace_get_info(t);
   const model_memory *mem = &m->mem;
-  uint64_t left = model_cache_clean(&m->mem.l2), ran = 0;
+  uint64_t left = model_memory_clean(&m->mem), ran = 0;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) ran += m->sms[i].warp_instructions;
   double part = info.warp_instructions ? (double)ran / (double)info.warp_instructions : 1;
   *out = (hd_counters){.warp_instructions = ran,
@@ -316,8 +316,8 @@ bool model_replay_make_sms(hd_model *m, uint64_t bytes) {
     return false;
   }
   for (size_t i = 0; i < n; i++)
-    model_sm_init(&m->sms[i], &m->gpu, &m->mem, &l1, m->l1_store + i * store, m->l1_ranks + i * l1.sets,
-                  m->slots + i * slots);
+    model_sm_init(&m->sms[i], (uint32_t)i, &m->gpu, &m->mem, &l1, m->l1_store + i * store,
+                  m->l1_ranks + i * l1.sets, m->slots + i * slots);
   m->l1_bytes = bytes;
   return make_readonly(m);
 }
@@ -380,7 +380,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   model_memory_reset(&m->mem, o->keep_caches, o->timed);
   if (o->timed && !o->keep_caches) model_memory_foul(&m->mem);
   bool streams = o->threshold.kind == HD_BYPASS_L2 || o->threshold.kind == HD_BYPASS_L1_L2;
-  if (model_trace_is_ranked(t) || streams) model_cache_rank(&m->mem.l2, m->mem.dirt > 0);
+  if (model_trace_is_ranked(t) || streams) model_memory_rank(&m->mem);
   m->timed = o->timed;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     model_ccws *ccws = m->timed && m->gpu.scheduler == HD_SCHED_CCWS ? &m->ccws[i] : NULL;

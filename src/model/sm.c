@@ -2,9 +2,14 @@
 
 #include <string.h>
 
-void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_cache *l1, model_set *store,
-                   model_ranks *ranks, model_stream_slot *slots) {
-  *s = (model_sm){.gpu = g, .mem = mem, .l1 = *l1, .l1_unit = g->l1.sector / MODEL_SECTOR, .slots = slots};
+void model_sm_init(model_sm *s, uint32_t number, const hd_gpu *g, model_memory *mem, const model_cache *l1,
+                   model_set *store, model_ranks *ranks, model_stream_slot *slots) {
+  *s = (model_sm){.number = number,
+                  .gpu = g,
+                  .mem = mem,
+                  .l1 = *l1,
+                  .l1_unit = g->l1.sector / MODEL_SECTOR,
+                  .slots = slots};
   s->l1.store = store;
   s->l1.ranks = ranks;
   model_cache_clear(&s->l1);
@@ -276,7 +281,7 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
       /* In flight from here on, so that no other line of this access takes its place. */
       model_set_arrives(c, set, way, now, latency);
     }
-    requests[n_requests++] = (model_request){.set = model_memory_set(s->mem, lines[i]),
+    requests[n_requests++] = (model_request){.set = model_memory_set(s->mem, s->number, lines[i]),
                                              .cycle = now,
                                              .line = lines[i],
                                              .mask = (uint8_t)missing,
@@ -289,7 +294,7 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
   s->l1_hits += readonly ? (uint64_t)hits * s->l1_unit : hits;
   if (now + latency > last) last = now + latency;
   *cycle = now;
-  model_memory_read(s->mem, requests, n_requests, model_l2_priority(cache));
+  model_memory_read(s->mem, s->number, requests, n_requests, model_l2_priority(cache));
   take_port(s, requests, n_requests);
   pass_stores(s, requests, n_requests);
   for (const model_request *r = requests; r < requests + n_requests; r++) {
@@ -475,16 +480,19 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
       uint32_t line = lines.line[i];
       uint8_t mask = lines.touched[i], full = store ? lines.full[i] : 0;
       sectors += model_sectors(mask);
-      requests[i] = (model_request){
-          .set = model_memory_set(s->mem, line), .cycle = cycle, .line = line, .mask = mask, .full = full};
+      requests[i] = (model_request){.set = model_memory_set(s->mem, s->number, line),
+                                    .cycle = cycle,
+                                    .line = line,
+                                    .mask = mask,
+                                    .full = full};
       if (store || atomic) store_line(s, line, mask, full, atomic, model_l1_priority(bits), cycle);
     }
     if (store)
-      model_memory_write(s->mem, requests, lines.n, model_l2_priority(bits));
+      model_memory_write(s->mem, s->number, requests, lines.n, model_l2_priority(bits));
     else if (atomic)
-      model_memory_atomic(s->mem, requests, lines.n, model_l2_priority(bits));
+      model_memory_atomic(s->mem, s->number, requests, lines.n, model_l2_priority(bits));
     else
-      model_memory_read(s->mem, requests, lines.n, model_l2_priority(bits));
+      model_memory_read(s->mem, s->number, requests, lines.n, model_l2_priority(bits));
     if (store || atomic) take_store_port(s, requests, lines.n);
     if (!store && !stays) take_port(s, requests, lines.n);
     if (!store && !atomic) pass_stores(s, requests, lines.n);

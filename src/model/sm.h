@@ -46,6 +46,7 @@ typedef struct model_sm_cta {
 } model_sm_cta;
 
 typedef struct model_sm {
+  uint32_t number;
   const hd_gpu *gpu;
   model_memory *mem;
   const hd_trace *trace;
@@ -84,8 +85,8 @@ typedef struct model_sm_retired {
 } model_sm_retired;
 
 /* `l1` gives the geometry, `store` and `ranks` are its memory; `slots` is room for STREAM_SLOTS a warp. */
-void model_sm_init(model_sm *s, const hd_gpu *g, model_memory *mem, const model_cache *l1, model_set *store,
-                   model_ranks *ranks, model_stream_slot *slots);
+void model_sm_init(model_sm *s, uint32_t number, const hd_gpu *g, model_memory *mem, const model_cache *l1,
+                   model_set *store, model_ranks *ranks, model_stream_slot *slots);
 /* Counters to zero, no CTAs, a trace to replay; L1 is empty. */
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
 /* For another clock (clock.h): a task takes CTA place `cta`, its warps have their first events; it leaves

@@ -144,6 +144,7 @@ static void affinity_finds_the_communities_that_the_grid_hides(void **state) {
   z.g.max_ctas = 2;
   z.g.l2.bytes = 128 << 10;
   z.g.l2.ways = 16;
+  z.g.l2_parts = 1;
   z.g.l1_unified = false;
   z.g.l1.bytes = 2 << 10;
   z.g.l1.ways = 4;

@@ -51,85 +51,145 @@ static ref_line *ref_use(ref_cache *c, uint64_t line, unsigned priority) {
   return &set[0];
 }
 
-static unsigned ref_fetch(ref_cache *c, ref_line *l, unsigned mask) {
+/* The cache's sectors that a mask touches. */
+static unsigned ref_widen(const ref_cache *c, unsigned mask) {
   unsigned width = c->sector / 32, want = 0;
   for (unsigned s = 0; s < 4; s++)
     if (mask >> s & 1) want |= ((1u << width) - 1) << (s / width * width);
+  return want;
+}
+
+/* Sectors go; a line without any is gone. */
+static void ref_drop(ref_cache *c, uint64_t line, unsigned mask) {
+  ref_line *set = c->lines + line % c->sets * c->ways;
+  uint32_t *n = &c->n[line % c->sets], i = 0;
+  while (i < *n && set[i].line != line) i++;
+  if (i == *n) return;
+  set[i].valid &= ~ref_widen(c, mask);
+  if (set[i].valid | set[i].dirty) return;
+  (*n)--;
+  memmove(set + i, set + i + 1, (*n - i) * sizeof *set);
+}
+
+static unsigned ref_fetch(ref_cache *c, ref_line *l, unsigned mask) {
   c->hits += (unsigned)__builtin_popcount(mask & l->valid);
-  unsigned missing = want & ~l->valid;
+  unsigned missing = ref_widen(c, mask) & ~l->valid;
   c->dram_reads += (unsigned)__builtin_popcount(missing);
   l->valid |= missing;
   return missing;
 }
 
+/* One or two parts, and the SM that asks. */
+typedef struct ref_memory {
+  ref_cache part[2];
+  uint32_t parts;
+} ref_memory;
+
+static void ref_read(ref_memory *r, uint32_t near, uint32_t home, uint32_t line, unsigned mask,
+                     unsigned priority) {
+  ref_cache *c = &r->part[near];
+  const uint64_t reads = c->dram_reads;
+  const unsigned missing = ref_fetch(c, ref_use(c, line, priority), mask);
+  if (near == home || !missing) return;
+  c->dram_reads = reads;
+  ref_fetch(&r->part[home], ref_use(&r->part[home], line, priority), mask & missing);
+}
+
+static void ref_write(ref_memory *r, uint32_t near, uint32_t home, uint32_t line, unsigned mask,
+                      unsigned full, unsigned priority) {
+  ref_line *l = ref_use(&r->part[home], line, priority);
+  r->part[home].hits += (unsigned)__builtin_popcount(mask & (l->valid | l->dirty));
+  l->dirty |= mask;
+  l->valid |= full;
+  if (r->parts > 1 && near == home) ref_drop(&r->part[!home], line, mask);
+}
+
+static void ref_atomic(ref_memory *r, uint32_t home, uint32_t line, unsigned mask, unsigned priority) {
+  ref_line *l = ref_use(&r->part[home], line, priority);
+  ref_fetch(&r->part[home], l, mask);
+  l->dirty |= mask;
+  if (r->parts > 1) ref_drop(&r->part[!home], line, mask);
+}
+
+static void assert_counters(const model_memory *m, const ref_memory *r) {
+  uint64_t hits = 0, reads = 0, writes = 0;
+  for (uint32_t i = 0; i < r->parts; i++) {
+    hits += r->part[i].hits;
+    reads += r->part[i].dram_reads;
+    writes += r->part[i].dram_writes;
+  }
+  assert_int_equal(m->hits, hits);
+  assert_int_equal(m->dram_reads, reads);
+  assert_int_equal(m->dram_writes, writes);
+}
+
+typedef struct geometry {
+  uint32_t ways, sets, sector; /* sets: of each part */
+  uint64_t lines;
+} geometry;
+
 /* Random reads, writes (whole sectors and parts) and atomics of few lines, so that they meet. */
-static void against_reference(uint64_t seed, uint32_t ways, uint32_t sets, uint32_t sector, uint64_t lines,
-                              int ranked_from) {
+static void against_reference(uint64_t seed, const geometry *at, uint32_t parts, int ranked_from) {
   hd_gpu g = synth_gpu();
-  g.l2.ways = ways;
-  g.l2.sector = sector;
-  g.l2.bytes = (uint64_t)sets * ways * 128;
+  g.l2.ways = at->ways;
+  g.l2.sector = at->sector;
+  g.l2.bytes = (uint64_t)at->sets * at->ways * 128;
+  ref_memory ref = {.parts = parts};
+  for (uint32_t i = 0; i < parts; i++) ref.part[i] = ref_make(&g.l2);
+  g.n_sms = 6;
+  g.gpcs = g.l2_parts = parts;
+  g.l2.bytes *= parts;
   model_memory m;
   assert_true(model_memory_init(&m, &g));
-  ref_cache ref = ref_make(&g.l2);
   rng r = {seed, 0};
   uint64_t now = 0;
   for (int k = 0; k < 60000; k++) {
-    uint32_t line = (uint32_t)below(&r, lines);
+    uint32_t line = (uint32_t)below(&r, at->lines), sm = (uint32_t)below(&r, 6);
     uint8_t mask = (uint8_t)(1 + below(&r, 15)), full = mask & (uint8_t)next(&r);
     unsigned priority = k < ranked_from || below(&r, 3) ? CACHE_NORMAL : (unsigned)below(&r, 4);
-    if (k == ranked_from) model_cache_rank(&m.l2, false);
+    if (k == ranked_from) model_memory_rank(&m);
     model_request q = {.line = line, .cycle = now, .mask = mask, .full = full};
-    q.set = model_memory_set(&m, line);
-    model_cache_epoch(&m.l2, now, now + 1);
+    q.set = model_memory_set(&m, sm, line);
+    const uint32_t near = model_memory_near(&m, sm), home = model_memory_home(&m, line);
+    model_memory_begin_epoch(&m, now, now + 1);
     switch (below(&r, 4)) {
     case 0:
     case 1:
-      model_memory_read(&m, &q, 1, priority);
-      ref_fetch(&ref, ref_use(&ref, line, priority), mask);
+      model_memory_read(&m, sm, &q, 1, priority);
+      ref_read(&ref, near, home, line, mask, priority);
       break;
-    case 2: {
-      model_memory_write(&m, &q, 1, priority);
-      ref_line *l = ref_use(&ref, line, priority);
-      ref.hits += (unsigned)__builtin_popcount(mask & (l->valid | l->dirty));
-      l->dirty |= mask;
-      l->valid |= full;
+    case 2:
+      model_memory_write(&m, sm, &q, 1, priority);
+      ref_write(&ref, near, home, line, mask, full, priority);
       break;
-    }
-    default: {
-      model_memory_atomic(&m, &q, 1, priority);
-      ref_line *l = ref_use(&ref, line, priority);
-      ref_fetch(&ref, l, mask);
-      l->dirty |= mask;
+    default:
+      model_memory_atomic(&m, sm, &q, 1, priority);
+      ref_atomic(&ref, home, line, mask, priority);
       break;
-    }
     }
     now += below(&r, 500);
-    assert_int_equal(m.hits, ref.hits);
-    assert_int_equal(m.dram_reads, ref.dram_reads);
-    assert_int_equal(m.dram_writes, ref.dram_writes);
+    assert_counters(&m, &ref);
   }
   uint64_t left = 0;
-  for (uint64_t i = 0; i < ref.sets; i++)
-    for (uint32_t k = 0; k < ref.n[i]; k++)
-      left += (unsigned)__builtin_popcount(ref.lines[i * ways + k].dirty);
-  assert_int_equal(model_cache_clean(&m.l2), left);
-  assert_int_equal(model_cache_clean(&m.l2), 0);
-  ref_free(&ref);
+  for (uint32_t p = 0; p < parts; p++) {
+    const ref_cache *c = &ref.part[p];
+    for (uint64_t i = 0; i < c->sets; i++)
+      for (uint32_t k = 0; k < c->n[i]; k++)
+        left += (unsigned)__builtin_popcount(c->lines[i * at->ways + k].dirty);
+  }
+  assert_int_equal(model_memory_clean(&m), left);
+  assert_int_equal(model_memory_clean(&m), 0);
+  for (uint32_t p = 0; p < parts; p++) ref_free(&ref.part[p]);
   model_memory_free(&m);
 }
 
 static void l2_does_what_lists_of_lines_do(void **state) {
-  for (int ranked_from = 0; ranked_from <= 60000;
-       ranked_from += 30000) { /* always, from the middle on, never */
-    against_reference(1, 1, 1, 32, 4, ranked_from);
-    against_reference(2, 4, 8, 32, 60, ranked_from);
-    against_reference(3, 8, 6, 32, 70, ranked_from);
-    against_reference(4, 16, 3, 128, 80, ranked_from);
-    against_reference(5, 20, 7, 64, 200, ranked_from);
-    against_reference(6, 64, 2, 32, 190, ranked_from);
-    against_reference(7, 17, 1, 128, 25, ranked_from);
-  }
+  static const geometry all[] = {{1, 1, 32, 4},    {4, 8, 32, 60},   {8, 6, 32, 70},  {16, 3, 128, 80},
+                                 {20, 7, 64, 200}, {64, 2, 32, 190}, {17, 1, 128, 25}};
+  for (uint32_t parts = 1; parts <= 2; parts++)
+    for (int ranked_from = 0; ranked_from <= 60000; ranked_from += 30000) /* always, from the middle, never */
+      for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        against_reference(i + 1, &all[i], parts, ranked_from);
 }
 
 /* Hits, in lines, on 64 lines that are read again and again beside a stream. The stream reads 512 other lines
@@ -138,16 +198,16 @@ static uint64_t survivors(unsigned kept, unsigned streamed) {
   hd_gpu g = synth_gpu();
   model_memory m;
   assert_true(model_memory_init(&m, &g));
-  model_cache_rank(&m.l2, false);
+  model_memory_rank(&m);
   for (uint32_t k = 0; k < 64 * 20; k++) {
     for (uint32_t line = 0; line < 64 && k % 64 == 0; line++) { /* a quarter of the cache */
-      model_request q = {.line = line, .mask = 15, .set = model_memory_set(&m, line)};
-      model_memory_read(&m, &q, 1, kept);
+      model_request q = {.line = line, .mask = 15, .set = model_memory_set(&m, 0, line)};
+      model_memory_read(&m, 0, &q, 1, kept);
     }
     for (uint32_t j = 0; j < 8; j++) {
       uint32_t line = 1000 + 8 * k + j;
-      model_request q = {.line = line, .mask = 15, .set = model_memory_set(&m, line)};
-      model_memory_read(&m, &q, 1, streamed);
+      model_request q = {.line = line, .mask = 15, .set = model_memory_set(&m, 0, line)};
+      model_memory_read(&m, 0, &q, 1, streamed);
     }
   }
   uint64_t hits = m.hits;
@@ -164,8 +224,8 @@ static void a_stream_evicts_what_its_priority_lets_it(void **state) {
 }
 
 static void read_line(model_memory *m, uint32_t line, unsigned priority) {
-  model_request q = {.line = line, .mask = 1, .set = model_memory_set(m, line)};
-  model_memory_read(m, &q, 1, priority);
+  model_request q = {.line = line, .mask = 1, .set = model_memory_set(m, 0, line)};
+  model_memory_read(m, 0, &q, 1, priority);
 }
 
 /* Lines that go first use the ways that no other line uses. */
@@ -173,7 +233,7 @@ static void a_stream_alone_has_the_whole_cache(void **state) {
   hd_gpu g = synth_gpu();
   model_memory m;
   assert_true(model_memory_init(&m, &g));
-  model_cache_rank(&m.l2, false);
+  model_memory_rank(&m);
   for (uint32_t k = 0; k < 2 * 256; k++) read_line(&m, k % 256, CACHE_FIRST);
   assert_int_equal(m.hits, 256);
   model_memory_free(&m);
@@ -185,14 +245,14 @@ static void beside_lines_of_others_a_stream_has_one_way(void **state) {
     hd_gpu g = synth_gpu();
     model_memory m;
     assert_true(model_memory_init(&m, &g));
-    model_cache_rank(&m.l2, true);
+    model_cache_rank(&m.l2[0], true);
     for (uint32_t k = 0; k < 2 * 256; k++) read_line(&m, k % 256, (unsigned)priority);
     assert_int_equal(m.hits, priority == CACHE_FIRST ? 0 : 256);
     /* One line of each set is there still. */
     uint32_t found = 0;
     for (uint32_t line = 0; line < 256; line++)
-      found += model_set_find(&m.l2, model_memory_set(&m, line), line) < m.l2.ways;
-    assert_int_equal(found, priority == CACHE_FIRST ? m.l2.sets : 256);
+      found += model_set_find(&m.l2[0], model_memory_set(&m, 0, line), line) < m.l2[0].ways;
+    assert_int_equal(found, priority == CACHE_FIRST ? m.l2[0].sets : 256);
     model_memory_free(&m);
   }
 }
@@ -238,15 +298,15 @@ static void lines_in_flight_stay_so_until_they_arrive(void **state) {
   assert_true(model_memory_init(&m, &g));
   uint64_t now = 0;
   for (uint32_t k = 0; k < 3000; k++) { /* well beyond 16 bits of cycles */
-    model_cache_epoch(&m.l2, now, now + 1000);
-    model_request q = {.line = k, .cycle = now, .mask = 1, .set = model_memory_set(&m, k)};
-    model_memory_read(&m, &q, 1, CACHE_NORMAL);
+    model_memory_begin_epoch(&m, now, now + 1000);
+    model_request q = {.line = k, .cycle = now, .mask = 1, .set = model_memory_set(&m, 0, k)};
+    model_memory_read(&m, 0, &q, 1, CACHE_NORMAL);
     assert_int_equal(q.wait, g.dram_latency);
     q.cycle = now + 100; /* another asks for it meanwhile: it waits for the same data */
-    model_memory_read(&m, &q, 1, CACHE_NORMAL);
+    model_memory_read(&m, 0, &q, 1, CACHE_NORMAL);
     assert_in_range(q.wait, g.dram_latency - 100 - CACHE_TICK, g.dram_latency - 100);
     q.cycle = now + 900;
-    model_memory_read(&m, &q, 1, CACHE_NORMAL);
+    model_memory_read(&m, 0, &q, 1, CACHE_NORMAL);
     assert_int_equal(q.wait, g.l2.latency);
     now += 1000 + (k % 100 ? k % 700 : 200000 + 1000 * k);
   }
@@ -261,19 +321,19 @@ static void a_level_asked_for_too_much_makes_the_next_epoch_wait(void **state) {
   model_request q = {.mask = 15};
   for (uint32_t k = 0; k < 100; k++) {
     q.line = k;
-    q.set = model_memory_set(&m, k);
-    model_memory_read(&m, &q, 1, CACHE_NORMAL);
+    q.set = model_memory_set(&m, 0, k);
+    model_memory_read(&m, 0, &q, 1, CACHE_NORMAL);
     assert_int_equal(q.wait, g.dram_latency);
   }
   model_memory_end_epoch(&m, 100); /* 12800 bytes asked: DRAM gives 6400 in that time, L2 25600 */
   q.line = 200;
-  q.set = model_memory_set(&m, q.line);
-  model_memory_read(&m, &q, 1, CACHE_NORMAL);
+  q.set = model_memory_set(&m, 0, q.line);
+  model_memory_read(&m, 0, &q, 1, CACHE_NORMAL);
   assert_int_equal(q.wait, g.dram_latency + 6400 / 64);
   model_memory_end_epoch(&m, 1000);
   q.line = 300;
-  q.set = model_memory_set(&m, q.line);
-  model_memory_read(&m, &q, 1, CACHE_NORMAL);
+  q.set = model_memory_set(&m, 0, q.line);
+  model_memory_read(&m, 0, &q, 1, CACHE_NORMAL);
   assert_int_equal(q.wait, g.dram_latency);
   model_memory_free(&m);
 }

@@ -181,7 +181,7 @@ static const said manuals[] = {
      .l2_ways = 16,
      .l2_latency = 284,
      .l2_hashed = 1,
-     .l2_bytes = 3917,
+     .l2_bytes = 4098,
      .dram_latency = 690,
      .mhz = 1980,
      .gb_per_s = 3103},
@@ -364,6 +364,9 @@ static void values_that_contradict_each_other_are_refused(void **state) {
   swap("line = 128", "line = 64", "'line' must be from 128 to 128");
   swap("latency = 284", "latency = 31", "at least that of l1");
   swap("latency = 690", "latency = 283", "at least that of l2");
+  swap("gpcs = 8", "gpcs = 1", "need at least as many");
+  swap("parts = 2", "parts = 3", "from 1 to 2");
+  swap("bytes = 52428800", "bytes = 6144", "line x ways x parts, 4096");
   swap("latency = 690", "latency = 690\nchannels = 6", "need an 'interleave'");
   swap("latency = 690", "latency = 690\nchannels = 6\ninterleave = 200", "multiple of 128");
   swap("latency = 690", "latency = 690\nbanks = 16\nrow_bytes = 4096", "need 'channels'");
