@@ -374,9 +374,21 @@ typedef enum hd_step {
 HD_API hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l,
                                    const hd_emu_hooks *hooks, hd_emu_grid **out, hd_diag *d);
 /* Start CTA number `task` on SM `sm`, slot free for the caller to say (%smid reads
- * `sm`; several CTAs may live on one SM). `worker` goes to the hooks. */
+ * `sm`; several CTAs may live on one SM). `worker` goes to the hooks. HD_ERR_UNSUPPORTED in a launch in
+ * clusters, whose CTAs start together. */
 HD_API hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker,
                                   hd_emu_cta **out, hd_diag *d);
+/* Launches in clusters; in others each CTA is a cluster by itself, with its own number. How many there are,
+ * and which one has that CTA. */
+HD_API uint64_t hd_emu_clusters(const hd_emu_grid *g);
+HD_API uint64_t hd_emu_cluster_of(const hd_emu_grid *g, uint64_t task);
+/* Start all CTAs of a cluster, on SMs from `sm` on. *out: the first of them. One host thread steps them all,
+ * and hd_emu_cta_end ends them all. */
+HD_API hd_status hd_emu_cluster_start(hd_emu_grid *g, uint64_t cluster, uint32_t sm, unsigned worker,
+                                      hd_emu_cta **out, hd_diag *d);
+/* Of the first CTA: how many the cluster has, and the one with that rank. */
+HD_API uint32_t hd_emu_cluster_size(const hd_emu_cta *first);
+HD_API hd_emu_cta *hd_emu_cluster_cta(hd_emu_cta *first, uint32_t rank);
 HD_API uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
 HD_API uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w); /* that it has run */
 /* Run warp `w` for at most `quantum` warp instructions. It stops early at barriers, and where it gives its
@@ -388,7 +400,7 @@ HD_API hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t w, uint64_t quantum);
 HD_API bool hd_emu_cta_stuck(const hd_emu_cta *c);
 /* Run all warps of the CTA to the end (or a fault), round robin with that quantum. */
 HD_API hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum);
-/* Give its resources back; every started CTA must be ended. */
+/* Give its resources back; every started CTA, or cluster, must be ended. */
 HD_API void hd_emu_cta_end(hd_emu_cta *c);
 /* End the launch; HD_ERR_FAULT with the first fault if there was one. */
 HD_API hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d);

@@ -1,6 +1,7 @@
 #include "launch/runner.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- The emulator's memory ---------------------------------------------------------- */
@@ -252,7 +253,7 @@ hd_status runner_run(runner *r, const hd_dispatch *how, const hd_emu_hooks *cons
 
 typedef struct some {
   hd_emu_grid *grid;
-  const uint64_t *tasks;
+  uint64_t *clusters; /* CTAs that depend on each other */
   uint64_t n, most;
   double until; /* hd_seconds; 0: never */
   uint32_t n_sms;
@@ -261,19 +262,26 @@ typedef struct some {
   hd_diag *d; /* of the first that fails */
 } some;
 
-/* False: its time was over first. */
-static bool run_cta(const some *s, hd_emu_cta *c) {
+/* A turn for every warp. *goes_on is set where one may run more. False: a fault. */
+static bool step_cta(const some *s, hd_emu_cta *c, bool *goes_on) {
   enum { QUANTUM = 4096 };
+  for (uint32_t w = 0; w < hd_emu_cta_warps(c); w++) {
+    const uint64_t done = hd_emu_warp_instructions(c, w), left = s->most > done ? s->most - done : 0;
+    if (!left) continue;
+    const hd_step step = hd_emu_warp_step(c, w, left < QUANTUM ? left : QUANTUM);
+    if (step == HD_STEP_FAULT) return false;
+    *goes_on |= step != HD_STEP_DONE && hd_emu_warp_instructions(c, w) != done;
+  }
+  return true;
+}
+
+/* False: its time was over first. */
+static bool run_cluster(const some *s, hd_emu_cta *first) {
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
     if (s->until > 0 && hd_seconds() >= s->until) return false;
-    for (uint32_t w = 0; w < hd_emu_cta_warps(c); w++) {
-      const uint64_t done = hd_emu_warp_instructions(c, w), left = s->most > done ? s->most - done : 0;
-      if (!left) continue;
-      const hd_step step = hd_emu_warp_step(c, w, left < QUANTUM ? left : QUANTUM);
-      if (step == HD_STEP_FAULT) return true;
-      goes_on |= step != HD_STEP_DONE && hd_emu_warp_instructions(c, w) != done;
-    }
+    for (uint32_t k = 0; k < hd_emu_cluster_size(first); k++)
+      if (!step_cta(s, hd_emu_cluster_cta(first, k), &goes_on)) return true;
   }
   return true;
 }
@@ -284,9 +292,11 @@ static void run_some(void *ctx, unsigned worker) {
     hd_emu_cta *c;
     hd_diag e = {0};
     int none = HD_OK;
-    hd_status st = hd_emu_cta_start(s->grid, s->tasks[i], (uint32_t)(s->tasks[i] % s->n_sms), worker, &c, &e);
+    const uint64_t cluster = s->clusters[i];
+    hd_status st = hd_emu_cluster_start(s->grid, cluster, (uint32_t)(cluster % s->n_sms), worker, &c, &e);
     if (st == HD_OK) {
-      if (!run_cta(s, c)) st = hd_fail(&e, HD_ERR_BUDGET, "a task takes longer than it may on the emulator");
+      if (!run_cluster(s, c))
+        st = hd_fail(&e, HD_ERR_BUDGET, "a task takes longer than it may on the emulator");
       hd_emu_cta_end(c);
     }
     if (st == HD_OK) continue;
@@ -295,15 +305,36 @@ static void run_some(void *ctx, unsigned worker) {
   }
 }
 
+/* The clusters of these tasks, each once. */
+static hd_status find_clusters(some *s, const uint64_t *tasks, uint64_t n, uint64_t n_tasks, hd_diag *d) {
+  const uint64_t all = hd_emu_clusters(s->grid);
+  s->clusters = malloc((n + 1) * sizeof *s->clusters);
+  bool *listed = all < n_tasks ? calloc(all + 1, sizeof *listed) : NULL;
+  if (!s->clusters || (all < n_tasks && !listed)) {
+    free(listed);
+    return hd_nomem(d);
+  }
+  for (uint64_t i = 0; i < n; i++) {
+    const uint64_t cluster = hd_emu_cluster_of(s->grid, tasks[i]);
+    if (listed && listed[cluster]) continue;
+    if (listed) listed[cluster] = true;
+    s->clusters[s->n++] = cluster;
+  }
+  free(listed);
+  return HD_OK;
+}
+
 hd_status runner_run_some(runner *r, uint32_t launch, const hd_emu_hooks *hooks, const uint64_t *tasks,
                           uint64_t n, uint64_t most, unsigned threads, hd_diag *d) {
   const hd_emu_launch_params p = launch_params(r, launch, 1);
-  some s = {.tasks = tasks, .n = n, .most = most, .until = r->until, .n_sms = r->n_sms, .d = d};
+  some s = {.most = most, .until = r->until, .n_sms = r->n_sms, .d = d};
   hd_emu_set_until(r->emu, r->until);
   hd_status st = hd_emu_grid_begin(r->program, &p, hooks, &s.grid, d);
   if (st != HD_OK) return st;
-  if (!hd_parallel(threads, run_some, &s) && s.next < n) st = hd_nomem(d);
+  st = find_clusters(&s, tasks, n, (uint64_t)p.grid[0] * p.grid[1] * p.grid[2], d);
+  if (st == HD_OK && !hd_parallel(threads, run_some, &s) && s.next < s.n) st = hd_nomem(d);
   if (st == HD_OK) st = (hd_status)s.status;
+  free(s.clusters);
   const hd_status ended = hd_emu_grid_end(s.grid, st == HD_OK ? d : NULL);
   return st != HD_OK ? st : ended;
 }

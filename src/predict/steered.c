@@ -23,8 +23,7 @@ typedef struct slice {
   bool *needed;   /* per register, and the carry behind them */
   bool *loads;    /* per site */
   bool hit, changed;
-  bool all;      /* a value came from elsewhere: every load counts */
-  bool clusters; /* CTAs meet in clusters */
+  bool all; /* a value came from elsewhere: every load counts */
 } slice;
 
 static bool need(void *ctx, const hd_ptx_leaf *leaf) {
@@ -54,11 +53,10 @@ static void need_operands(slice *x, uint32_t inst, unsigned roles) {
   hd_ptx_visit(x->a->module, hd_inst_stmt(&x->a->cfg, inst), need, x);
 }
 
-/* Whether all copies that it asked for, and all threads, have arrived at a barrier of the CTA's own: no data,
- * and none of another CTA's. */
-static bool is_own_wait(const slice *x, const hd_ptx_form *f) {
-  return !x->clusters && f->op == HD_OP_MBARRIER &&
-         (hd_ptx_form_has(f, HD_M_TEST_WAIT) || hd_ptx_form_has(f, HD_M_TRY_WAIT));
+/* Whether all copies, and all threads, that it waits for have arrived at a barrier of the CTA's own, or of
+ * its cluster's, whose CTAs run together: no data. */
+static bool is_own_wait(const hd_ptx_form *f) {
+  return f->op == HD_OP_MBARRIER && (hd_ptx_form_has(f, HD_M_TEST_WAIT) || hd_ptx_form_has(f, HD_M_TRY_WAIT));
 }
 
 /* The sums of a product and the values of a store are no addresses. */
@@ -84,7 +82,7 @@ static void begin_slice(slice *x) {
 static void take_load(slice *x, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&x->a->cfg, inst);
   bool found =
-      !(f->flags & HD_OPF_BRINGS_DATA) || !(hd_ptx_access_of(f).kinds & HD_ACC_READ) || is_own_wait(x, f);
+      !(f->flags & HD_OPF_BRINGS_DATA) || !(hd_ptx_access_of(f).kinds & HD_ACC_READ) || is_own_wait(f);
   for (uint32_t i = 0; i < x->a->n_sites; i++)
     if (x->a->sites[i].inst == inst) x->loads[i] = found = true;
   x->all |= !found; /* of shared memory, say */
@@ -174,10 +172,7 @@ static hd_status add_launch(const hd_compiled *code, uint32_t launch, uses *u, h
   hd_analysis *a;
   hd_status st = hd_analyze(code->module, code->kernels[code->kernel_of[launch]].func, &o, &a, d);
   if (st != HD_OK) return st;
-  uint32_t cluster[3];
   slice x = {.a = a,
-             .clusters =
-                 hd_rewrite_clusters(code->module, code->kernels[code->kernel_of[launch]].func, cluster),
              .needed = calloc((size_t)a->cfg.n_regs + 1, sizeof *x.needed),
              .loads = calloc((size_t)a->n_sites + 1, sizeof *x.loads)};
   if (x.needed && x.loads) {

@@ -37,6 +37,7 @@ static void a_sample_predicts_the_whole(void **state) {
       {"transpose", "paper", "baseline", 1000000, 0.1, 0.05},
       {"matmul-naive", "paper", "bind=agents", 1000000, 0.15, 0.3},
       {"matmul-naive", "paper", "bypass=l1:0", 1000000, 0.15, 0.3},
+      {"gemm-bf16-cluster", "paper", "order=band:4", 20000000, 0.3, 0.3},
       {"nw", "paper", "baseline", 2500000, 0.1, 0.1}, /* grids that grow and shrink */
       {"nw", "paper", "order=reverse", 2500000, 0.1, 0.1},
   };
@@ -220,7 +221,7 @@ static void tasks_that_others_steer_are_all_run(void **state) {
       {"matmul-naive", STEERED_BY_NOTHING, false},    {"copy-row", STEERED_BY_NOTHING, false},
       {"spmv-csr", STEERED_BY_NOTHING, true},         {"srad", STEERED_BY_NOTHING, true},
       {"embedding-gather", STEERED_BY_NOTHING, true}, {"bfs", STEERED_BETWEEN, true},
-      {"gemm-bf16-wgmma", STEERED_BY_NOTHING, false}, {"gemm-bf16-cluster", STEERED_WITHIN, true},
+      {"gemm-bf16-wgmma", STEERED_BY_NOTHING, false}, {"gemm-bf16-cluster", STEERED_BY_NOTHING, false},
   };
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -237,6 +238,53 @@ static void tasks_that_others_steer_are_all_run(void **state) {
   }
 }
 
+static void add_event(void *ctx, const hd_trace_event *e) {
+  hd_digest *h = ctx;
+  const uint32_t of[] = {(uint32_t)e->task, e->warp, (uint32_t)e->kind, e->inst, e->n};
+  hd_digest_bytes(h, of, sizeof of);
+  hd_digest_bytes(h, e->start, e->n * sizeof *e->start);
+}
+
+static void digest_task(const hd_trace *t, uint64_t task, char out[HD_DIGEST_HEX]) {
+  hd_digest h = hd_digest_begin();
+  assert_int_equal(hd_trace_walk(t, task, 1, add_event, &h, NULL), HD_OK);
+  hd_digest_hex(&h, out);
+}
+
+/* A grid of 3 x 4 CTAs in clusters of 1 x 2: the CTA below is recorded, too, and no other one. */
+static void clusters_are_recorded_whole(void **state) {
+  enum { ACROSS = 3, TASKS = 12 };
+  static const uint64_t some[] = {7, 4, 1}, recorded[] = {7, 10, 1, 4};
+  hd_workload *w = open_workload("gemm-bf16-cluster", "small");
+  const hd_run_options run = {.threads = 2, .timed = true, .arch = 90};
+  const hd_compiled *code;
+  runner_contents *contents;
+  recording *r;
+  hd_study *whole;
+  hd_diag d = {0};
+  assert_int_equal(hd_workload_compiled(w, hd_launch_arch(NULL, run.arch), &code, &d), HD_OK);
+  assert_int_equal(w->launches[0].grid[0], ACROSS);
+  assert_int_equal(record_contents(w, false, &contents, &d), HD_OK);
+  const record_options how = {.contents = contents};
+  if (record_open(code, NULL, &run, &how, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  for (unsigned k = 0; k < 2; k++) /* the second time there is nothing to do */
+    if (record_tasks(r, 0, some, 3, UINT64_MAX, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(hd_trace_get_info(r->traces[0]).recorded, 4);
+  if (hd_study_open(w, &run, &whole, &d) != HD_OK) fail_msg("%s", d.message);
+  for (unsigned k = 0; k < 4; k++) {
+    char a[HD_DIGEST_HEX], b[HD_DIGEST_HEX];
+    assert_true(hd_trace_has(r->traces[0], recorded[k]));
+    hd_trace_show_so_far(r->traces[0]);
+    digest_task(r->traces[0], recorded[k], a);
+    digest_task(hd_study_trace(whole, 0), recorded[k], b);
+    assert_string_equal(a, b);
+  }
+  hd_study_close(whole);
+  record_close(r);
+  record_contents_free(contents);
+  hd_workload_close(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_predicts_the_whole),
@@ -247,6 +295,7 @@ int main(void) {
       cmocka_unit_test(samples_of_many_plans_at_once_are_as_one_after_the_other),
       cmocka_unit_test(a_survey_knows_work_that_repeats_with_rows),
       cmocka_unit_test(tasks_that_others_steer_are_all_run),
+      cmocka_unit_test(clusters_are_recorded_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,8 +129,7 @@ static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
   hd_workload_close(w);
 }
 
-/* Tasks that run in clusters cannot be left out of a trace. Where that takes too long, the
- * original stays. */
+/* Where all tasks are traced, and that takes too long, the original stays. */
 static void a_trace_that_takes_too_long_leaves_the_original(void **state) {
   hd_workload *w;
   hd_gpu g;
@@ -138,7 +137,8 @@ static void a_trace_that_takes_too_long_leaves_the_original(void **state) {
   hd_diag d = {0};
   assert_int_equal(hd_workload_open("gemm-bf16-cluster", SOURCE_DIR "/kernels", "paper", &w, &d), HD_OK);
   assert_int_equal(hd_gpu_load("h100", SOURCE_DIR "/gpus", &g, &d), HD_OK);
-  const hd_optimize_options o = {.run = {.threads = 2, .trace_seconds = 0.02}, .dispatch = g.dispatch};
+  const hd_optimize_options o = {
+      .run = {.threads = 2, .trace_seconds = 0.02}, .dispatch = g.dispatch, .exact = true};
   assert_int_equal(hd_optimize(w, &g, &o, &z, &d), HD_OK);
   assert_int_equal(z.best, 0);
   assert_null(z.text);

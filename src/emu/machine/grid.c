@@ -392,8 +392,24 @@ hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned 
   if (g->cluster_size > 1)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "%s runs in clusters, whose CTAs cannot be started one by one",
                    g->code->name);
-  return emu_unit_start(g, task, atomic_fetch_add(&g->next_ordinal, 1), sm, worker, out, d);
+  return hd_emu_cluster_start(g, task, sm, worker, out, d);
 }
+
+uint64_t hd_emu_clusters(const hd_emu_grid *g) { return g->n_units; }
+
+uint64_t hd_emu_cluster_of(const hd_emu_grid *g, uint64_t task) {
+  const uint32_t *dims = g->cluster, *grid = g->view.grid;
+  const uint64_t x = task % grid[0], y = task / grid[0] % grid[1], z = task / grid[0] / grid[1];
+  return x / dims[0] + grid[0] / dims[0] * (y / dims[1] + grid[1] / dims[1] * (z / dims[2]));
+}
+
+hd_status hd_emu_cluster_start(hd_emu_grid *g, uint64_t cluster, uint32_t sm, unsigned worker,
+                               hd_emu_cta **out, hd_diag *d) {
+  return emu_unit_start(g, cluster, atomic_fetch_add(&g->next_ordinal, 1), sm, worker, out, d);
+}
+
+uint32_t hd_emu_cluster_size(const hd_emu_cta *first) { return emu_unit_size(first); }
+hd_emu_cta *hd_emu_cluster_cta(hd_emu_cta *first, uint32_t rank) { return emu_unit_cta(first, rank); }
 
 uint32_t hd_emu_cta_warps(const hd_emu_cta *c) { return c->n_warps; }
 uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w) { return c->warps[w].w.instructions; }
