@@ -80,7 +80,8 @@ HD_API void hd_optimized_free(hd_optimized *z);
 /* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
  * is rarely wrong about effects of 5% and no judge of smaller ones, and of some kinds of plans it promises
  * too much: 1.3 of agents, bypassed caches and streams, 1.15 of other bindings and prefetches, 1.05 of all
- * others. Nine of ten plans of a kind reach their promise over that, on an H100 (docs/decisions/clock.md). */
+ * others. Nine of ten plans of a kind reach their promise over that, on an H100 (docs/decisions/clock.md).
+ * hd_optimize asks for 1.3 of all plans where hd_study_leaves_ends. */
 HD_API double hd_optimize_worth(const hd_plan *p, bool by_clock);
 
 #ifdef __cplusplus

@@ -43,6 +43,10 @@ HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
 /* The part of the launches' work that replays of it do; 1: all of it. A sampled study's traces have some of
  * the tasks only. */
 HD_API double hd_study_part(const hd_study *s);
+/* The sample is of a launch of which a few warps have far more work than others. Where they are not in the
+ * sample, or end later than they are cut, times lack how long these take to come to their ends. `s` NULL:
+ * false. */
+HD_API bool hd_study_leaves_ends(const hd_study *s);
 /* Accesses and instructions that a replay of it does, as hd_run_options.sample_units counts them. */
 HD_API double hd_study_units(const hd_study *s);
 /* hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */

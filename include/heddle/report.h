@@ -76,6 +76,7 @@ typedef struct hd_report {
   const hd_plan_list *unseen;         /* plans that only a GPU can judge; or NULL */
   double second_speedup, second_part; /* hd_optimized's; 0: none */
   double part;                        /* of the work that was replayed: hd_study_part; 0: all of it */
+  bool lack_ends;                     /* hd_study_leaves_ends */
   bool stopped;                       /* not all plans were replayed */
   size_t late;                        /* plans that were not, for the time was over */
   const hd_reuse_picture *picture;    /* or NULL */

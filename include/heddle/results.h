@@ -45,8 +45,9 @@ typedef struct hd_simulation {
   const char *dispatch; /* name of the dispatcher */
   const hd_plan *plan;
   hd_counters counters;
-  bool timed;  /* the time is a clock's, not a bound */
-  double part; /* of the work that was replayed: hd_study_part */
+  bool timed;     /* the time is a clock's, not a bound */
+  double part;    /* of the work that was replayed: hd_study_part */
+  bool lack_ends; /* hd_study_leaves_ends */
 } hd_simulation;
 HD_API void hd_simulation_text(const hd_simulation *s, hd_buf *out);
 HD_API void hd_simulation_json(const hd_simulation *s, hd_buf *out);

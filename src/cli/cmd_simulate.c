@@ -25,7 +25,7 @@ int cmd_simulate(int argc, char **argv) {
   } else {
     hd_buf out = {0};
     r = (hd_simulation){s.workload, &s.gpu,  hd_dispatch_name(s.dispatch), &plan,
-                        r.counters, s.timed, hd_study_part(s.study)};
+                        r.counters, s.timed, hd_study_part(s.study),       hd_study_leaves_ends(s.study)};
     (json ? hd_simulation_json : hd_simulation_text)(&r, &out);
     rc = cli_print(&out);
   }

@@ -37,6 +37,7 @@ int cmd_sweep(int argc, char **argv) {
                    .rows = s.rows,
                    .n_rows = s.n_rows,
                    .part = s.part,
+                   .lack_ends = hd_study_leaves_ends(s.study),
                    .best = hd_sweep_best(s.rows, s.n_rows),
                    .seconds = {.trace = s.study ? hd_study_seconds(s.study) : 0, .replay = s.sweep_seconds}};
     hd_report_html(&r, &page);

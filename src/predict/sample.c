@@ -7,13 +7,9 @@
 #include "heddle/predict.h"
 
 enum {
-  SURVEYED = 16,      /* tasks of a launch that tell its work */
   LEAST_WAVES = 3,    /* of a part */
   FEW_WAVES = 2,      /* where even LEAST_WAVES cost several times what is affordable, */
   SEVERAL = 6,        /* so many times */
-  LEAST_CUT = 512,    /* instructions of a warp */
-  SECTORS = 8,        /* that cost as much as an access */
-  INSTRUCTIONS = 4,   /* of a warp, that cost as much as an access */
   SMALL = 1 << 11,    /* threads of launches that are not worth a survey */
   WHOLE = 12,         /* launches of rows that are replayed whole; where earlier ones steer them, each may */
   WHOLE_STEERED = 64, /* differ */
@@ -21,65 +17,11 @@ enum {
 };
 /* Of a warp, with its accesses, where nothing better is known. */
 static const double UNITS_AN_INSTRUCTION = 0.5;
-static const uint64_t survey_instructions = 40000000; /* of warps; a survey ends after them */
 
 uint64_t hd_sample_units(double seconds, size_t replays) {
   /* Of one of two busy cores of a processor of 2022; kernels lie between 4e6 and 13e6. */
   static const double a_second = 6e6;
   return (uint64_t)(2 * seconds * a_second / (double)(replays ? replays : 1)) + 1;
-}
-
-double sample_units_of(const hd_trace_info *info) {
-  return (double)(info->warp_accesses + info->shared_accesses) + (double)info->sectors / SECTORS +
-         (double)info->warp_instructions / INSTRUCTIONS;
-}
-
-/* ---- What launches take --------------------------------------------------------------------- */
-
-typedef struct survey {
-  uint64_t tasks, wave;
-  double units, instructions; /* of a task */
-  double threads;             /* that run one of these instructions, on average */
-  bool uneven; /* a few tasks have most of the work: those looked at had less than half of it */
-} survey;
-
-static uint64_t threads_of(const hd_wl_launch *l, uint64_t tasks) {
-  return tasks * l->block[0] * l->block[1] * l->block[2];
-}
-
-/* One task of each SURVEYED-th of the grid. Its place there follows the golden ratio: work often repeats with
- * the rows of a grid (causal attention), and tasks at even distances may all be alike. */
-static uint64_t surveyed_task(uint64_t part, uint64_t tasks) {
-  static const uint64_t golden = 0x9E3779B9; /* of 2^32 */
-  const uint64_t first = part * tasks / SURVEYED, next = (part + 1) * tasks / SURVEYED;
-  return first + ((next - first) * ((part + 1) * golden & UINT32_MAX) >> 32);
-}
-
-/* `g` NULL: without its waves. */
-static hd_status look_at(recording *r, uint32_t launch, const hd_gpu *g, survey *out, hd_diag *d) {
-  const hd_wl_launch *l = &r->r.w->launches[launch];
-  const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-  const uint32_t shared = hd_emu_static_shared(r->r.program, l->kernel) + l->dynamic_shared;
-  hd_grid_tasks(l->grid, &out->tasks);
-  if (g) out->wave = (uint64_t)g->n_sms * hd_gpu_occupancy(g, threads, r->r.w->registers, shared);
-  hd_trace_info info = {0};
-  hd_status st = HD_OK;
-  uint64_t n = out->tasks < SURVEYED ? out->tasks : SURVEYED, tasks[SURVEYED];
-  /* 7 and 16 have no common divisor: whichever tasks come first are from all over the grid. */
-  for (uint64_t i = 0; i < n; i++) tasks[i] = n == SURVEYED ? surveyed_task(7 * i % SURVEYED, out->tasks) : i;
-  /* One after the other where the first one is long. */
-  for (uint64_t i = 0, some; st == HD_OK && i < n && info.warp_instructions < survey_instructions;
-       i += some) {
-    some = i == 1 && SURVEYED * info.warp_instructions < survey_instructions ? n - 1 : 1;
-    st = record_tasks(r, launch, tasks + i, some, UINT64_MAX, d);
-    info = hd_trace_get_info(r->traces[launch]);
-  }
-  if (st != HD_OK || !info.recorded) return st;
-  out->instructions = (double)info.warp_instructions / (double)info.recorded;
-  if (info.warp_instructions)
-    out->threads = (double)info.thread_instructions / (double)info.warp_instructions;
-  out->units = sample_units_of(&info) / (double)info.recorded;
-  return st;
 }
 
 /* ---- Geometry -------------------------------------------------------------------------------- */
@@ -100,7 +42,9 @@ static void spread(const survey *s, uint64_t waves, sample_launch *out) {
   if (!parts) parts = 1;
   const uint64_t n = waves / parts * s->wave;
   out->most = UINT64_MAX;
-  out->warm = 2 * s->wave;
+  out->warm = (s->varied ? 1 : 2) * s->wave;
+  out->varied = s->varied;
+  memcpy(out->at, s->at, sizeof out->at);
   for (uint32_t i = 0; i < parts; i++) {
     const uint64_t free_places = s->tasks - n, first = parts > 1 ? free_places / (parts - 1) * i : 0;
     out->parts[out->n_parts++] = (hd_replay_part){i + 1 < parts || parts == 1 ? first : free_places, n};
@@ -112,9 +56,10 @@ static void choose(const survey *s, double affordable, uint32_t warps, sample_la
   out->instructions = s->instructions;
   if (all <= affordable || !s->wave || !s->tasks) return;
   uint64_t waves = (uint64_t)(affordable / wave);
-  /* Short tasks are not cut, because their beginnings and ends are most of their time. */
-  const bool brief = s->instructions < 2 * LEAST_CUT * (double)warps;
-  if (brief && waves < LEAST_WAVES + 1)
+  const bool brief = s->varied || survey_is_brief(s->instructions, warps);
+  if (s->varied && waves < LEAST_WAVES)
+    waves = LEAST_WAVES;
+  else if (brief && waves < LEAST_WAVES + 1)
     waves = (LEAST_WAVES + 1) * wave <= SEVERAL * affordable ? LEAST_WAVES + 1 : FEW_WAVES;
   if ((brief || waves >= LEAST_WAVES) && s->tasks > (waves + 1) * s->wave)
     spread(s, waves, out);
@@ -126,7 +71,7 @@ static void choose(const survey *s, double affordable, uint32_t warps, sample_la
  * what is affordable. */
 static void bound(const survey *s, double affordable, uint32_t warps, sample_launch *l) {
   double tasks = 0;
-  if (!s->uneven || l->cut || !l->n_parts) return;
+  if (!(s->uneven || s->varied) || l->cut || !l->n_parts) return;
   for (uint32_t i = 0; i < l->n_parts; i++) tasks += (double)(l->parts[i].n + l->warm);
   const double most = SEVERAL * affordable / (s->units / s->instructions * tasks * warps);
   l->most = most < LEAST_CUT ? LEAST_CUT : (uint64_t)most;
@@ -149,13 +94,17 @@ static void choose_all(const hd_workload *w, const survey *s, double units, samp
   }
   for (uint32_t i = 0; i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];
-    const uint32_t warps = (l->block[0] * l->block[1] * l->block[2] + HD_WARP - 1) / HD_WARP;
+    const uint32_t warps = survey_warps(l);
     const double share = units * s[i].units * (double)s[i].tasks / some;
     out->launches[i].most = UINT64_MAX;
     if (out->use[i] == LAUNCH_LEFT_OUT) continue;
     if (some > units) choose(&s[i], share, warps, &out->launches[i]);
     bound(&s[i], share, warps, &out->launches[i]);
-    done += replayed(&s[i], &out->launches[i], warps);
+    sample_launch *m = &out->launches[i];
+    const double replays = replayed(&s[i], m, warps);
+    m->weight = all > 0 ? s[i].units * (double)s[i].tasks / all : 0;
+    m->part = all > 0 ? replays / all : 0;
+    done += replays;
   }
   out->part = all > 0 ? done / all : 1;
   out->units = done;
@@ -184,6 +133,10 @@ void sample_free(sample *s) {
   drop_basis(s->basis);
   hd_arena_free(&s->arena);
   free(s);
+}
+
+static uint64_t threads_of(const hd_wl_launch *l, uint64_t tasks) {
+  return tasks * l->block[0] * l->block[1] * l->block[2];
 }
 
 static bool same_launch(const hd_compiled *code, uint32_t a, uint32_t b) {
@@ -234,7 +187,7 @@ static hd_status survey_all(recording *r, const uint32_t *like, const hd_gpu *g,
   const uint32_t n = r->r.w->n_launches;
   hd_status st = HD_OK;
   for (uint32_t i = 0; st == HD_OK && i < n; i++)
-    if (like[i] == i) st = look_at(r, i, g, &out[i], d);
+    if (like[i] == i) st = survey_take(r, i, g, &out[i], d);
   for (uint32_t i = 0; i < n; i++) {
     if (like[i] != i) out[i] = out[like[i]];
     hd_grid_tasks(r->r.w->launches[i].grid, &out[i].tasks);
@@ -290,6 +243,8 @@ static void share_traces(sample *m) {
 static hd_status survey_alone(sample *m, recording *r, const uint32_t *group, double *units, const hd_gpu *g,
                               double affordable, survey *s, hd_diag *d) {
   hd_status st = survey_all(r, group, g, s, d);
+  for (uint32_t i = 0; st == HD_OK && i < m->row.n; i++)
+    if (group[i] == i) st = survey_look_closer(r, i, &s[i], d);
   for (uint32_t i = 0; i < m->row.n; i++) units[i] = s[i].units * (double)s[i].tasks;
   if (st == HD_OK) launches_choose(&m->row, affordable, m->use);
   return st;
@@ -332,7 +287,7 @@ static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, 
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     if (!wanted[i]) continue;
     if (!r->own[i]) st = record_add(r, i, d);
-    if (st == HD_OK) st = look_at(r, i, g, &s[i], d);
+    if (st == HD_OK) st = survey_take(r, i, g, &s[i], d);
     if (st != HD_OK) break;
     /* The run's count is exact; the tasks that were looked at tell what an instruction costs. */
     const double each = run->instructions[i] / (double)s[i].tasks;
@@ -407,6 +362,33 @@ record_options sample_record(const sample *s) {
 
 /* ---- Replays ------------------------------------------------------------------------------------ */
 
+/* What the survey expects of the task at a place of an order. */
+static double work_at(const sample_launch *l, const hd_table *order, uint64_t place, uint64_t tasks) {
+  const uint64_t task = order && order->n ? order->task[place] : place;
+  return tasks ? l->at[task * SURVEYED / tasks] : 0;
+}
+
+/* A part under an order. The only one of varied tasks begins where these have as much work as the mean of the
+ * grid, about. */
+static hd_replay_part part_of(const sample_launch *l, uint32_t i, const hd_table *order, uint64_t tasks) {
+  enum { PLACES = 64 };
+  hd_replay_part out = l->parts[i];
+  if (!l->varied || l->n_parts > 1 || tasks < out.n + PLACES) return out;
+  const uint64_t step = (tasks - out.n) / PLACES;
+  double all = 0, here = 0, least = INFINITY;
+  for (uint64_t u = 0; u < tasks; u++) all += work_at(l, order, u, tasks);
+  for (uint64_t u = 0; u < out.n; u++) here += work_at(l, order, u, tasks);
+  const double mean = all * (double)out.n / (double)tasks;
+  for (uint64_t first = 0, end = step * PLACES; first <= end; first++) {
+    if (first % step == 0 && fabs(here - mean) < least) {
+      least = fabs(here - mean);
+      out.first = first;
+    }
+    if (first < end) here += work_at(l, order, first + out.n, tasks) - work_at(l, order, first, tasks);
+  }
+  return out;
+}
+
 static hd_replay_part warming(const sample_launch *l, const hd_replay_part *p) {
   const uint64_t n = p->first < l->warm ? p->first : l->warm;
   return (hd_replay_part){p->first - n, n};
@@ -421,8 +403,8 @@ hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint6
     hd_replay_options part = *o;
     uint64_t *some, n_some;
     if (l->n_parts) {
-      const hd_replay_part warm = warming(l, &l->parts[i]);
-      part.part = (hd_replay_part){warm.first, warm.n + l->parts[i].n};
+      const hd_replay_part timed = part_of(l, i, o->order, launched), warm = warming(l, &timed);
+      part.part = (hd_replay_part){warm.first, warm.n + timed.n};
     }
     st = hd_replay_tasks(&part, launched, &some, &n_some, d);
     uint64_t *all = st == HD_OK ? realloc(*tasks, (*n + n_some + 1) * sizeof *all) : NULL;
@@ -487,10 +469,25 @@ static double uncut(const hd_replay_progress *p, double all, double ran) {
   return p->marks[b].cycle + (end->work * all / ran - p->marks[b].work) / rate;
 }
 
-void sample_learn(sample_launch *l, const hd_trace *t, uint64_t bytes) {
+/* Only the trace knows how much of long warps is cut off. */
+static void learn_part(sample *s, sample_launch *l, const hd_trace *t) {
+  const uint64_t tasks = hd_trace_tasks(t);
+  double ran = 0;
+  for (uint32_t i = 0; i < l->n_parts; i++) {
+    const hd_replay_part p = part_of(l, i, NULL, tasks);
+    for (uint64_t k = 0; k < p.n; k++) ran += (double)hd_trace_task_instructions(t, p.first + k);
+  }
+  const double part = l->weight * ran / ((double)tasks * l->instructions);
+  s->part += part - l->part;
+  l->part = part;
+}
+
+void sample_learn(sample *s, uint32_t launch, const hd_trace *t, uint64_t bytes) {
+  sample_launch *l = &s->launches[launch];
   const hd_trace_info info = hd_trace_get_info(t);
   const double all = (double)hd_trace_tasks(t) * l->instructions, ran = (double)info.warp_instructions;
   if (ran <= 0) return;
+  if (l->varied) learn_part(s, l, t);
   l->threads = (double)info.thread_instructions / ran;
   l->compulsory = (double)(info.read_bytes + info.written_bytes) * (all > ran ? all / ran : 1);
   if (l->compulsory > 2 * (double)bytes) l->compulsory = 2 * (double)bytes; /* read and written */
@@ -507,14 +504,15 @@ static hd_status replay_part(const sample_launch *l, uint32_t i, hd_model *m, co
                              hd_diag *d) {
   hd_replay_options part = *o;
   hd_status st = HD_OK;
-  part.part = warming(l, &l->parts[i]);
+  const hd_replay_part timed = part_of(l, i, o->order, hd_trace_tasks(t));
+  part.part = warming(l, &timed);
   part.progress = p;
   if (part.part.n) {
     part.timed = part.keep_caches = false;
     st = hd_model_replay(m, t, &part, out, d);
     part.timed = part.keep_caches = true;
   }
-  part.part = l->parts[i];
+  part.part = timed;
   return st == HD_OK ? hd_model_replay(m, t, &part, out, d) : st;
 }
 
@@ -541,14 +539,16 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
       continue;
     }
     const run_pace pace = pace_of(p);
-    if (!i) cycles += pace.first;
-    each += pace.each / l->n_parts;
-    last = pace.last;
+    const double work =
+        l->varied && c.warp_instructions ? n * l->instructions / (double)c.warp_instructions : 1;
+    if (!i) cycles += pace.first * work;
+    each += pace.each * work / l->n_parts;
+    last = pace.last * work;
     if (i + 1 == l->n_parts) cycles += (tasks - 2 * (double)p->places) * each + last;
   }
   free(p);
   if (st != HD_OK) return st;
-  scale(l, out, l->cut && ran > 0 ? tasks * l->instructions / ran : tasks / done);
+  scale(l, out, (l->cut || l->varied) && ran > 0 ? tasks * l->instructions / ran : tasks / done);
   out->cycles = cycles;
   out->time_us = cycles / g->clock_mhz + (o->keep_caches ? g->launch.next_us : g->launch.first_us);
   return HD_OK;

@@ -5,7 +5,8 @@
  * one's end, tasks are taken to be done at the mean pace of the runs, each counted from the middle of its
  * first wave's end on. L2 is warmed by the traffic of the tasks before a run. Where not even three waves are
  * affordable, one wave is replayed with every warp cut after so many instructions; the rest of the launch
- * goes on at its last pace.
+ * goes on at its last pace. Where a few of short tasks have far more work than the others, one run of waves
+ * begins where an order has about the mean's work, its warps are cut, and times go by work.
  *
  * Of long rows of launches some are replayed (predict/launches.h).
  *
@@ -17,16 +18,20 @@
 #include "predict/launches.h"
 #include "predict/record.h"
 #include "predict/states.h"
+#include "predict/survey.h"
 
 enum { SAMPLE_PARTS = 4 };
 
 typedef struct sample_launch {
   bool cut;                           /* warps are cut after `most` instructions */
+  bool varied;                        /* a few tasks have far more work than others: times go by work */
   uint32_t n_parts;                   /* 0: the launch is replayed whole */
   hd_replay_part parts[SAMPLE_PARTS]; /* cut: a wave, and what is left behind the last whole one */
   uint64_t warm;                      /* tasks before a part that warm L2 */
   uint64_t most;
+  double at[SURVEYED]; /* varied: instructions of a task, in each of as many parts of the grid */
   double instructions; /* of a task, of all its warps: mean of tasks from all over the grid */
+  double weight, part; /* of all launches' work: this one's; what is replayed of it */
   double threads;      /* that run a warp's instruction: mean of the original's parts */
   double compulsory;   /* bytes of a launch, likewise */
 } sample_launch;
@@ -51,9 +56,6 @@ typedef struct sample {
   double units; /* that is */
 } sample;
 
-/* The units of what a trace has recorded. */
-double sample_units_of(const hd_trace_info *info);
-
 /* How to sample the launches (predict/launches.h says which), for o->sample_gpu and o->sample_units. *out
  * NULL: all are replayed whole. `like`: another one of the workload, whose basis serves for this one, too;
  * NULL: there is none. One thread makes and frees samples of one basis. */
@@ -69,8 +71,9 @@ hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint6
                        uint64_t **tasks, uint64_t *n, hd_diag *d);
 /* How many these are, some perhaps twice. */
 uint64_t sample_size(const sample_launch *l, uint64_t launched);
-/* The trace has the original's parts: threads and compulsory follow. `bytes`: the launch accesses no more. */
-void sample_learn(sample_launch *l, const hd_trace *t, uint64_t bytes);
+/* The launch's trace has the original's parts: threads, compulsory and, where warps are cut, the part of the
+ * work that is replayed follow. `bytes`: the launch accesses no more. */
+void sample_learn(sample *s, uint32_t launch, const hd_trace *t, uint64_t bytes);
 /* As hd_model_replay, of a sampled launch. */
 hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, const hd_trace *t,
                         const hd_replay_options *o, hd_counters *out, hd_diag *d);

@@ -56,7 +56,7 @@ static hd_status record(hd_study *s, hd_diag *d) {
     if (st == HD_OK) st = record_tasks(s->recording, i, tasks, n, s->sample->launches[i].most, d);
     hd_trace_set_meter(s->traces[i], NULL);
     free(tasks);
-    if (st == HD_OK) sample_learn(&s->sample->launches[i], s->traces[i], bytes_of(s->w, i));
+    if (st == HD_OK) sample_learn(s->sample, i, s->traces[i], bytes_of(s->w, i));
   }
   hd_meter_end(&meter);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) hd_trace_show_so_far(s->traces[i]);
@@ -162,6 +162,11 @@ uint32_t hd_study_busiest(const hd_study *s) {
 }
 
 double hd_study_part(const hd_study *s) { return s && s->sample ? s->sample->part : 1; }
+bool hd_study_leaves_ends(const hd_study *s) {
+  for (uint32_t i = 0; s && s->sample && i < s->w->n_launches; i++)
+    if (s->sample->launches[i].varied) return true;
+  return false;
+}
 double hd_study_units(const hd_study *s) {
   double units = 0;
   if (s->sample) return s->sample->units;

@@ -6,7 +6,7 @@
  * resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
  * steered.c   whether tasks can be left out            record.c    traces of some tasks
  * states.c    what launches begin with                sample.c    long launches predicted from parts
- * launches.c  long rows of launches, from some of them
+ * survey.c    what tasks take, from some of them      launches.c long rows of launches, from some of them
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
  * warps.c     policies of warp schedulers             streams.c   several studies replayed at once
  * votes.c     thresholds of bypassing, by run-time ways

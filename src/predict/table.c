@@ -177,6 +177,10 @@ hd_status order_table(study_source *from, uint32_t launch, hd_order_kind kind, h
   if (trace && hd_trace_tasks(trace) != V)
     st = hd_fail(d, HD_ERR_UNSUPPORTED, "launch %u, and all with its grid, are left out of the sample",
                  launch);
+  if (st == HD_OK && study->sample && study->sample->launches[launch].varied)
+    st = hd_fail(d, HD_ERR_UNSUPPORTED,
+                 "%s: a few tasks have far more work than others, and a sample does not know which (--exact)",
+                 w->launches[launch].kernel);
   if (st == HD_OK) st = make(trace, kind, from->run.threads, out, d);
   /* A sampled study has some of the tasks only; its tables are for its own replays. */
   if (st == HD_OK && path[0] && !study->sample) keep(path, out);

@@ -72,7 +72,8 @@ static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, c
 
 static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
   hd_buf_puts(out, "<p class=\"sub\">");
-  report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, report_default(r), out);
+  report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, r->lack_ends, report_default(r),
+                          out);
   hd_buf_printf(out,
                 "</p><table><tr><th>plan</th><th>L1 hits</th><th>L2 MB</th><th>L2 hits</th>"
                 "<th>DRAM MB</th><th>vs compulsory</th><th>%s &micro;s</th><th>change</th></tr>",

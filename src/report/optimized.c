@@ -62,6 +62,7 @@ hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch
                      .seconds = f->seconds,
                      .unseen = &f->unseen,
                      .part = hd_study_part(f->study),
+                     .lack_ends = hd_study_leaves_ends(f->study),
                      .stopped = f->stopped,
                      .late = f->late};
 }

@@ -71,7 +71,7 @@ const hd_counters *report_default(const hd_report *r) { return r->n_rows ? &r->r
 
 bool report_by_clock(const hd_report *r) { return r->n_rows && r->rows[0].counters.warp_cycles > 0; }
 
-void report_put_confirmation(bool clock, double part, const hd_counters *c, hd_buf *out) {
+void report_put_confirmation(bool clock, double part, bool lack_ends, const hd_counters *c, hd_buf *out) {
   hd_buf_puts(
       out,
       clock ? "Times are by a clock: on an H100 it was off by 13% (mean of 46 default launches), and right "
@@ -79,11 +79,11 @@ void report_put_confirmation(bool clock, double part, const hd_counters *c, hd_b
             : "Times are bounds, those of the busiest resource: on an H100 they are right about the sign of "
               "47% of plans' effects over 5% (docs/decisions/clock.md).\n");
   if (part < 1)
-    hd_buf_printf(
-        out,
-        "%.1f%% of the launches' work was replayed (--exact replays all). Such times were off by 8%% "
-        "(mean) from those of whole replays.\n",
-        100 * part);
+    hd_buf_printf(out, "%.1f%% of the launches' work was replayed (--exact replays all). %s\n", 100 * part,
+                  lack_ends
+                      ? "A few warps have far more work than others and were cut: times compare plans, and "
+                        "lack how long these warps take."
+                      : "Such times were off by 8% (mean) from those of whole replays.");
   if (c && c->time_error_us > 0)
     hd_buf_printf(out,
                   "Some launches stand for those like them: the standard error of the time is %.2f us "
@@ -203,7 +203,8 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
                 r->gpu->title, r->dispatch, r->n_rows);
   put_table(r, limit, colour, out);
   if (r->rows[0].status == HD_OK)
-    report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, report_default(r), out);
+    report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, r->lack_ends, report_default(r),
+                            out);
   if (r->best > 0) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[r->best].plan, &plan);

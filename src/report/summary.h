@@ -12,7 +12,8 @@ const hd_counters *report_default(const hd_report *r); /* the original's; NULL: 
 bool report_by_clock(const hd_report *r);              /* the times are a clock's, not bounds */
 /* The proof is of a smaller size than the workload's. */
 bool report_proof_is_smaller(const hd_report *r);
-/* Sentences on how well such times were confirmed; `part` as hd_study_part has it; c: of the original. */
-void report_put_confirmation(bool clock, double part, const hd_counters *c, hd_buf *out);
+/* Sentences on how well such times were confirmed; `part` as hd_study_part has it; `lack_ends`:
+ * hd_study_leaves_ends; c: of the original. */
+void report_put_confirmation(bool clock, double part, bool lack_ends, const hd_counters *c, hd_buf *out);
 
 #endif

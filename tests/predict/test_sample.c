@@ -211,6 +211,83 @@ static void a_survey_knows_work_that_repeats_with_rows(void **state) {
   assert_int_equal(system(path), 0);
 }
 
+/* The first sixteenth of the tasks has most of the work. */
+static const char front_heavy[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry front_heavy(.param .u64 in, .param .u64 out, .param .u32 heavy) {\n"
+    " .reg .b32 %r<7>; .reg .b64 %rd<5>; .reg .f32 %f<3>; .reg .pred %p<3>;\n"
+    " ld.param.u64 %rd1, [in]; cvta.to.global.u64 %rd1, %rd1;\n"
+    " ld.param.u64 %rd2, [out]; cvta.to.global.u64 %rd2, %rd2;\n ld.param.u32 %r1, [heavy];\n"
+    " mov.u32 %r2, %ctaid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r5, %r2, 32, %r3;\n"
+    " mul.wide.u32 %rd3, %r5, 4; add.u64 %rd2, %rd2, %rd3;\n"
+    " setp.lt.u32 %p1, %r2, %r1; selp.b32 %r4, 400, 2, %p1; mov.f32 %f1, 0f00000000;\n"
+    "turn:\n and.b32 %r6, %r5, 4194303; mul.wide.u32 %rd3, %r6, 4; add.u64 %rd4, %rd1, %rd3;\n"
+    " ld.global.f32 %f2, [%rd4]; add.f32 %f1, %f1, %f2; add.u32 %r5, %r5, 87040;\n"
+    " sub.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra turn;\n st.global.f32 [%rd2], %f1;\n ret;\n}\n";
+
+static const char front_heavy_workload[] =
+    "title = \"t\"\nsource = \"kernel.ptx\"\n[sizes.tiny]\nn = 66000\n[sizes.small]\nn = 1\n"
+    "[[buffer]]\nname = \"in\"\ntype = \"f32\"\ncount = \"4194304\"\nfill = \"zero\"\n"
+    "[[buffer]]\nname = \"out\"\ntype = \"f32\"\ncount = \"32 * n\"\n"
+    "[[launch]]\nkernel = \"front_heavy\"\ngrid = [\"n\"]\nblock = [32]\n"
+    "args = [\"in\", \"out\", { type = \"s32\", value = \"n / 16\" }]\n";
+
+static void write_file(const char *folder, const char *name, const char *text) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+}
+
+/* Wherever an order puts them, a sample costs no more than several times what is affordable, and promises no
+ * gain that the whole has not. */
+static void a_few_tasks_with_most_of_the_work_do_not_stand_for_all(void **state) {
+  static const char *const plans[] = {"baseline", "order=reverse", "bypass=l1:0"};
+  enum { UNITS = 150000 };
+  char folder[] = "/tmp/heddle-sample-XXXXXX", command[64];
+  assert_non_null(mkdtemp(folder));
+  write_file(folder, "kernel.ptx", front_heavy);
+  write_file(folder, "workload.toml", front_heavy_workload);
+  hd_workload *w;
+  hd_diag d = {0};
+  hd_study *s[2];
+  const hd_gpu g = load_gpu("h100");
+  if (hd_workload_open(folder, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
+  for (unsigned k = 0; k < 2; k++) {
+    const hd_run_options run = {
+        .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = k ? UNITS : 0};
+    if (hd_study_open(w, &run, &s[k], &d) != HD_OK) fail_msg("%s", d.message);
+  }
+  const hd_trace_info info = hd_trace_get_info(hd_study_trace(s[1], 0));
+  print_message("%.3f of %.0f units, %.0f recorded\n", hd_study_part(s[1]), hd_study_units(s[0]),
+                sample_units_of(&info));
+  assert_true(hd_study_leaves_ends(s[1]) && !hd_study_leaves_ends(s[0]));
+  assert_true(hd_study_part(s[1]) < 0.2);
+  assert_true(sample_units_of(&info) < 10 * UNITS);
+  double first[2] = {0};
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    const hd_plan p = parse_plan(plans[i]);
+    hd_counters c[2];
+    for (unsigned k = 0; k < 2; k++)
+      if (hd_study_replay(s[k], &g, &p, g.dispatch, 0, &c[k], &d) != HD_OK) fail_msg("%s", d.message);
+    for (unsigned k = 0; k < 2 && !i; k++) first[k] = c[k].time_us;
+    const double whole = c[0].time_us / first[0], some = c[1].time_us / first[1];
+    print_message("%s: %.1f us, %.2f of the default's; of a sample %.1f, %.2f\n", plans[i], c[0].time_us,
+                  whole, c[1].time_us, some);
+    assert_true(whole / some < 1.3);
+  }
+  /* Of which tasks have most work a sample knows too little. */
+  const hd_plan heavy = parse_plan("order=heavy-first");
+  hd_counters c;
+  assert_int_equal(hd_study_replay(s[1], &g, &heavy, g.dispatch, 0, &c, &d), HD_ERR_UNSUPPORTED);
+  for (unsigned k = 0; k < 2; k++) hd_study_close(s[k]);
+  hd_workload_close(w);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
+}
+
 /* Tasks are left out of a launch only where others of it do not decide what they access. */
 static void tasks_that_others_steer_are_all_run(void **state) {
   static const struct {
@@ -294,6 +371,7 @@ int main(void) {
       cmocka_unit_test(samples_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(samples_of_many_plans_at_once_are_as_one_after_the_other),
       cmocka_unit_test(a_survey_knows_work_that_repeats_with_rows),
+      cmocka_unit_test(a_few_tasks_with_most_of_the_work_do_not_stand_for_all),
       cmocka_unit_test(tasks_that_others_steer_are_all_run),
       cmocka_unit_test(clusters_are_recorded_whole),
   };
