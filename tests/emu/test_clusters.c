@@ -131,14 +131,13 @@ static void check_sums(const shape *s, const uint32_t *out) {
   for (uint32_t c = 0; c < ctas_of(s); c++) assert_int_equal(out[c], THREADS * size_of(s));
 }
 
-static void atomics_meet_in_one_ctas_memory(void **state) {
-  on_all(NUMBERS
-         "setp.eq.u32 %p1, %t, 0; @%p1 st.shared.u32 [%r9], 0;\n" MEET
-         "mapa.shared::cluster.u32 %r10, %r9, 0; red.shared::cluster.add.u32 [%r10], 1;\n" MEET
-         "ld.shared::cluster.u32 %r11, [%r10]; getctarank.shared::cluster.u32 %r12, %r10;\n"
-         "add.u32 %r11, %r11, %r12; mad.wide.u32 %d0, %r0, 4, %out; @%p1 st.global.u32 [%d0], %r11;\n" MEET,
-         1, check_sums);
-}
+static const char sums[] = NUMBERS
+    "setp.eq.u32 %p1, %t, 0; @%p1 st.shared.u32 [%r9], 0;\n" MEET
+    "mapa.shared::cluster.u32 %r10, %r9, 0; red.shared::cluster.add.u32 [%r10], 1;\n" MEET
+    "ld.shared::cluster.u32 %r11, [%r10]; getctarank.shared::cluster.u32 %r12, %r10;\n"
+    "add.u32 %r11, %r11, %r12; mad.wide.u32 %d0, %r0, 4, %out; @%p1 st.global.u32 [%d0], %r11;\n" MEET;
+
+static void atomics_meet_in_one_ctas_memory(void **state) { on_all(sums, 1, check_sums); }
 
 /* ---- mbarriers and bulk copies ------------------------------------------------------------------- */
 
@@ -192,6 +191,54 @@ static void bulk_copies_reach_the_other_ctas(void **state) {
          "ld.shared.u32 %r15, [%r12+1024];\n"
          "mad.lo.u32 %r16, %r0, 64, %t; mad.wide.u32 %d0, %r16, 4, %out; st.global.u32 [%d0], %r15;\n" MEET,
          THREADS, check_neighbours);
+}
+
+/* ---- Stepping from outside ------------------------------------------------------------------------ */
+
+static uint64_t cluster_of(const shape *s, uint64_t task) {
+  const uint64_t id[3] = {task % s->grid[0], task / s->grid[0] % s->grid[1], task / s->grid[0] / s->grid[1]};
+  uint64_t cluster = 0;
+  for (unsigned k = 3; k-- > 0;) cluster = cluster * (s->grid[k] / s->cluster[k]) + id[k] / s->cluster[k];
+  return cluster;
+}
+
+/* To the end, with a turn for every warp. */
+static void run_cluster(hd_emu_cta *first) {
+  uint32_t done = 0, warps = 1;
+  for (unsigned turn = 0; done < warps && turn < 1000; turn++) {
+    done = warps = 0;
+    for (uint32_t r = 0; r < hd_emu_cluster_size(first); r++) {
+      hd_emu_cta *c = hd_emu_cluster_cta(first, r);
+      for (uint32_t w = 0; w < hd_emu_cta_warps(c); w++, warps++)
+        done += hd_emu_warp_step(c, w, 100) == HD_STEP_DONE;
+    }
+  }
+  assert_int_equal(done, warps);
+}
+
+static void a_cluster_runs_without_the_others(void **state) {
+  for (unsigned n = 0; n < N_SHAPES; n++) {
+    const shape *s = &shapes[n];
+    const uint64_t ctas = ctas_of(s), chosen = ctas - 1;
+    async_machine x;
+    hd_emu_grid *g;
+    hd_emu_cta *first;
+    async_open(&x, sums, HD_CHECK_BOUNDS);
+    const uint32_t *out = async_buffer(&x, &x.args.out, NULL, (size_t)4 * MOST_CTAS);
+    const hd_emu_launch_params l = params_of(&x, s, THREADS);
+    async_ok(&x, hd_emu_grid_begin(x.p, &l, NULL, &g, &x.d));
+    assert_int_equal(hd_emu_clusters(g), ctas / size_of(s));
+    for (uint64_t c = 0; c < ctas; c++) assert_int_equal(hd_emu_cluster_of(g, c), cluster_of(s, c));
+    async_ok(&x, hd_emu_cluster_start(g, cluster_of(s, chosen), 0, 0, &first, &x.d));
+    assert_int_equal(hd_emu_cluster_size(first), size_of(s));
+    run_cluster(first);
+    hd_emu_cta_end(first);
+    assert_int_equal(hd_emu_cluster_start(g, ctas / size_of(s), 0, 0, &first, &x.d), HD_ERR_USAGE);
+    async_ok(&x, hd_emu_grid_end(g, &x.d));
+    for (uint64_t c = 0; c < ctas; c++)
+      assert_int_equal(out[c], cluster_of(s, c) == cluster_of(s, chosen) ? THREADS * size_of(s) : 0);
+    async_close(&x);
+  }
 }
 
 /* ---- The barrier ----------------------------------------------------------------------------------- */
@@ -332,6 +379,7 @@ int main(void) {
       BEHAVIOUR("a load is multicast to the CTAs of its mask", a_load_is_multicast_to_the_ctas_of_its_mask),
       BEHAVIOUR("bulk copies reach the other CTAs", bulk_copies_reach_the_other_ctas),
       BEHAVIOUR("threads that exit are not waited for", threads_that_exit_are_not_waited_for),
+      BEHAVIOUR("a cluster runs without the others", a_cluster_runs_without_the_others),
       BEHAVIOUR("mistakes are faults", mistakes_are_faults),
       BEHAVIOUR("launches that do not fit are refused", launches_that_do_not_fit_are_refused),
       BEHAVIOUR("directives and launches agree on the cluster", directives_and_launches_agree_on_the_cluster),
