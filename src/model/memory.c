@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* SMs next to each other, in pairs, are a GPC's TPCs, and GPCs next to each other have a near part. */
+static bool make_places(model_memory *m) {
+  m->places = calloc(m->n_sms, sizeof *m->places);
+  for (uint32_t sm = 0; m->places && sm < m->n_sms; sm++) {
+    const uint32_t gpc = sm / 2 * m->n_gpcs / ((m->n_sms + 1) / 2);
+    m->places[sm] = (memory_place){(uint8_t)gpc, (uint8_t)(gpc * m->n_parts / m->n_gpcs)};
+  }
+  return m->places != NULL;
+}
+
 static bool make_parts(model_memory *m, const hd_gpu *g) {
   const size_t groups = (g->n_sms + m->n_together - 1) / m->n_together;
   if (m->n_together > 1 && !(m->pending = calloc(groups << MEMORY_PENDING_BITS, sizeof *m->pending)))
@@ -53,7 +63,7 @@ bool model_memory_init(model_memory *m, const hd_gpu *g) {
     m->write_cost = g->dram_bytes_per_cycle / g->dram_write_bytes_per_cycle;
   for (uint32_t i = 0; i < m->n_gpcs; i++)
     m->ports[i].bytes_per_cycle = g->l2_sms_bytes_per_cycle / m->n_gpcs;
-  if (!make_parts(m, g) || !model_dram_init(&m->dram, g)) {
+  if (!make_places(m) || !make_parts(m, g) || !model_dram_init(&m->dram, g)) {
     model_memory_free(m);
     return false;
   }
@@ -65,6 +75,7 @@ void model_memory_free(model_memory *m) {
     free(m->l2[i].store);
     free(m->l2[i].ranks);
   }
+  free(m->places);
   free(m->pending);
   model_dram_free(&m->dram);
 }
@@ -124,8 +135,8 @@ typedef struct asker {
 } asker;
 
 static asker asker_of(const model_memory *m, uint32_t sm) {
-  const uint32_t gpc = model_memory_gpc(m, sm);
-  return (asker){sm, gpc, model_memory_near(m, sm), later(m->l2_shares.wait[gpc], m->ports[gpc].wait)};
+  const uint32_t gpc = m->places[sm].gpc;
+  return (asker){sm, gpc, m->places[sm].near, later(m->l2_shares.wait[gpc], m->ports[gpc].wait)};
 }
 
 /* Sectors of a line, in a part of L2. */

@@ -30,9 +30,15 @@ typedef struct memory_pending {
   uint8_t mask;
 } memory_pending;
 
+typedef struct memory_place {
+  uint8_t gpc;
+  uint8_t near; /* part of L2 */
+} memory_place;
+
 typedef struct model_memory {
   model_cache l2[MEMORY_PARTS];
   uint32_t n_parts, n_sms, n_gpcs;
+  memory_place *places;    /* of SMs */
   uint32_t n_together;     /* SMs of a group; 1: each sends its own requests */
   memory_pending *pending; /* [groups][2^MEMORY_PENDING_BITS] */
   uint32_t l2_latency, dram_latency;
@@ -84,15 +90,8 @@ static inline uint32_t model_memory_home(const model_memory *m, uint32_t line) {
   return m->n_parts == 1 ? 0 : (line * 0x9E3779B1u) >> 31;
 }
 
-/* SMs next to each other, in pairs: a GPC's TPCs. */
-static inline uint32_t model_memory_gpc(const model_memory *m, uint32_t sm) {
-  return sm / 2 * m->n_gpcs / ((m->n_sms + 1) / 2);
-}
-
 /* The part that is near to an SM. */
-static inline uint32_t model_memory_near(const model_memory *m, uint32_t sm) {
-  return m->n_parts == 1 ? 0 : model_memory_gpc(m, sm) * m->n_parts / m->n_gpcs;
-}
+static inline uint32_t model_memory_near(const model_memory *m, uint32_t sm) { return m->places[sm].near; }
 
 /* Where a line goes; it is on its way into the host's cache. */
 static inline model_set *model_memory_set(const model_memory *m, uint32_t sm, uint32_t line) {

@@ -362,7 +362,7 @@ record_options sample_record(const sample *s) {
 
 /* ---- Replays ------------------------------------------------------------------------------------ */
 
-/* What the survey expects of the task at a place of an order. */
+/* The work that the survey expects of the task at a place of an order. */
 static double work_at(const sample_launch *l, const hd_table *order, uint64_t place, uint64_t tasks) {
   const uint64_t task = order && order->n ? order->task[place] : place;
   return tasks ? l->at[task * SURVEYED / tasks] : 0;

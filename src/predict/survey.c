@@ -1,4 +1,4 @@
-/* What the tasks of a launch take, from some of them. */
+/* The work of a launch's tasks, from some of them. */
 #include "predict/survey.h"
 
 enum {

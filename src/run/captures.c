@@ -68,7 +68,7 @@ static bool is_known(const member *m) {
   return is;
 }
 
-/* A stream that comes in. What was there of it is of a capture that ended unseen. */
+/* A stream that comes in. An entry of it that is there is of a capture that ended unseen. */
 static void put(const member *m) {
   pthread_mutex_lock(&lock);
   member *was = find(m);
