@@ -151,7 +151,7 @@ static void an_optimization_says_what_the_time_did_not_suffice_for(void **state)
 static void a_simulation_is_all_its_counters(void **state) {
   hd_buf out = {0};
   hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
-  hd_simulation s = {&workload, &gpu, "demand", &column, counters, false, 1};
+  hd_simulation s = {&workload, &gpu, "demand", &column, counters, false, 1, false};
   hd_simulation_text(&s, &out);
   s.counters = (hd_counters){0};
   hd_simulation_text(&s, &out);
