@@ -14,10 +14,13 @@ static bool make_places(model_memory *m) {
   return m->places != NULL;
 }
 
+/* Requests of SMs that share them. */
+static size_t n_pending(const model_memory *m) {
+  return (size_t)((m->n_sms + m->n_together - 1) / m->n_together) << MEMORY_PENDING_BITS;
+}
+
 static bool make_parts(model_memory *m, const hd_gpu *g) {
-  const size_t groups = (g->n_sms + m->n_together - 1) / m->n_together;
-  if (m->n_together > 1 && !(m->pending = calloc(groups << MEMORY_PENDING_BITS, sizeof *m->pending)))
-    return false;
+  if (m->n_together > 1 && !(m->pending = calloc(n_pending(m), sizeof *m->pending))) return false;
   for (uint32_t i = 0; i < m->n_parts; i++) {
     model_cache *c = &m->l2[i];
     model_cache_plan(c, &g->l2, g->l2.bytes / m->n_parts);
@@ -80,8 +83,6 @@ void model_memory_free(model_memory *m) {
   model_dram_free(&m->dram);
 }
 
-static uint32_t groups(const model_memory *m) { return (m->n_sms + m->n_together - 1) / m->n_together; }
-
 void model_memory_reset(model_memory *m, bool keep, bool timed) {
   for (uint32_t i = 0; i < m->n_parts; i++) {
     if (keep)
@@ -89,7 +90,7 @@ void model_memory_reset(model_memory *m, bool keep, bool timed) {
     else
       model_cache_clear(&m->l2[i]);
   }
-  if (m->pending) memset(m->pending, 0, ((size_t)groups(m) << MEMORY_PENDING_BITS) * sizeof *m->pending);
+  if (m->pending) memset(m->pending, 0, n_pending(m) * sizeof *m->pending);
   model_queue_reset(&m->l2_queue);
   model_shares_reset(&m->l2_shares);
   for (uint32_t i = 0; i < m->n_gpcs; i++) model_queue_reset(&m->ports[i]);
@@ -224,10 +225,8 @@ static inline void fill(const asked *a, uint32_t way, unsigned missing, uint32_t
 }
 
 /* Make the wanted sectors valid in the part that a line belongs to; cycles until they are there. */
-static inline __attribute__((always_inline)) uint32_t
-fetch_home(model_memory *m, const asked *a, uint32_t far, bool ranked, unsigned priority) {
+static inline uint32_t fetch_home(model_memory *m, const asked *a, uint32_t way, uint32_t far) {
   unsigned missing;
-  const uint32_t way = lookup(m, a, ranked, priority);
   uint32_t wait = fetch(m, a, way, far, &missing);
   if (!missing) return wait;
   wait = later(wait, from_dram(m, a, model_sectors(missing)));
@@ -245,7 +244,7 @@ static uint32_t fetch_far(model_memory *m, const asker *by, const model_request 
   uint32_t wait = fetch(m, &near, way, 0, &missing);
   if (!missing) return wait;
   const asked far = part_of(m, by->near ^ 1, by, r, missing & r->mask);
-  wait = later(wait, fetch_home(m, &far, m->far_latency, ranked, priority));
+  wait = later(wait, fetch_home(m, &far, lookup(m, &far, ranked, priority), m->far_latency));
   fill(&near, way, missing, wait);
   return wait;
 }
@@ -254,7 +253,7 @@ static inline __attribute__((always_inline)) uint32_t
 read_line(model_memory *m, const asker *by, const model_request *r, bool ranked, unsigned priority) {
   if (model_memory_home(m, r->line) != by->near) return fetch_far(m, by, r, ranked, priority);
   const asked a = near_of(m, by, r);
-  return fetch_home(m, &a, 0, ranked, priority);
+  return fetch_home(m, &a, lookup(m, &a, ranked, priority), 0);
 }
 
 static void take_rate(model_memory *m, const asker *by, double bytes) {
@@ -334,8 +333,8 @@ void model_memory_atomic(model_memory *m, uint32_t sm, model_request *r, uint32_
   for (const model_request *end = r + n; r < end; r++) {
     sectors += model_sectors(r->mask);
     const asked a = home_of(m, &by, r);
-    r->wait = fetch_home(m, &a, 0, a.cache->ranked, priority) + m->atomics.wait + m->atomic_latency;
-    const uint32_t way = model_set_find(a.cache, a.set, a.line);
+    const uint32_t way = lookup(m, &a, a.cache->ranked, priority);
+    r->wait = fetch_home(m, &a, way, 0) + m->atomics.wait + m->atomic_latency;
     model_set_states(a.cache, a.set)[way] |= (uint8_t)(r->mask << 4);
     end_copy(m, NULL, r);
   }

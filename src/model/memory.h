@@ -20,7 +20,7 @@
 #include "model/cache.h"
 #include "model/dram.h"
 
-enum { MEMORY_PARTS = HD_L2_MOST_PARTS, MEMORY_PENDING_BITS = 10 };
+enum { MEMORY_PENDING_BITS = 10 };
 
 /* A line that an SM of a group has asked for: whoever asks next before it is there shares the request. */
 typedef struct memory_pending {
@@ -36,7 +36,7 @@ typedef struct memory_place {
 } memory_place;
 
 typedef struct model_memory {
-  model_cache l2[MEMORY_PARTS];
+  model_cache l2[HD_L2_MOST_PARTS];
   uint32_t n_parts, n_sms, n_gpcs;
   memory_place *places;    /* of SMs */
   uint32_t n_together;     /* SMs of a group; 1: each sends its own requests */

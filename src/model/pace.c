@@ -142,6 +142,7 @@ static void do_step(pace_builder *b, const model_paths *paths, const model_path_
  * others have done with an earlier group. There is a barrier for a group that comes, and one for it to go. */
 static uint32_t copies_ahead(const pace_builder *b, const model_paths *paths, const model_path *p) {
   bool copies = false;
+  if (b->code->n_copy_barriers < 4) return 0;
   for (uint32_t k = 0; k < p->n_steps; k++) {
     const model_path_run *r = &paths->runs.data[paths->steps.data[p->step + k].run];
     const model_func *f = &b->code->funcs[r->func];
@@ -151,7 +152,7 @@ static uint32_t copies_ahead(const pace_builder *b, const model_paths *paths, co
       copies |= in->cls == CLASS_COPY;
     }
   }
-  return copies && b->code->n_copy_barriers >= 4 ? b->code->n_copy_barriers / 2 - 1 : 0;
+  return copies ? b->code->n_copy_barriers / 2 - 1 : 0;
 }
 
 static void do_path(pace_builder *b, const model_paths *paths, const model_path *p, model_pace_path *out) {

@@ -71,8 +71,8 @@ static void a_store_ends_the_copy_of_the_other_half_alone(void **state) {
   model_memory_free(&m);
 }
 
-/* The lines that `readers` SMs, from all over the GPU, read again and again, each all of them or its own
- * part: the part of the second and third reading that comes from DRAM. */
+/* Lines that all SMs read three times, each of them all or its own part: the share of the second and third
+ * reading that comes from DRAM. */
 static double read_again(uint32_t lines, bool own) {
   const hd_gpu g = halves();
   model_memory m;
@@ -91,7 +91,7 @@ static double read_again(uint32_t lines, bool own) {
 }
 
 /* Sets are not used alike: a little is lost below the whole. */
-static void what_all_read_fits_into_a_half_and_what_one_reads_into_two_thirds(void **state) {
+static void data_of_all_sms_fits_into_a_half_and_of_one_into_two_thirds(void **state) {
   assert_true(read_again(700, false) < 0.05);
   assert_true(read_again(1300, false) > 0.7);
   assert_true(read_again(1000, true) < 0.05);
@@ -184,7 +184,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_line_of_the_far_half_is_near_once_it_was_read),
       cmocka_unit_test(a_store_ends_the_copy_of_the_other_half_alone),
-      cmocka_unit_test(what_all_read_fits_into_a_half_and_what_one_reads_into_two_thirds),
+      cmocka_unit_test(data_of_all_sms_fits_into_a_half_and_of_one_into_two_thirds),
       cmocka_unit_test(sms_side_by_side_that_ask_for_a_line_at_a_time_send_one_request),
       cmocka_unit_test(gpcs_that_ask_for_more_than_there_is_get_the_same),
       cmocka_unit_test(shares_serve_what_the_queue_serves),
