@@ -197,26 +197,42 @@ uint32_t model_distinct_words(const uint64_t *addr, uint32_t mask) {
   return words;
 }
 
+/* The most distinct units of `1 << shift` bytes in one of `columns`, of which a row of the banks has as many:
+ * a unit is a lane's aligned access, and takes all banks of its column. */
+static uint32_t deepest_column(const uint64_t *addr, uint32_t mask, unsigned shift, uint32_t columns) {
+  uint64_t seen[BANKS][HD_WARP];
+  uint8_t depth[BANKS] = {0};
+  uint32_t most = 0;
+  for (; mask; mask &= mask - 1) {
+    const uint64_t unit = addr[__builtin_ctz(mask)] >> shift;
+    const uint32_t column = (uint32_t)unit & (columns - 1);
+    uint32_t i = 0;
+    while (i < depth[column] && seen[column][i] != unit) i++;
+    if (i < depth[column]) continue;
+    seen[column][i] = unit;
+    depth[column]++;
+    if (i + 1 > most) most = i + 1;
+  }
+  return most;
+}
+
+/* Consecutive lanes name consecutive units: the common case, which no two lanes' banks conflict in. */
+static bool side_by_side(const uint64_t *addr, uint32_t mask, unsigned bytes) {
+  uint64_t stray = mask ^ UINT32_MAX;
+  for (uint32_t l = 0; l < HD_WARP; l++) stray |= addr[l] ^ (addr[0] + (uint64_t)l * bytes);
+  return !stray;
+}
+
 uint32_t model_shared_wavefronts(const uint64_t *addr, uint32_t mask, unsigned bytes) {
-  uint32_t words = (bytes + BANK_BYTES - 1) / BANK_BYTES, passes = 0;
+  enum { WORD = 2, PAIR = 3, QUAD = 4 }; /* log2 of bytes */
   /* 8 bytes go by half warps, 16 by quarters. */
-  uint32_t lanes = words > 2 ? 8 : words > 1 ? 16 : 32;
+  const unsigned shift = bytes > 8 ? QUAD : bytes > BANK_BYTES ? PAIR : WORD;
+  const uint32_t lanes = HD_WARP >> (shift - WORD);
+  uint32_t passes = 0;
+  if (bytes == 1u << shift && side_by_side(addr, mask, bytes)) return HD_WARP / lanes;
   for (uint32_t group = 0; group < HD_WARP; group += lanes) {
-    uint64_t seen[BANKS][BANKS];
-    uint8_t n[BANKS] = {0};
-    uint32_t most = 0;
-    for (uint32_t l = group; l < group + lanes; l++) {
-      if (!(mask >> l & 1)) continue;
-      for (uint32_t k = 0; k < words; k++) {
-        uint64_t word = addr[l] / BANK_BYTES + k;
-        uint32_t bank = (uint32_t)(word % BANKS), i = 0;
-        while (i < n[bank] && seen[bank][i] != word) i++;
-        if (i < n[bank]) continue;
-        if (n[bank] < BANKS) seen[bank][n[bank]++] = word;
-        if (n[bank] > most) most = n[bank];
-      }
-    }
-    passes += most;
+    const uint32_t some = (uint32_t)(((1ull << lanes) - 1) << group);
+    passes += deepest_column(addr, mask & some, shift, lanes);
   }
   return passes ? passes : 1;
 }

@@ -306,6 +306,48 @@ static void wavefronts_are_those_of_the_programming_guide(void **state) {
   assert_int_equal(model_shared_wavefronts(addr, 1, 4), 1);
 }
 
+/* The guide's rule word by word: the most distinct words that a group of lanes names in one bank. */
+static uint32_t passes_by_words(const uint64_t *addr, uint32_t mask, unsigned bytes) {
+  const uint32_t words = (bytes + 3) / 4, lanes = 32 / words;
+  uint32_t passes = 0;
+  for (uint32_t group = 0; group < 32; group += lanes) {
+    uint32_t most = 0;
+    for (uint32_t bank = 0; bank < 32; bank++) {
+      uint64_t seen[128];
+      uint32_t n = 0;
+      for (uint32_t i = 0; i < lanes * words; i++) {
+        const uint32_t lane = group + i / words, known = n;
+        const uint64_t word = addr[lane] / 4 + i % words;
+        if (!(mask >> lane & 1) || word % 32 != bank) continue;
+        seen[n] = word;
+        uint32_t k = 0;
+        while (seen[k] != word) k++;
+        n = k == known ? n + 1 : n;
+      }
+      if (n > most) most = n;
+    }
+    passes += most;
+  }
+  return passes ? passes : 1;
+}
+
+static void wavefronts_are_the_most_words_of_a_bank_for_any_lanes(void **state) {
+  rng random = {.seed = 20};
+  for (int i = 0; i < 20000; i++) {
+    const unsigned bytes = 1u << next(&random) % 5, pattern = next(&random) % 3;
+    const uint32_t mask = next(&random) % 3 ? UINT32_MAX : (uint32_t)next(&random);
+    const uint64_t from = next(&random) % 64, step = next(&random) % 40, range = 1 + next(&random) % 300;
+    uint64_t addr[32];
+    for (unsigned l = 0; l < 32; l++) {
+      const uint64_t unit = pattern == 0   ? from + l * step
+                            : pattern == 1 ? from + (l ^ step % 32)
+                                           : next(&random) % range;
+      addr[l] = unit * bytes;
+    }
+    assert_int_equal(model_shared_wavefronts(addr, mask, bytes), passes_by_words(addr, mask, bytes));
+  }
+}
+
 /* ---- Invariants ------------------------------------------------------------------------------- */
 
 static void the_same_way_is_kept_once(void **state) {
@@ -533,6 +575,8 @@ int main(void) {
       BEHAVIOUR("time grows with waves of CTAs", time_grows_with_waves_of_ctas),
       BEHAVIOUR("wavefronts are those of the programming guide",
                 wavefronts_are_those_of_the_programming_guide),
+      BEHAVIOUR("wavefronts are the most words of a bank for any lanes",
+                wavefronts_are_the_most_words_of_a_bank_for_any_lanes),
       BEHAVIOUR("the same way is kept once", the_same_way_is_kept_once),
       BEHAVIOUR("segments have an event for each of the streams'",
                 segments_have_an_event_for_each_of_the_streams),
