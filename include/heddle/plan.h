@@ -116,10 +116,12 @@ typedef struct hd_shape {
  * redirect     by its own id, clusters by assumed round robin (CLU 4.2.3 A, eq. 7 and 8)
  * agents[:N]   persistent workers, N active per SM (all that fit when N is left out): each claims task
  *              after task from the cluster of the SM it runs on, and from others when that is empty
- * claim        as many workers as tasks: each claims one, in the same way, when it starts
- * cancel       CTAs in a loop, without clusters: each does its own task, asks the hardware for a CTA that has
- *              not started yet (clusterlaunchcontrol.try_cancel, sm_100), and does that one's in its place
- *              until none is left. The launch stays as it was, and so does the order of the dispatch */
+ * agents:auto  as many workers as fit, of which another number is active on each SM, hd_agents_voted: the
+ * launch in which the SMs vote on N (CLU 4.3). With order, shape and split alone claim        as many workers
+ * as tasks: each claims one, in the same way, when it starts cancel       CTAs in a loop, without clusters:
+ * each does its own task, asks the hardware for a CTA that has not started yet
+ * (clusterlaunchcontrol.try_cancel, sm_100), and does that one's in its place until none is left. The launch
+ * stays as it was, and so does the order of the dispatch */
 typedef enum hd_bind_kind {
   HD_BIND_NONE = 0,
   HD_BIND_REDIRECT,
@@ -170,6 +172,9 @@ typedef struct hd_take {
   hd_take_kind kind;
   uint32_t tasks; /* segments: K; 0: as many as there are for each worker */
 } hd_take;
+
+/* bind=agents:auto: how many of `most` workers are active on the SM that serves that cluster. Never none. */
+static inline uint32_t hd_agents_voted(uint32_t most, uint32_t cluster) { return 1 + cluster % most; }
 
 /* Horizontal bypassing (BYP): warps with index >= `warps` in their CTA go around the cache. */
 typedef enum hd_bypass_kind {
@@ -269,8 +274,9 @@ typedef struct hd_plan {
   hd_order order;
   hd_shape shape;
   hd_bind_kind bind;
-  uint32_t agents;     /* bind=agents: active per SM; 0: all that fit */
-  hd_order threads;    /* of thread ids across CTA borders (SCH); row: as they are */
+  uint32_t agents;   /* bind=agents: active per SM; 0: all that fit */
+  bool agents_voted; /* bind=agents:auto: all that fit are launched, and SMs differ in how many are active */
+  hd_order threads;  /* of thread ids across CTA borders (SCH); row: as they are */
   bool threads_in_cta; /* the order is one of the threads inside each CTA instead */
   hd_bypass bypass;
   hd_stream stream;
@@ -284,7 +290,7 @@ typedef struct hd_plan {
 
 /* The notation's values, beyond those above:
  *
- *   shape=[loop:]WxH[xD][:ORDER]|auto
+ *   shape=[loop:]WxH[xD][:ORDER]|auto          bind=agents[:N]|agents:auto
  *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
  *   threads=ORDER|cta:ORDER
  *   bypass=l1:K|ro:K|l2:K|auto|l1:K+l2:K            stream=l1|3+7+8|auto (load numbers)

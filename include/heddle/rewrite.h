@@ -81,21 +81,23 @@ HD_API bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t 
  * Extra parameters stand behind the kernel's own, in this order, those that are there:
  *
  *   state   .u64  address of state_bytes of device memory, zero before the first launch. Every launch
- *                 leaves it zero again, so launches one after the other in a stream share one; launches
- *                 that may run at once (in several streams, or by programmatic dependent launch) need one
- *                 each. A launch that was killed leaves it undefined
- *   table   .u64  address of the order's table in device memory: one u32 per position
- *   grid    .u32 x 3  the dimensions of the original's grid
+ *                 leaves it zero again, but for a ballot, so launches one after the other in a stream share
+ * one; launches that may run at once (in several streams, or by programmatic dependent launch) need one each.
+ * A launch that was killed leaves it undefined table   .u64  address of the order's table in device memory:
+ * one u32 per position grid    .u32 x 3  the dimensions of the original's grid
  */
 typedef struct hd_recipe {
   bool agents;       /* the grid is another one: see hd_recipe_grid */
   bool some_sms;     /* agents: workers on SMs that the plan does not name leave at once, so that only a grid
                         that fills the GPU is sure to bring enough to those that it names */
   uint32_t resident; /* agents: no more CTAs per SM than this; 0: no such limit */
-  bool ballot;       /* bypass=auto: the state is a ballot, one u32 for each SM's number modulo HD_BALLOT_SMS.
-                        A launch adds its CTAs there and clears nothing */
-  uint64_t state_bytes; /* 0: no such parameter */
-  uint64_t table_bytes; /* 0: no such parameter */
+  bool ballot; /* bypass=auto, bind=agents:auto: a ballot of HD_BALLOT_SMS u32, at the state's end. bypass:
+                  for each SM's number modulo HD_BALLOT_SMS the CTAs that it ran; agents: for each cluster
+                  the tasks that its SM did, or the warps of those tasks. Launches add to it and clear
+                  nothing there */
+  uint64_t state_bytes;   /* 0: no such parameter */
+  uint64_t table_bytes;   /* 0: no such parameter */
+  uint64_t ballot_offset; /* in the state */
   bool grid;
   uint32_t shared_bytes;                            /* by which the kernel's static shared memory has grown */
   uint32_t n_params;                                /* of the original */
@@ -191,6 +193,11 @@ HD_API const char *hd_refusal_name(hd_refusal_kind k);
  * bypass=auto makes the kernel that takes the vote (BYP 4.4.2): the CTAs of an SM let as many of their warps
  * use L1 as hd_bypass_voted says, and count themselves. Where the grid has many waves, SMs whose threshold is
  * better run more of them. It needs the block, and stands alone.
+ *
+ * bind=agents:auto makes the kernel that takes CLU's vote (4.3): as many workers are launched as with
+ * bind=agents, of which as many are active on an SM as hd_agents_voted says for its cluster and for the
+ * workers that there are for each cluster, rounded up. Each task that is done counts for the SM that did it:
+ * SMs that are faster do more, because they take tasks from others' queues when theirs are empty.
  *
  * prefetch= works out the addresses of the loads that follow from ids and parameters alone, each as its loop
  * begins, at most 16 lines a thread; a kernel without any is refused. */

@@ -187,6 +187,15 @@ static void put_plan(dice *r, const uint32_t grid[3], const char *table, const h
 
 enum { MOST_SMS = 24, MOST_RESIDENT = 8, ATTEMPTS = 1000 };
 
+/* A vote goes with few other levers, so that some plans with many agents get one in their place. It takes no
+ * roll, and leaves the others as they are. */
+static void put_vote(hd_plan *p) {
+  hd_plan votes = *p;
+  votes.agents = 0;
+  votes.agents_voted = true;
+  if (p->agents >= 5 && hd_plan_check(&votes, NULL) == HD_OK) *p = votes;
+}
+
 hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *tiles, bool can_cancel,
                      uint64_t seed, hd_composition *out, hd_diag *d) {
   dice r = {.seed = seed};
@@ -202,6 +211,7 @@ hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *
     st = text.failed ? hd_nomem(d) : hd_plan_parse(text.data, &out->plan, d);
   }
   hd_buf_free(&text);
+  if (st == HD_OK) put_vote(&out->plan);
   /* A table is for one grid only, so with a table the grid is known in most cases. */
   if (st == HD_OK && hd_order_needs_table(out->plan.order.kind) && chance(&r, 75)) out->any_grid = false;
   out->no_hoisting = chance(&r, 50) && out->plan.bind == HD_BIND_AGENTS;

@@ -205,9 +205,8 @@ static bool is_zero(const char *p, uint64_t n) {
 
 static hd_status check_state(const runner *r, uint32_t i, hd_diag *d) {
   const hd_recipe *recipe = &r->setup.recipes[i];
-  uint64_t bytes = recipe->state_bytes;
-  if (!bytes || recipe->ballot || is_zero(hd_emu_ptr(r->emu, r->setup.launches[i].state, bytes), bytes))
-    return HD_OK;
+  const uint64_t bytes = recipe->ballot ? recipe->ballot_offset : recipe->state_bytes;
+  if (!bytes || is_zero(hd_emu_ptr(r->emu, r->setup.launches[i].state, bytes), bytes)) return HD_OK;
   return hd_fail(d, HD_ERR_FAULT, "%s: the rewritten kernel did not clear its queues",
                  r->w->launches[i].kernel);
 }

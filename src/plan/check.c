@@ -79,6 +79,12 @@ static bool voted_register(const hd_plan *p) {
   return p->form == HD_FORM_REGISTER && p->bypass.kind == HD_BYPASS_AUTO;
 }
 static bool agents_unbound(const hd_plan *p) { return p->agents && p->bind != HD_BIND_AGENTS; }
+static bool votes_unbound(const hd_plan *p) {
+  return p->agents_voted && (p->agents || p->bind != HD_BIND_AGENTS);
+}
+static bool votes_in_company(const hd_plan *p) {
+  return p->agents_voted && (hd_plan_changes_tasks(p) || p->take.kind != HD_TAKE_TASKS || p->sms.n);
+}
 static bool take_unbound(const hd_plan *p) {
   return p->take.kind != HD_TAKE_TASKS && p->bind != HD_BIND_AGENTS;
 }
@@ -101,6 +107,9 @@ static const rule RULES[] = {
     {form_alone, "form says how bypass is coded; it needs bypass"},
     {voted_register, "form=register holds the threshold that a plan names; bypass=auto votes for one"},
     {agents_unbound, "a number of agents needs bind=agents"},
+    {votes_unbound, "a vote on the number of agents needs bind=agents, without a number"},
+    {votes_in_company,
+     "bind=agents:auto takes its vote with order, shape and split alone; other levers come after it"},
     {take_unbound, "take says how many tasks an agent takes at once; it needs bind=agents"},
     {thread_table, "threads takes an order of thread ids; heavy-first and affinity are orders of tasks"},
 };

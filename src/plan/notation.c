@@ -285,15 +285,8 @@ static hd_status make_list(const parser *p, word value, size_t size, void *list)
 
 static hd_status parse_stream(const parser *p, const lever_syntax *l, word value) {
   hd_stream *s = &p->plan->stream;
-  if (is(value, "l1")) {
-    s->kind = HD_STREAM_L1;
-    return HD_OK;
-  }
-  if (is(value, "auto")) {
-    s->kind = HD_STREAM_AUTO;
-    return HD_OK;
-  }
-  s->kind = HD_STREAM_LOADS;
+  s->kind = is(value, "l1") ? HD_STREAM_L1 : is(value, "auto") ? HD_STREAM_AUTO : HD_STREAM_LOADS;
+  if (s->kind != HD_STREAM_LOADS) return HD_OK;
   hd_status st = make_list(p, value, sizeof *s->loads, &s->loads);
   for (word rest = value, part; st == HD_OK && rest.s; s->n++) {
     part = split(rest, '+', &rest);
@@ -430,9 +423,25 @@ static void print_bypass(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
   if (p->bypass.kind == HD_BYPASS_L1_L2) hd_buf_printf(out, "+l2:%" PRIu32, p->bypass.l2_warps);
 }
 
+/* A name with a number, or agents:auto. */
+static hd_status parse_bind(const parser *p, const lever_syntax *l, word value) {
+  p->plan->agents_voted = is(value, "agents:auto");
+  return parse_named(p, l, p->plan->agents_voted ? (word){value.s, strlen("agents")} : value);
+}
+
+static bool bind_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
+  return named_equal(l, a, b) && a->agents_voted == b->agents_voted;
+}
+
+static void print_bind(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
+  print_named(l, p, out);
+  if (p->agents_voted) hd_buf_puts(out, ":auto");
+}
+
 /* ---- All of them */
 
 #define NAMED .parse = parse_named, .given = named_given, .equal = named_equal, .print = print_named
+#define MORE(x) .name = #x, .parse = parse_##x, .given = named_given, .equal = x##_equal, .print = print_##x
 
 static const lever_syntax OWN_order = {"order", parse_task_order, order_given, tasks_equal, print_tasks};
 static const lever_syntax OWN_shape = {"shape", parse_shape, shape_given, shape_equal, print_shape};
@@ -441,20 +450,12 @@ static const lever_syntax OWN_threads = {"threads", parse_thread_order, threads_
 static const lever_syntax OWN_stream = {"stream", parse_stream, stream_given, stream_equal, print_stream};
 static const lever_syntax OWN_sms = {"sms", parse_sms, sms_given, sms_equal, print_sms};
 /* By name as well, but their fields are not a setting's two words. */
-static const lever_syntax OWN_bind = {.name = "bind",
-                                      NAMED,
-                                      .kind = offsetof(hd_plan, bind),
+static const lever_syntax OWN_bind = {MORE(bind), .kind = offsetof(hd_plan, bind),
                                       .number = offsetof(hd_plan, agents),
-                                      .values = "none|redirect|agents[:N]|claim|cancel",
-                                      .least = 1};
+                                      .values = "none|redirect|agents[:N]|claim|cancel", .least = 1};
 static const lever_syntax OWN_form = {
     .name = "form", NAMED, .kind = offsetof(hd_plan, form), .values = "auto|predicate|replicate|register"};
-static const lever_syntax OWN_bypass = {.name = "bypass",
-                                        .parse = parse_bypass,
-                                        .given = named_given,
-                                        .equal = bypass_equal,
-                                        .print = print_bypass,
-                                        .kind = offsetof(hd_plan, bypass.kind),
+static const lever_syntax OWN_bypass = {MORE(bypass), .kind = offsetof(hd_plan, bypass.kind),
                                         .number = offsetof(hd_plan, bypass.warps),
                                         .values = "|l1:K|ro:K|l2:K|auto|l1:K+l2:K"};
 

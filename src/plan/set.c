@@ -50,6 +50,7 @@ bool hd_plan_join(const hd_plan *p, const hd_plan *q, hd_plan *out) {
   if (r.bind == HD_BIND_NONE && q->bind != HD_BIND_NONE) {
     r.bind = q->bind;
     r.agents = q->agents;
+    r.agents_voted = q->agents_voted;
     r.split = q->split;
     r.take = q->take;
   }

@@ -79,7 +79,7 @@ hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
 void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
   if (!r->state_bytes && !r->table_bytes) return;
   hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
-  if (r->ballot)
+  if (r->ballot && !r->ballot_offset)
     hd_buf_printf(
         text,
         "//   .u64 at %" PRIu64 ": the address of %" PRIu64
@@ -91,6 +91,11 @@ void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
                   " bytes of device memory, zero at first; each launch "
                   "leaves them zero.\n//     Launches that may run at once need one such buffer each.\n",
                   r->state_offset, r->state_bytes);
+  if (r->ballot && r->ballot_offset)
+    hd_buf_printf(text,
+                  "//     But for those from byte %" PRIu64
+                  " on: a u32 for each SM's queue, which counts the tasks that the SM does.\n",
+                  r->ballot_offset);
   if (r->table_bytes)
     hd_buf_printf(text,
                   "//   .u64 at %" PRIu64

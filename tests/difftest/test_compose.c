@@ -54,6 +54,7 @@ static const char *const levers[] = {
     "shape=auto",
     "shape=loop:4x3:band:2",
     "bind=cancel",
+    "bind=agents:auto",
 };
 enum { N_LEVERS = sizeof levers / sizeof *levers, DRAWN = 20000 };
 

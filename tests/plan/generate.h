@@ -128,6 +128,8 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
       at = p.sms.ranges[i].last + 2;
     }
   }
+  p.agents_voted = !p.agents && draw(r, 0, 1);
+  if (hd_plan_check(&p, NULL) != HD_OK) p.agents_voted = false;
   return p;
 }
 

@@ -47,6 +47,7 @@ static void joined_plans_have_the_levers_of_both(void **state) {
       {"bind=agents:2", "order=tile:4x4,bind=claim,split=wave:2", "order=tile:4x4,bind=agents:2"},
       {"stream=l1", "bypass=l1:4,threads=col", "threads=col,stream=l1"},
       {"baseline", "order=col,shape=8x8,bind=redirect", "order=col,shape=8x8,bind=redirect"},
+      {"order=col", "bind=agents:auto", "order=col,bind=agents:auto"},
       {"order=col", "order=reverse", NULL},
       {"order=col", "baseline", NULL},
   };

@@ -91,6 +91,13 @@ static const claim_case CASES[] = {
      "heddle: bind=agents:2, claims by warp (the warps of a CTA share nothing)\n"
      "heddle: tasks in segments of 63; 8 queues by SM number; 1000 tasks"},
     {plain,
+     "order=col,bind=agents:auto",
+     {0},
+     64,
+     "heddle: bind=agents:auto, claims by warp (the warps of a CTA share nothing)\n"
+     "heddle: tasks one at a time, the next one while the present one is done; 8 queues by SM number; any "
+     "grid"},
+    {plain,
      "bind=agents,sms=1-2+5",
      {0},
      64,

@@ -260,6 +260,7 @@ static void dependent_launches_share_no_state(void **state) {
   } cases[] = {
       {"bind=claim", "this plan's state would be of both"},
       {"bind=agents:2", "this plan's state would be of both"},
+      {"bind=agents:auto", "this plan's state would be of both"},
       {"bypass=auto", "this plan's state would be of both"},
       {"prefetch=l1:1", "would fetch before that one's writes"},
       {"order=reverse", NULL},

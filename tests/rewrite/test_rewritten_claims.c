@@ -192,6 +192,17 @@ static hd_status interleave(hd_emu_program *program, const hd_emu_launch_params 
 
 enum { LAUNCHES = 2 };
 
+/* Each task counts once a launch: for its CTA, or for each of the warps that claim for themselves. */
+static void check_ballot(const trial *t, const char *remark, const uint32_t *votes, uint64_t expected) {
+  uint64_t sum = 0;
+  if (strstr(remark, "claims by warp")) expected *= (t->block[0] * t->block[1] * t->block[2] + 31) / 32;
+  for (uint32_t i = 0; i < HD_BALLOT_SMS; i++) {
+    sum += votes[i];
+    if (votes[i] && i >= t->n_sms) describe(t, "a vote for a cluster that there is not");
+  }
+  if (sum != expected) describe(t, "votes are more or less than tasks");
+}
+
 static void run(const trial *t, const hd_table *table) {
   hd_arena arena;
   hd_arena_init(&arena);
@@ -240,8 +251,10 @@ static void run(const trial *t, const hd_table *table) {
                        : hd_emu_launch(program, &l, &how, NULL, NULL, &d);
     if (st != HD_OK) describe(t, d.message);
     const char *left = hd_emu_ptr(e, state, recipe.state_bytes);
-    for (uint64_t i = 0; i < recipe.state_bytes; i++)
+    for (uint64_t i = 0; i < (recipe.ballot ? recipe.ballot_offset : recipe.state_bytes); i++)
       if (left[i]) describe(t, "the counters were not cleared");
+    if (recipe.ballot)
+      check_ballot(t, m->funcs[0].remark, (const uint32_t *)(left + recipe.ballot_offset), (k + 1) * V);
   }
   const uint32_t *count = hd_emu_ptr(e, out, V * threads * 4);
   for (uint64_t i = 0; i < V * threads; i++) {
@@ -279,6 +292,9 @@ static const char *const plans[] = {
     "order=col,bind=agents:1,split=cols,take=segments:5",
     "bind=agents,take=segments:4294967295,sms=0-2+5",
     "bind=agents:3,take=segments,sms=3+7-8",
+    "bind=agents:auto",
+    "order=tile:3x2,bind=agents:auto,split=wave:2",
+    "order=hilbert,bind=agents:auto",
 };
 
 static const uint32_t blocks[][3] = {{1, 1, 1},  {32, 1, 1}, {33, 1, 1},  {64, 1, 1},

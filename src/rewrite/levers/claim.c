@@ -51,7 +51,7 @@ static void decide_queues(const rewrite_job *j, claim_scheme *s) {
   s->any_grid = !j->opt->grid.known;
   s->V = j->V;
   s->clusters = hd_plan_clusters(j->plan, &j->opt->grid);
-  s->stride_bits = s->throttle ? 8 : 7;
+  s->stride_bits = s->ranked ? 8 : 7;
   s->stride = 1u << s->stride_bits;
   if (j->plan->sms.n)
     s->named = &j->plan->sms;
@@ -105,6 +105,8 @@ static void decide_lanes(const rewrite_job *j, claim_scheme *s) {
 static void decide(const rewrite_job *j, claim_scheme *s) {
   s->agents = j->plan->bind == HD_BIND_AGENTS;
   s->throttle = s->agents ? j->plan->agents : 0;
+  s->voted = s->agents && j->plan->agents_voted;
+  s->ranked = s->throttle || s->voted;
   decide_unit(j, s);
   decide_ticket(j, s);
   decide_queues(j, s);
@@ -136,6 +138,7 @@ static hd_status describe(const rewrite_job *j, const claim_scheme *s, hd_diag *
   hd_buf b = {0};
   hd_buf_printf(&b, "heddle: bind=%s", s->agents ? "agents" : "claim");
   if (s->throttle) hd_buf_printf(&b, ":%" PRIu32, s->throttle);
+  if (s->voted) hd_buf_puts(&b, ":auto");
   hd_buf_printf(&b, ", claims by %s (%s)", s->unit == CLAIM_BY_CTA ? "CTA" : "warp", s->why_unit);
   if (s->unit == CLAIM_BY_CTA && s->ticket_bytes)
     hd_buf_printf(&b, ", handed over in a ticket of %" PRIu32 " bytes", s->ticket_bytes);
@@ -164,6 +167,11 @@ static hd_status check_launch(const rewrite_job *j, hd_diag *d) {
   uint64_t M = hd_plan_clusters(j->plan, &j->opt->grid);
   if (M == 0 || M > MOST_CLUSTERS)
     return hd_fail(d, HD_ERR_USAGE, "clusters for %" PRIu64 " SMs: there can be 1 to %d", M, MOST_CLUSTERS);
+  if (j->plan->agents_voted && !j->asked)
+    return hd_fail(d, HD_ERR_USAGE, "bind=agents:auto is decided by measuring; name a number");
+  if (j->plan->agents_voted && M > HD_BALLOT_SMS)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "bind=agents:auto counts the tasks of %d SMs at most, not of %" PRIu64, HD_BALLOT_SMS, M);
   if (j->opt->grid.known && j->V > HD_MOST_CLAIMED)
     return hd_fail(d, HD_ERR_UNSUPPORTED,
                    "a grid of %" PRIu64 " tasks has too many to claim (at most %" PRIu64 ")", j->V,
@@ -201,5 +209,10 @@ hd_status rewrite_decide_claims(rewrite_job *j, hd_diag *d) {
   j->recipe->some_sms = s->agents && s->named;
   j->recipe->grid = s->agents && s->any_grid;
   j->recipe->state_bytes = CLAIM_LINE + (uint64_t)s->clusters * s->stride;
+  if (s->voted) {
+    j->recipe->ballot = true;
+    j->recipe->ballot_offset = j->recipe->state_bytes;
+    j->recipe->state_bytes += sizeof(uint32_t) * HD_BALLOT_SMS;
+  }
   return describe(j, s, d);
 }

@@ -37,6 +37,8 @@ typedef enum claim_take {
 typedef struct claim_scheme {
   bool agents;       /* workers take task after task; else each takes one */
   uint32_t throttle; /* agents: active per SM; 0: all that fit */
+  bool voted;        /* agents: SMs differ in how many are active, and count the tasks that they do */
+  bool ranked;       /* one of the two: workers are numbered on their SM */
   claim_unit unit;
   const char *why_unit;
   claim_take take;
@@ -92,6 +94,8 @@ void claim_put_loop(const rewrite_job *j, hd_buf *t, const char *label);
 void claim_put_who(const rewrite_job *j, hd_buf *t);
 /* %~at goes on to the queue of this worker's SM. Workers that the plan does not want go out. */
 void claim_put_where(const rewrite_job *j, hd_buf *t);
+/* Where SMs vote: the task counts for this worker's SM, wherever it was taken from. */
+void claim_put_vote(const rewrite_job *j, hd_buf *t);
 /* All lanes of the warp zero its column, a queue each. Falls through to $~cleared. */
 void claim_put_clear(const rewrite_job *j, hd_buf *t);
 /* $~leave: no tasks are left for this warp, or for its CTA. */

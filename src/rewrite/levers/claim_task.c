@@ -214,5 +214,6 @@ hd_status claim_put_position(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   if (s->sure) rewrite_put(j, t, "$~sure:\n");
   if (st == HD_OK) st = put_program(j, t, "p", hd_plan_place, position, d);
   rewrite_put(j, t, "\tmov.u32 %%~u, %s;\n", position);
+  claim_put_vote(j, t);
   return st;
 }

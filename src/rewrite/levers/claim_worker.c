@@ -1,5 +1,6 @@
 /* Claims: a worker's identity, its own queue, and its exit. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "rewrite/levers/claim.h"
 
@@ -134,22 +135,45 @@ static void put_foreign(const rewrite_job *j, hd_buf *t) {
               CLAIM_LEFT_ALREADY, claims_by_warp(j->claim) ? "cleared" : "have");
 }
 
+/* %~k: how many workers are active on the SM of cluster %~i (hd_agents_voted). The grid says how many there
+ * are for each SM. */
+static void put_number(const rewrite_job *j, hd_buf *t) {
+  const uint32_t M = j->claim->clusters;
+  rewrite_put(j, t,
+              "\tmov.u32 %%~k, %%nctaid.x;\n\tadd.u32 %%~k, %%~k, %u;\n\tdiv.u32 %%~k, %%~k, %u;\n"
+              "\trem.u32 %%~k, %%~i, %%~k;\n\tadd.u32 %%~k, %%~k, 1;\n",
+              M - 1, M);
+}
+
 /* Workers beyond the N-th on an SM leave; the first never does. A warp that claims for itself leaves at once;
  * one that claims for its CTA tells the others. */
 static void put_throttle(const rewrite_job *j, hd_buf *t) {
+  char active[16] = "%~k";
+  if (j->claim->voted)
+    put_number(j, t);
+  else
+    snprintf(active, sizeof active, "%u", j->claim->throttle);
   claim_put_address(j, t, "%~at");
   rewrite_put(j, t,
               "\t@%%~lead atom.global.add.u32 %%~old, [%%~queue+%d], 1;\n"
               "\tshfl.sync.idx.b32 %%~old, %%~old, 0, 31, -1;\n\tmov.u32 %%~u, %d;\n"
-              "\tsetp.ge.u32 %%~ok, %%~old, %u;\n\t@%%~ok bra $~%s;\n",
-              CLAIM_RANKS, CLAIM_NO_TASK, j->claim->throttle, claims_by_warp(j->claim) ? "leave" : "have");
+              "\tsetp.ge.u32 %%~ok, %%~old, %s;\n\t@%%~ok bra $~%s;\n",
+              CLAIM_RANKS, CLAIM_NO_TASK, active, claims_by_warp(j->claim) ? "leave" : "have");
 }
 
 void claim_put_where(const rewrite_job *j, hd_buf *t) {
   put_cluster(j, t);
   if (j->claim->named) put_foreign(j, t);
   rewrite_put(j, t, "\tmad.lo.u32 %%~at, %%~i, %u, %%~at;\n", j->claim->stride);
-  if (j->claim->throttle) put_throttle(j, t);
+  if (j->claim->ranked) put_throttle(j, t);
+}
+
+void claim_put_vote(const rewrite_job *j, hd_buf *t) {
+  if (!j->claim->voted) return;
+  put_cluster(j, t);
+  rewrite_put(j, t, "\tshl.b32 %%~i, %%~i, 2;\n");
+  claim_put_address(j, t, "%~i");
+  rewrite_put(j, t, "\t@%%~lead red.global.add.u32 [%%~queue+%" PRIu64 "], 1;\n", j->recipe->ballot_offset);
 }
 
 /* ---- The way out ------------------------------------------------------------------------------------ */
@@ -166,7 +190,7 @@ void claim_put_clear(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t, "\tsetp.ge.u32 %%~ok, %%~c, %u;\n\t@%%~ok bra $~cleared;\n", s->clusters * s->stride);
   claim_put_address(j, t, "%~c");
   rewrite_put(j, t, "\tst.global.u32 [%%~queue+%d], 0;\n", CLAIM_TAKEN);
-  if (s->throttle) rewrite_put(j, t, "\tst.global.u32 [%%~queue+%d], 0;\n", CLAIM_RANKS);
+  if (s->ranked) rewrite_put(j, t, "\tst.global.u32 [%%~queue+%d], 0;\n", CLAIM_RANKS);
   if (s->many_queues) {
     claim_put_step(j, t, "%~c");
     rewrite_put(j, t, "\tbra $~clear;\n");
