@@ -200,6 +200,10 @@ typedef struct hd_timing_options {
   hd_watch watch;
 } hd_timing_options;
 
+/* What the device is kept busy for before a timed job, in microseconds: launches made meanwhile, some ten, do
+ * not wait for the host. */
+#define HD_DEVICE_HEAD_START_US 30
+
 /* Rounds in which every job runs once, each round beginning with another job: us[i * repetitions + r] is the
  * time of job i in round r, in microseconds, from the start of its first launch to the end of its last. Where
  * nothing limits the host, a job of few launches is queued while the device is still busy, so the host's time

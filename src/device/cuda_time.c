@@ -29,7 +29,7 @@ hd_status cuda_flush(hd_device *dev, hd_diag *d) {
 /* ---- Times ------------------------------------------------------------------------- */
 
 /* One thread that keeps the stream busy for a while, so that kernels launched meanwhile start without waiting
- * for the host: 30 us cover some ten launches. */
+ * for the host. */
 static const char delay_ptx[] = ".version 6.0\n"
                                 ".target sm_50\n"
                                 ".address_size 64\n"
@@ -46,7 +46,7 @@ static const char delay_ptx[] = ".version 6.0\n"
                                 "  @%p bra again;\n"
                                 "  ret;\n"
                                 "}\n";
-enum { DELAY_NS = 30000 };
+enum { DELAY_NS = 1000 * HD_DEVICE_HEAD_START_US };
 
 hd_status cuda_delay(cuda_device *c, uint64_t ns, hd_diag *d) {
   hd_status st = HD_OK;

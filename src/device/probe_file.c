@@ -27,12 +27,17 @@ typedef struct arch_facts {
   uint32_t shared_unit;
   bool unified;   /* L1 and shared memory share one store */
   uint64_t store; /* bytes of that store */
+  hd_ptxas ptxas; /* of CUDA 13, where its code was looked at */
 } arch_facts;
 
 static const arch_facts facts[] = {
-    {100, 128, true, 256 << 10}, {90, 128, true, 256 << 10}, {86, 128, true, 128 << 10},
-    {80, 128, true, 192 << 10},  {75, 256, true, 96 << 10},  {70, 256, true, 128 << 10},
-    {0, 256, false, 0},
+    {100, 128, true, 256 << 10, {0}},
+    {90, 128, true, 256 << 10, {.registers = 32, .pairs_guarded = true, .unrolls_no_join = true}},
+    {86, 128, true, 128 << 10, {0}},
+    {80, 128, true, 192 << 10, {0}},
+    {75, 256, true, 96 << 10, {0}},
+    {70, 256, true, 128 << 10, {0}},
+    {0, 256, false, 0, {0}},
 };
 
 static const arch_facts *facts_of(unsigned arch) {
@@ -138,9 +143,12 @@ static const optional_key l2_keys[] = {
 };
 
 /* Cycles, which GPU files have as whole numbers. */
+static void put_rounded(hd_buf *b, const char *key, double v, const char *how) {
+  if (v >= 1) hd_buf_printf(b, "%s = %.0f  # measured: %s\n", key, v, how);
+}
+
 static void put_cycles(const hd_probe_result *r, const char *key, const char *figure, hd_buf *b) {
-  double v = hd_probe_value(r, figure);
-  if (v >= 1) hd_buf_printf(b, "%s = %.0f  # measured: %s\n", key, v, figure);
+  put_rounded(b, key, hd_probe_value(r, figure), figure);
 }
 
 /* A barrier's cost by its number of warps: the line through the figures of 1 and of 32 warps. */
@@ -148,6 +156,26 @@ static void put_barrier(const hd_probe_result *r, hd_buf *b) {
   double one = hd_probe_value(r, "barrier of 1 warps"), all = hd_probe_value(r, "barrier of 32 warps");
   put_value(b, "barrier_warp", (all - one) / 31, "barriers of 1 to 32 warps");
   put_value(b, "barrier", one - (all - one) / 31, "the same");
+}
+
+/* Constants by index, of one word and of eight. The chain of them has an addition in each step. */
+static void put_constants(const hd_probe_result *r, hd_buf *b) {
+  const double one = HD_WARP / hd_probe_value(r, "constant.load"),
+               all = HD_WARP / hd_probe_value(r, "constant.load/8"),
+               step = hd_probe_value(r, "constant.load latency"),
+               steps = hd_probe_value(r, "constant.load/8 latency");
+  put_value(b, "constant", (all - one) / 7, "loads of constants by index, of 1 word and of 8");
+  put_rounded(b, "constant_latency", step - hd_probe_value(r, "alu.s32 latency"),
+              "constant.load latency, less alu.s32 latency");
+  put_value(b, "constant_word_latency", (steps - step) / 7, "their latencies");
+}
+
+/* ptxas's code is a fact of the architecture: the kernels here do not show it. */
+static void put_ptxas(const hd_ptxas *f, hd_buf *b) {
+  if (!f->registers) return;
+  hd_buf_printf(b, "[ptxas]\nregisters = %u  # not measured: CUDA 13's, by architecture\n", f->registers);
+  hd_buf_printf(b, "pairs_guarded = %s  # not measured: the same\n", yes(f->pairs_guarded));
+  hd_buf_printf(b, "unrolls_no_join = %s  # not measured: the same\n\n", yes(f->unrolls_no_join));
 }
 
 static void put_launch(const hd_probe_result *r, double mhz, hd_buf *b) {
@@ -160,6 +188,9 @@ static void put_launch(const hd_probe_result *r, double mhz, hd_buf *b) {
   hd_buf_puts(b, "[launch]\n");
   put_value(b, "first_us", first, "an empty kernel");
   put_value(b, "next_us", (all - first) / 19, "20 of them in a row");
+  put_value(b, "second_us", hd_probe_value(r, "2 x empty, 1 CTAs of 32") - first, "two of them");
+  put_value(b, "host_us", (hd_probe_value(r, "300 x empty, 1 CTAs of 32") + HD_DEVICE_HEAD_START_US) / 300,
+            "300 of them, which the host begins to launch some time before");
   put_value(b, "cta_cycles", (hd_probe_value(r, many) - first) * mhz / ctas, many);
   hd_buf_putc(b, '\n');
 }
@@ -181,7 +212,22 @@ static void put_units(const hd_probe_result *r, hd_buf *b) {
   put_value(b, "mma", hd_probe_value(r, "mma.f16"), "mma.f16");
   put_cycles(r, "fence_latency", "fence latency", b);
   put_barrier(r, b);
+  put_constants(r, b);
+  put_value(b, "fetch", HD_WARP / hd_probe_value(r, "fetch"), "fetch");
+  put_cycles(r, "fetch_latency", "fetch latency", b);
   hd_buf_putc(b, '\n');
+}
+
+/* Stores beside loads that hit: what they add to these, 128 lines in a round. */
+static void put_l1_ways(const hd_probe_result *r, hd_buf *b) {
+  const double loads = hd_probe_value(r, "4 loads that hit, 32 lines each"),
+               both = hd_probe_value(r, "4 loads that hit and 4 stores, 32 lines each"),
+               after = hd_probe_value(r, "load of a line of L2 after prefetch.global.L1");
+  if (both > loads)
+    put_value(b, "stores_per_cycle", 128 / (both - loads), "4 stores of 32 lines beside 4 loads");
+  if (after > 0)
+    hd_buf_printf(b, "fetches_pass = %s  # measured: after prefetch.global.L1 a load takes %.0f cycles\n",
+                  yes(after > 0.5 * (r->l1_cycles + r->l2_cycles)), after);
 }
 
 static uint32_t sector(uint32_t bytes) { return bytes <= 32 ? 32 : bytes <= 64 ? 64 : 128; }
@@ -202,6 +248,7 @@ static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
   hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s, all SMs\n",
                 per_cycle(r->l1_bandwidth / r->device.n_sms, mhz), r->l1_bandwidth / 1e12);
   put_value(b, "lines_per_cycle", hd_probe_value(r, "l1.load/32"), "l1.load/32");
+  put_l1_ways(r, b);
   hd_buf_printf(b, "hashed = true  # not measured\nglobal = %s  # measured: a second load of a word %s\n",
                 yes(r->l1_cycles < 0.8 * r->l2_cycles),
                 r->l1_cycles < 0.8 * r->l2_cycles ? "hits" : "misses");
@@ -264,6 +311,7 @@ void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
       i->arch, mhz, i->clock_mhz);
   put_sm(r, b);
   put_units(r, b);
+  put_ptxas(&facts_of(i->arch)->ptxas, b);
   put_launch(r, mhz, b);
   uint32_t l1 = put_l1(r, mhz, b), l2 = put_l2(r, mhz, l1, b);
   hd_buf_printf(b, "[dram]\nlatency = %u  # measured: %.1f\n", latency(r->dram_cycles, l2), r->dram_cycles);

@@ -12,8 +12,9 @@
 enum { UNROLL = 32, CHAINS = 4, MAX_THREADS = 1024 };
 
 /* In `inst`: $f0 is register 0 of the chain's four floats, $r and $l of 32 and 64 bits, $d double, $p a
- * predicate; %cf %df %cr %dr %cd %dd %cl %dl hold values that the compiler does not know. `init`, where it is
- * given, is done for each chain before the clock is read. */
+ * predicate; $o0 is an offset, of another line in each of the body's instructions; %cf %df %cr %dr %cd %dd
+ * %cl %dl hold values that the compiler does not know. `init`, where it is given, is done for each chain
+ * before the clock is read. */
 typedef struct unit_row {
   const char *name, *inst, *init;
   uint32_t ops;  /* instructions that count, in `inst` */
@@ -24,6 +25,12 @@ typedef struct unit_row {
 
 #define SELF_SHARED "mov.u32 $r0, %self;"
 #define SELF_GLOBAL "mov.u64 $l0, %own;"
+/* A word that lanes with the same bits of `mask` name together. It is 0, so that the address stays. */
+#define CONSTANT(mask)                                                                                       \
+  "and.b32 %word, %me, " mask "; mov.u64 %far, constants; cvt.u32.u64 $r0, %far; "                           \
+  "mad.lo.s32 $r0, %word, 4, $r0;"
+/* Lines of the warp's own. */
+#define OWN_LINES "shr.u32 %word, %me, 5; mul.wide.u32 $l0, %word, 1024; add.s64 $l0, $l0, %own;"
 
 static const unit_row rows[] = {
     {"fma.f32", "fma.rn.f32 $f0, $f0, %cf, %df;", NULL, 1, 1, 0, 0},
@@ -87,6 +94,11 @@ static const unit_row rows[] = {
     {"global.atomic/same", "atom.global.add.u64 $l0, [$l0], %zerol;", SELF_GLOBAL, 1, 1, 0, 0},
     {"global.store", "st.global.u64 [%own], %ownl;", SELF_GLOBAL, 1, 1, 0, 8},
     {"global.store/32", "st.global.u64 [%own], %ownl;", SELF_GLOBAL, 1, 1, 0, 128},
+    {"constant.load", "cvt.u64.u32 $l0, $r0; ld.const.u32 $r1, [$l0]; add.s32 $r0, $r0, $r1;",
+     CONSTANT("%zero"), 1, 1, 0, 0},
+    {"constant.load/8", "cvt.u64.u32 $l0, $r0; ld.const.u32 $r1, [$l0]; add.s32 $r0, $r0, $r1;",
+     CONSTANT("7"), 1, 1, 0, 0},
+    {"fetch", "prefetch.global.L2 [$l0+$o0];", OWN_LINES, 1, 1, 0, 4},
     {"fence", "membar.gl;", NULL, 1, 1, 0, 0},
     {"fence.cta", "membar.cta;", NULL, 1, 1, 0, 0},
     {"barrier", "bar.sync 0;", NULL, 1, 1, 0, 0},
@@ -95,7 +107,8 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 
 /* ---- Text ---------------------------------------------------------------------- */
 
-static void put_inst(const char *inst, uint32_t chain, hd_buf *b) {
+/* `at`: the instruction's place in the body. */
+static void put_inst(const char *inst, uint32_t chain, uint32_t at, hd_buf *b) {
   hd_buf_puts(b, "  ");
   for (const char *c = inst; *c; c++) {
     if (*c != '$') {
@@ -103,7 +116,10 @@ static void put_inst(const char *inst, uint32_t chain, hd_buf *b) {
       continue;
     }
     char type = c[1];
-    hd_buf_printf(b, "%%%c%u", type, chain * 4 + (uint32_t)(c[2] - '0'));
+    if (type == 'o')
+      hd_buf_printf(b, "%u", at * 128);
+    else
+      hd_buf_printf(b, "%%%c%u", type, chain * 4 + (uint32_t)(c[2] - '0'));
     c += 2;
   }
   hd_buf_putc(b, '\n');
@@ -155,7 +171,9 @@ static void put_tail(hd_buf *b, uint32_t chains) {
 }
 
 static void put_kernel(const unit_row *row, uint32_t chains, hd_buf *b) {
-  hd_buf_printf(b, ".version %s\n.target %s\n.address_size 64\n.visible .entry measure",
+  hd_buf_printf(b,
+                ".version %s\n.target %s\n.address_size 64\n.const .align 4 .b8 constants[32];\n"
+                ".visible .entry measure",
                 row->arch ? "7.0" : "6.0", row->arch ? "sm_80" : "sm_60");
   hd_buf_puts(b, head);
   for (uint32_t k = 0; k < 4 * chains; k++)
@@ -163,10 +181,10 @@ static void put_kernel(const unit_row *row, uint32_t chains, hd_buf *b) {
                   "  add.s32 %%r%u, %%me, %u;\n  cvt.u64.u32 %%l%u, %%r%u;\n  cvt.rn.f32.u32 %%f%u, %%r%u;\n"
                   "  cvt.rn.f64.u32 %%d%u, %%r%u;\n",
                   k, k + 3, k, k, k, k, k, k);
-  for (uint32_t k = 0; row->init && k < chains; k++) put_inst(row->init, k, b);
+  for (uint32_t k = 0; row->init && k < chains; k++) put_inst(row->init, k, 0, b);
   hd_buf_puts(b, "  mov.u64 %t0, %clock64;\nagain:\n");
   for (uint32_t i = 0; i < UNROLL; i++)
-    for (uint32_t k = 0; k < chains; k++) put_inst(row->inst, k, b);
+    for (uint32_t k = 0; k < chains; k++) put_inst(row->inst, k, i * chains + k, b);
   hd_buf_puts(b, "  sub.s32 %turns, %turns, 1;\n  setp.ne.s32 %more, %turns, 0;\n  @%more bra again;\n");
   put_tail(b, chains);
 }

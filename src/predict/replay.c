@@ -158,13 +158,12 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
 }
 
 /* Beside the times of single launches: the second of a row costs more than those behind it, and none begins
- * before the host has launched it. The host has a start of HEAD_START_US, for which `heddle time` keeps the
- * GPU busy. */
-#define HEAD_START_US 30.0
+ * before the host has launched it. The host has a start of HD_DEVICE_HEAD_START_US, for which `heddle time`
+ * keeps the GPU busy. */
 
 static void add_launch(const hd_gpu *g, uint32_t number, const hd_counters *c, hd_counters *sum) {
   const hd_launch_cost *l = &g->launch;
-  const double launched = number * l->host_us - HEAD_START_US;
+  const double launched = number * l->host_us - HD_DEVICE_HEAD_START_US;
   if (sum->time_us < launched) sum->time_us = launched;
   hd_counters_add(sum, c);
   if (number == 1 && l->second_us > l->next_us) sum->time_us += l->second_us - l->next_us;

@@ -49,6 +49,9 @@ static void the_probes_kernels_run_clean_on_the_emulator(void **state) {
   assert_true(r.copy_bandwidth == 0);
   assert_true(hd_probe_value(&r, "fma.f32 latency") > 0);
   assert_true(hd_probe_value(&r, "barrier of 2 warps") > 0);
+  assert_true(hd_probe_value(&r, "constant.load/8 latency") > 0);
+  assert_true(hd_probe_value(&r, "4 loads that hit and 4 stores, 32 lines each") > 0);
+  assert_true(hd_probe_value(&r, "load of a line of L2 after prefetch.global.L1") > 0);
   hd_gpu g;
   load(&r, &g); /* though the emulator knows few of a GPU's figures */
   assert_int_equal(g.n_sms, 6);
@@ -177,6 +180,55 @@ static void figures_of_pipelines_become_a_files_units(void **state) {
   assert_true(g.units.fma == 0);
 }
 
+static void figures_of_constants_fetches_and_stores_become_keys(void **state) {
+  static hd_probe_figure figures[] = {
+      {"fma.f32", "per cycle", 120},
+      {"shift.s32", "per cycle", 62},
+      {"fma.f64", "per cycle", 58},
+      {"ex2", "per cycle", 16},
+      {"shared.load", "per cycle", 31.5},
+      {"fma.f32 latency", "cycles", 4.2},
+      {"fma.f64 latency", "cycles", 8.1},
+      {"ex2 latency", "cycles", 17},
+      {"shared.load latency", "cycles", 23},
+      {"alu.s32 latency", "cycles", 4.2},
+      {"constant.load", "per cycle", 12.8}, /* 2.5 cycles each */
+      {"constant.load/8", "per cycle", 2},  /* 16 */
+      {"constant.load latency", "cycles", 35},
+      {"constant.load/8 latency", "cycles", 112},
+      {"fetch", "per cycle", 16},
+      {"fetch latency", "cycles", 22.6},
+      {"4 loads that hit, 32 lines each", "cycles", 128},
+      {"4 loads that hit and 4 stores, 32 lines each", "cycles", 384},
+      {"load of a line of L2 after prefetch.global.L1", "cycles", 330},
+      {"1 x empty, 1 CTAs of 32", "us", 3},
+      {"2 x empty, 1 CTAs of 32", "us", 5.75},
+      {"20 x empty, 1 CTAs of 32", "us", 38},
+      {"300 x empty, 1 CTAs of 32", "us", 1020},
+  };
+  hd_probe_result r = h100_like();
+  hd_gpu g;
+  r.figures = figures;
+  r.n_figures = sizeof figures / sizeof *figures;
+  load(&r, &g);
+  assert_true(g.units.constant > 1.928 && g.units.constant < 1.93); /* 13.5 / 7 */
+  assert_int_equal(g.units.constant_latency, 31);                   /* 30.8 */
+  assert_true(g.units.constant_word_latency == 11);
+  assert_true(g.units.fetch == 2);
+  assert_int_equal(g.units.fetch_latency, 23);
+  assert_true(g.l1_stores_per_cycle == 0.5 && g.l1_fetches_pass);
+  assert_true(g.launch.second_us == 2.75 && g.launch.host_us == 3.5);
+  assert_int_equal(g.ptxas.registers, 32);
+  assert_true(g.ptxas.pairs_guarded && g.ptxas.unrolls_no_join);
+  figures[18].value = 70;  /* the fetch brought the line into L1 */
+  figures[17].value = 120; /* nonsense, as of a GPU that is not alone */
+  r.device.arch = 100;
+  load(&r, &g);
+  assert_false(g.l1_fetches_pass);
+  assert_true(g.l1_stores_per_cycle == 0);
+  assert_int_equal(g.ptxas.registers, 0); /* nobody has looked at its code */
+}
+
 static void whatever_was_measured_makes_a_valid_file(void **state) {
   static const unsigned archs[] = {50, 60, 61, 70, 75, 80, 86, 89, 90, 100, 120};
   for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
@@ -218,6 +270,8 @@ int main(void) {
       BEHAVIOUR("a probe's file is a GPU that the model takes", a_probes_file_is_a_gpu_that_the_model_takes),
       BEHAVIOUR("a model gives back its file's values", a_model_gives_back_its_files_values),
       BEHAVIOUR("figures of pipelines become a file's [units]", figures_of_pipelines_become_a_files_units),
+      BEHAVIOUR("figures of constants, fetches and stores become keys",
+                figures_of_constants_fetches_and_stores_become_keys),
       BEHAVIOUR("whatever was measured makes a valid file", whatever_was_measured_makes_a_valid_file),
       BEHAVIOUR("a GPU's name makes a file's name", a_gpus_name_makes_a_files_name),
   };
