@@ -336,6 +336,7 @@ typedef struct hd_replay_claims {
   bool by_warp;     /* every warp of a worker claims for itself, from queues of its own beside those of the
                        others */
   uint32_t active;  /* agents: no more at once on an SM; 0: no such limit */
+  bool vote;        /* agents: of those that fit, hd_agents_voted of the SM's queue at once */
   uint64_t segment; /* agents: tasks that one takes at once; 0: one; UINT64_MAX: as many as there are for
                        each worker */
 } hd_replay_claims;

@@ -552,6 +552,8 @@ typedef struct hd_plan_space {
   bool apart;    /* data decides which tasks share, and no table tells: distances along the grid are tried */
   bool has_vote; /* of the thresholds of bypassing L1 only this one is a candidate */
   uint32_t vote;
+  bool has_agents_vote; /* of the numbers of agents only all that fit and this one are candidates */
+  uint32_t agents_vote;
 } hd_plan_space;
 
 /* A plan worth trying. */

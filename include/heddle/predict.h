@@ -113,11 +113,14 @@ HD_API hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measu
 HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,
                                  hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d);
 
-/* BYP's vote on a threshold of bypassing L1 (4.4.2): a replay under bypass=auto. ctas has an element for each
- * of the GPU's SMs, and gets the CTAs that it ran of launch number `launch`; hd_bypass_voted has its
- * threshold. HD_ERR_UNSUPPORTED: the study is sampled, which shows a part of the CTAs, or is not `timed`. */
-HD_API hd_status hd_study_vote(const hd_study *s, const hd_gpu *g, uint32_t launch, uint32_t *ctas,
-                               hd_diag *d);
+/* A vote of SMs: a replay under p, which is bypass=auto (a threshold of bypassing L1: BYP 4.4.2), or
+ * bind=agents:auto with what goes with it (the number of active agents: CLU 4.3). ctas has an element for
+ * each of the GPU's SMs, and gets the tasks that it ran of launch number `launch`: of bypass=auto by the SM's
+ * number, hd_bypass_voted being its threshold; of agents by its cluster, with hd_agents_voted of them active.
+ * *most: of what numbers up to that one are tried, warps of a CTA or CTAs that fit on an SM.
+ * HD_ERR_UNSUPPORTED: the study is sampled, which shows a part of the tasks, or is not `timed`. */
+HD_API hd_status hd_study_vote(const hd_study *s, const hd_gpu *g, const hd_plan *p, uint32_t launch,
+                               uint32_t *ctas, uint32_t *most, hd_diag *d);
 
 /* BYP's first scheme (4.4.2, figure 11): cycles[k], for k from 0 to all of a CTA's warps, is the time of CTA
  * k of launch number `launch` in which k warps use L1, alone on the GPU, with all of L1, and L2 cold.

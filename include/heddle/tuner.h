@@ -11,12 +11,14 @@ extern "C" {
 
 /* ---- Tuning --------------------------------------------------------------------- */
 
-/* How the threshold of bypassing L1 is found (BYP 4.4). */
+/* How the threshold of bypassing L1 is found (BYP 4.4), and the number of active agents (CLU 4.3). */
 typedef enum hd_tune_strategy {
-  HD_TUNE_SEARCH = 0, /* whole launches under every threshold are timed: BYP's static way */
+  HD_TUNE_SEARCH = 0, /* whole launches under every threshold are timed: BYP's static way; under some numbers
+                         of agents */
   HD_TUNE_VOTE,       /* SMs try them during the same launches and vote; the one they choose is timed */
-  HD_TUNE_SAMPLE,     /* models only: one CTA tries each, alone on the GPU; the fastest one's is timed */
-  HD_TUNE_COMPARE,    /* the vote is taken, on models CTAs are sampled, and all are timed as well */
+  HD_TUNE_SAMPLE,  /* models only, thresholds only: one CTA tries each, alone on the GPU; the fastest one's is
+                      timed */
+  HD_TUNE_COMPARE, /* votes are taken, on models CTAs are sampled, and all are timed as well */
   HD_TUNE_STRATEGIES
 } hd_tune_strategy;
 
@@ -39,7 +41,8 @@ typedef struct hd_tune_options {
   double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
                             budget; two and a half budgets when 0, none when negative */
   hd_tune_strategy strategy; /* other than SEARCH on models: all of it goes by a clock */
-  const hd_plan *plans;      /* to try first */
+  const hd_plan *plans; /* to try first. The first with bind=agents:auto is not tried: it says in what company
+                           agents are voted on. Without one they are in row order */
   size_t n_plans;
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   void *ctx;
@@ -81,14 +84,19 @@ typedef struct hd_proof {
   uint64_t device_bytes; /* compared on the device; 0: models, or nothing was adopted */
 } hd_proof;
 
-/* A vote on how many warps of each CTA use L1, or a choice among sampled CTAs. */
-enum { HD_TUNE_THRESHOLDS = 33 };
+/* A vote on how many warps of each CTA use L1, or a choice among sampled CTAs; or a vote on how many agents
+ * are active on an SM. Of equals the greatest wins: it changes the launch the least. */
+enum { HD_TUNE_NUMBERS = 33 };
 typedef struct hd_tune_vote {
-  uint32_t n;      /* thresholds that were put to the vote, 0 to all warps of a CTA; 0: no vote was taken */
-  uint32_t winner; /* warps that use L1; n - 1: all, nothing bypasses */
-  double share[HD_TUNE_THRESHOLDS]; /* CTAs that an SM with this threshold ran, over the mean of all SMs;
-                                       sampled: the mean of the CTAs' cycles, over those of its CTA */
-  uint32_t launches;                /* 0: sampled */
+  uint32_t n;      /* numbers that were put to the vote; 0: no vote was taken */
+  uint32_t least;  /* of them: 0 warps, 1 agent; the greatest is all warps of a CTA, all agents that fit */
+  uint32_t winner; /* warps that use L1; agents */
+  double share[HD_TUNE_NUMBERS]; /* from the least on: CTAs (agents: tasks) that an SM with this number ran,
+                                    over the mean of all SMs; sampled: the mean of the CTAs' cycles, over
+                                    those of its CTA */
+  char
+      plan[128]; /* agents: in whose company they were voted on, with all that fit: "order=col,bind=agents" */
+  uint32_t launches; /* 0: sampled */
   double seconds;
   char why[200]; /* why none was taken, when one was asked for */
 } hd_tune_vote;
@@ -123,7 +131,8 @@ typedef struct hd_tuned {
   double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */
   char why[256];              /* why nothing was adopted */
   hd_proof proof;
-  hd_tune_vote vote, sampled;
+  hd_tune_vote vote, sampled; /* thresholds */
+  hd_tune_vote agents;
   hd_tune_trial *trials; /* the adopted one, then fastest first, failed ones last; without the baseline */
   uint32_t n_trials;
 } hd_tuned;

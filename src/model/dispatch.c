@@ -101,6 +101,7 @@ bool model_dispatch_take(model_dispatcher *q, hd_model *m, uint32_t number, uint
 bool model_dispatch_next(model_dispatcher *q, uint32_t number, uint32_t cta, uint32_t n_sms, uint64_t cycle,
                          uint64_t *worker) {
   if (q->claims.n_queues && q->claims.queue_of[number] == UINT32_MAX) return false;
+  if (q->claims.vote && cta >= hd_agents_voted(q->running, q->claims.queue_of[number])) return false;
   if (q->claims.n_queues && q->claims.agents)
     return claim_next(q, number, cta, cycle + q->task_delay, worker);
   uint64_t *next = q->how.kind == HD_DISPATCH_DEMAND ? &q->next : &q->queue[number];

@@ -272,7 +272,11 @@ static void offer_agents(list *l, const hd_order *orders, size_t n) {
     double first = i == 0 ? 0.86 : i == 1 ? 0.87 : 0.5;
     hd_plan p = {.order = orders[i], .bind = HD_BIND_AGENTS};
     offer(l, first, bound, p);
-    for (uint32_t step = 1; plan_fewer_agents(most, step); step++) {
+    if (l->s->has_agents_vote && l->s->agents_vote < most) {
+      p.agents = l->s->agents_vote;
+      offer(l, first - 0.035, throttled, p);
+    }
+    for (uint32_t step = 1; !l->s->has_agents_vote && plan_fewer_agents(most, step); step++) {
       p.agents = plan_fewer_agents(most, step);
       offer(l, first -= step % 2 ? 0.035 : 0.025, throttled, p);
     }

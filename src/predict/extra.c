@@ -8,6 +8,7 @@
 static void fill_plans(const hd_compiled *code, const hd_plan *p, hd_resolved_kernel *kernels) {
   for (uint32_t k = 0; k < code->n_kernels; k++) {
     kernels[k].plan = (hd_plan){.order = p->order, .bind = p->bind, .split = p->split, .agents = p->agents};
+    kernels[k].plan.agents_voted = p->agents_voted;
     kernels[k].plan.shape = p->shape;
     kernels[k].plan.take = p->take;
     kernels[k].plan.sms = p->sms;

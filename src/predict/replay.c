@@ -29,6 +29,7 @@ static hd_status name_queues(replay_launch *r, const hd_gpu *g, const hd_plan *p
                                  .queue_of = r->queue_of,
                                  .agents = p->bind == HD_BIND_AGENTS,
                                  .active = p->agents,
+                                 .vote = p->agents_voted,
                                  .segment = p->take.kind == HD_TAKE_TASKS ? 0
                                             : p->take.tasks               ? p->take.tasks
                                                                           : UINT64_MAX};

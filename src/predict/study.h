@@ -9,7 +9,7 @@
  * survey.c    what tasks take, from some of them      launches.c long rows of launches, from some of them
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
  * warps.c     policies of warp schedulers             streams.c   several studies replayed at once
- * votes.c     thresholds of bypassing, by run-time ways
+ * votes.c     thresholds of bypassing and numbers of agents, by run-time ways
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
  */
 #ifndef HEDDLE_PREDICT_STUDY_H

@@ -1,6 +1,7 @@
 /* The result of tuning, as text and as JSON. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "heddle/results.h"
 #include "report/json.h"
@@ -69,21 +70,43 @@ static double timed_alone(const hd_tuned *k, uint32_t warps) {
   return 0;
 }
 
+/* The same of a number of agents, in the company in which they were voted on. */
+static double timed_agents(const hd_tuned *k, uint32_t agents) {
+  double found = 0;
+  for (uint32_t i = 0; i < k->n_trials; i++) {
+    hd_plan p = k->trials[i].plan;
+    hd_buf text = {0};
+    if (k->trials[i].status != HD_OK || p.agents != (agents < k->agents.n ? agents : 0)) continue;
+    p.agents = 0;
+    hd_plan_print(&p, &text);
+    if (text.data && strcmp(text.data, k->agents.plan) == 0) found = k->trials[i].speedup;
+    hd_buf_free(&text);
+  }
+  return found;
+}
+
 static void put_vote(const hd_tuning_report *s, const hd_tuned *k, const hd_tune_vote *v, hd_buf *out) {
-  const bool sampled = v == &k->sampled, timed = s->strategy == HD_TUNE_COMPARE;
+  const bool sampled = v == &k->sampled, agents = v == &k->agents, timed = s->strategy == HD_TUNE_COMPARE;
+  const char *name = sampled ? "sample" : "vote";
   if (s->strategy == HD_TUNE_SEARCH) return;
   if (!v->n) {
-    if (v->why[0]) hd_buf_printf(out, "  no %s: %s\n", sampled ? "sample" : "vote", v->why);
+    if (v->why[0]) hd_buf_printf(out, "  no %s%s: %s\n", name, agents ? " on agents" : "", v->why);
     return;
   }
-  hd_buf_printf(out, "  %s: %u of %u warps use L1 (", sampled ? "sample" : "vote", v->winner, v->n - 1);
+  if (agents)
+    hd_buf_printf(out, "  vote: %u of %u agents, under %s (", v->winner, v->n, v->plan);
+  else
+    hd_buf_printf(out, "  %s: %u of %u warps use L1 (", name, v->winner, v->n - 1);
   if (!sampled) hd_buf_printf(out, "%u launch%s, ", v->launches, v->launches == 1 ? "" : "es");
   hd_buf_printf(out, "%.2f s); by that number, %s, over the mean", v->seconds,
-                sampled ? "the speed of one CTA alone" : "the CTAs that SMs ran");
+                sampled  ? "the speed of one CTA alone"
+                : agents ? "the tasks that SMs did"
+                         : "the CTAs that SMs ran");
   hd_buf_puts(out, timed ? ", and the speedup of whole launches:\n" : ":\n");
   for (uint32_t i = 0; i < v->n; i++) {
-    double alone = timed ? timed_alone(k, i) : 0;
-    hd_buf_printf(out, "    %2u  %.3f", i, v->share[i]);
+    const uint32_t number = v->least + i;
+    double alone = !timed ? 0 : agents ? timed_agents(k, number) : timed_alone(k, number);
+    hd_buf_printf(out, "    %2u  %.3f", number, v->share[i]);
     if (alone > 0) hd_buf_printf(out, "  %.3fx", alone);
     hd_buf_putc(out, '\n');
   }
@@ -97,6 +120,7 @@ static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd
   hd_buf_putc(out, '\n');
   put_vote(s, k, &k->vote, out);
   put_vote(s, k, &k->sampled, out);
+  put_vote(s, k, &k->agents, out);
   if (k->n_trials) put_trials(s, k, out);
   hd_plan_print(&k->plan, &plan);
   if (k->adopted) {
@@ -154,10 +178,12 @@ static json_t *trial_json(const hd_tune_trial *r) {
 
 static json_t *vote_json(const hd_tune_vote *v) {
   if (!v->n) return v->why[0] ? json_pack("{s:s}", "why", v->why) : json_null();
-  json_t *shares = json_array();
+  json_t *row, *shares = json_array();
   for (uint32_t i = 0; i < v->n; i++) json_array_append_new(shares, json_real(v->share[i]));
-  return json_pack("{s:i, s:o, s:i, s:f}", "winner", (int)v->winner, "shares", shares, "launches",
-                   (int)v->launches, "seconds", v->seconds);
+  row = json_pack("{s:i, s:i, s:o, s:i, s:f}", "winner", (int)v->winner, "least", (int)v->least, "shares",
+                  shares, "launches", (int)v->launches, "seconds", v->seconds);
+  if (v->plan[0]) json_object_set_new(row, "plan", json_string(v->plan));
+  return row;
 }
 
 static json_t *places_json(const hd_tune_places *p) {
@@ -169,11 +195,12 @@ static json_t *places_json(const hd_tune_places *p) {
 static json_t *kernel_json(const hd_tuned *k) {
   json_t *trials = json_array();
   for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
-  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o, s:o, s:o}", "kernel", k->kernel,
+  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o, s:o, s:o, s:o}", "kernel", k->kernel,
                    "adopted", k->adopted, "plan", report_plan_json(&k->plan), "speedup",
                    report_speedup_json(&k->speedup), "places", places_json(&k->places), "before_us",
                    k->before_us, "after_us", k->after_us, "why", k->why, "proof", proof_json(&k->proof),
-                   "vote", vote_json(&k->vote), "sampled", vote_json(&k->sampled), "trials", trials);
+                   "vote", vote_json(&k->vote), "sampled", vote_json(&k->sampled), "agents",
+                   vote_json(&k->agents), "trials", trials);
 }
 
 static json_t *tuning_json(const hd_tuning_report *s) {

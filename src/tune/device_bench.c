@@ -225,10 +225,17 @@ hd_status device_bench_prove(device_bench *b, const hd_plan_set *plans, uint64_t
   return st;
 }
 
-hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d) {
-  hd_kernel_plan vote = {b->kernel, {.bypass = {.kind = HD_BYPASS_AUTO}}};
-  const hd_plan_set plans =
-      b->kernel ? (hd_plan_set){.kernels = &vote, .n = 1} : (hd_plan_set){.all = vote.plan};
+/* Workers for each cluster of a kernel whose agents vote; else warps. */
+static uint32_t most_voted(const device_bench *b, const variant *v, uint32_t launch) {
+  const uint32_t *block = b->p.w->launches[launch].block, n_sms = b->p.run.n_sms;
+  return v->setup.recipes[launch].agents ? (v->grids[launch][0] + n_sms - 1) / n_sms
+                                         : (block[0] * block[1] * block[2] + 31) / 32;
+}
+
+hd_status device_bench_ballot(device_bench *b, const hd_plan *p, uint32_t launch, uint32_t runs,
+                              uint32_t *ctas, uint32_t *most, hd_diag *d) {
+  hd_kernel_plan vote = {b->kernel, *p};
+  const hd_plan_set plans = b->kernel ? (hd_plan_set){.kernels = &vote, .n = 1} : (hd_plan_set){.all = *p};
   slot s = {.bench = b};
   hd_device *dev = b->p.device;
   uint32_t *counted = calloc(HD_BALLOT_SMS, sizeof *counted);
@@ -236,13 +243,15 @@ hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, u
   if (st == HD_OK && !s.v.setup.recipes[launch].ballot)
     st = hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has nothing to vote on");
   for (uint32_t r = 0; st == HD_OK && r < runs; r++) {
-    uint64_t ballot = s.v.setup.launches[launch].state, bytes = HD_BALLOT_SMS * sizeof *counted;
+    const uint64_t bytes = HD_BALLOT_SMS * sizeof *counted,
+                   ballot = s.v.setup.launches[launch].state + s.v.setup.recipes[launch].ballot_offset;
     st = prepare(&s, d);
     if (st == HD_OK) st = hd_device_set(dev, ballot, 0, bytes, d);
     if (st == HD_OK) st = run(&s, d);
     if (st == HD_OK) st = hd_device_sync(dev, d);
     if (st == HD_OK) st = hd_device_read(dev, ballot, counted, bytes, d);
     for (uint32_t i = 0; st == HD_OK && i < HD_BALLOT_SMS; i++) ctas[i] += counted[i];
+    *most = most_voted(b, &s.v, launch);
   }
   if (counted) variant_close(&s.v);
   free(counted);

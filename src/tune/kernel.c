@@ -8,15 +8,27 @@
 
 /* The plans to begin with, the caller's own before all others; then the candidates of the launch.
  */
-static hd_status collect(tuning *t, const hd_plan_space *space, hd_candidate **out, size_t *n, hd_diag *d) {
+static hd_status collect(tuning *t, const hd_plan_space *space, const hd_tuned *k, hd_candidate **out,
+                         size_t *n, hd_diag *d) {
   static const double first_of_all = 3, advised = 2;
   *n = 0;
-  *out = calloc(t->first.n + HD_CANDIDATES, sizeof **out);
+  *out = calloc(t->first.n + HD_TUNE_NUMBERS + HD_CANDIDATES, sizeof **out);
   if (!*out) return hd_nomem(d);
   for (size_t i = 0; i < t->first.n; i++) {
     hd_candidate *c = *out + *n;
-    c->prior = i < t->o.n_plans ? first_of_all : advised;
+    c->prior = i < t->n_given ? first_of_all : advised;
     hd_status st = hd_plan_copy(&t->first.data[i], &c->plan, d);
+    if (st != HD_OK) return st;
+    ++*n;
+  }
+  /* Beside the vote on agents, all of their numbers are timed. */
+  for (uint32_t i = 0; t->o.strategy == HD_TUNE_COMPARE && i < k->agents.n; i++) {
+    hd_plan p = tuning_agents_plan(t);
+    hd_candidate *c = *out + *n;
+    p.agents_voted = false;
+    p.agents = i + 1 < k->agents.n ? i + 1 : 0;
+    c->prior = advised;
+    hd_status st = hd_plan_copy(&p, &c->plan, d);
     if (st != HD_OK) return st;
     ++*n;
   }
@@ -103,7 +115,7 @@ hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_sp
                        .progress_ctx = t->o.ctx};
   hd_candidate *list;
   size_t n;
-  hd_status st = collect(t, space, &list, &n, d);
+  hd_status st = collect(t, space, k, &list, &n, d);
   if (st == HD_OK)
     st = tuner_search(&s, b, space, list, n, &so, d);
   else

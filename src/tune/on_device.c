@@ -12,6 +12,19 @@ static const double together_least = 1, together_worst = 0.99;
 /* Seconds, about, of testing that. */
 static const double together_seconds = 0.5;
 
+static void take_votes(const tuning *t, device_bench *b, uint32_t launch, hd_plan_space *space, hd_tuned *k) {
+  static const hd_plan threshold = {.bypass = {.kind = HD_BYPASS_AUTO}};
+  const hd_plan agents = tuning_agents_plan(t);
+  if (t->o.strategy == HD_TUNE_SEARCH) return;
+  tuning_report(t, "vote");
+  vote_take(b, space, &threshold, launch, &k->vote);
+  vote_take(b, space, &agents, launch, &k->agents);
+  space->has_vote = t->o.strategy == HD_TUNE_VOTE && k->vote.n;
+  space->vote = k->vote.winner;
+  space->has_agents_vote = t->o.strategy == HD_TUNE_VOTE && k->agents.n;
+  space->agents_vote = k->agents.winner;
+}
+
 static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, const hd_plan_set *fixed,
                            double budget, hd_tuned *k, hd_diag *d) {
   tuner_bench bench = device_bench_interface(b);
@@ -34,12 +47,7 @@ static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, cons
   space.n_sms = hd_device_get_info(t->dev)->n_sms;
   if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
   tuning_make_tables(t, b, u->launch, u->us / t->out->before_us, &space);
-  if (t->o.strategy != HD_TUNE_SEARCH) {
-    tuning_report(t, "vote");
-    vote_take(b, &space, u->launch, &k->vote);
-  }
-  space.has_vote = t->o.strategy == HD_TUNE_VOTE && k->vote.n;
-  space.vote = k->vote.winner;
+  take_votes(t, b, u->launch, &space, k);
   st = tuning_search_kernel(t, &bench, &space, u->kernel, fixed, budget, k, d);
   if (st == HD_OK && k->adopted) st = tuning_compare(t, b, fixed, k, d);
   if (st == HD_OK && k->adopted && !t->o.no_proof) tuning_prove(t, k);

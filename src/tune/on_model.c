@@ -34,27 +34,32 @@ static hd_status levers_on_model(hd_tuning *out, hd_diag *d) {
   return st;
 }
 
-/* The ways to find a threshold at run time are about time, so they go by a clock, and all else with them. */
+/* The ways to find a number at run time are about time, so they go by a clock, and all else with them. */
 static bool by_clock(const tuning *t) {
   return t->o.strategy != HD_TUNE_SEARCH && hd_device_get_gpu(t->dev)->units.fma > 0;
 }
 
-static void find_threshold(const tuning *t, const hd_study *s, uint32_t launch, hd_plan_space *space,
-                           hd_tuned *k) {
+static void find_numbers(const tuning *t, const hd_study *s, uint32_t launch, hd_plan_space *space,
+                         hd_tuned *k) {
   const hd_gpu *g = hd_device_get_gpu(t->dev);
   const hd_tune_strategy how = t->o.strategy;
   const bool votes = how == HD_TUNE_VOTE || how == HD_TUNE_COMPARE,
              samples = how == HD_TUNE_SAMPLE || how == HD_TUNE_COMPARE, clocked = by_clock(t);
+  static const hd_plan threshold = {.bypass = {.kind = HD_BYPASS_AUTO}};
+  const hd_plan agents = tuning_agents_plan(t);
   hd_tune_vote none = {0};
   snprintf(none.why, sizeof none.why, "the file of %.40s has no [units], which a clock needs", g->name);
   if (votes || samples) tuning_report(t, votes ? "vote" : "sampling");
-  if (votes) k->vote = none;
+  if (votes) k->vote = k->agents = none;
   if (samples) k->sampled = none;
-  if (votes && clocked) vote_on_model(s, g, space, launch, &k->vote);
+  if (votes && clocked) vote_on_model(s, g, space, &threshold, launch, &k->vote);
+  if (votes && clocked) vote_on_model(s, g, space, &agents, launch, &k->agents);
   if (samples && clocked) vote_sample(s, g, space, launch, &k->sampled);
   const hd_tune_vote *chosen = how == HD_TUNE_SAMPLE ? &k->sampled : &k->vote;
   space->has_vote = how != HD_TUNE_COMPARE && chosen->n;
   space->vote = chosen->winner;
+  space->has_agents_vote = how == HD_TUNE_VOTE && k->agents.n;
+  space->agents_vote = k->agents.winner;
 }
 
 static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *d) {
@@ -81,7 +86,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   space.has_heavy_first = t->uneven > 1.5;
   space.has_streams = t->wants_streams;
   hd_tuned *k = &out->kernels[0];
-  find_threshold(t, s, all.launch, &space, k);
+  find_numbers(t, s, all.launch, &space, k);
   if (all.kernel) snprintf(k->kernel, sizeof k->kernel, "%.127s", all.kernel);
   out->n_kernels = 1;
   st = tuning_search_kernel(t, &bench, &space, NULL, NULL, tuning_search_budget(t), k, d);

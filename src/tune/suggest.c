@@ -12,11 +12,17 @@ enum { ADVICE_REPLAYS = 5 };
 
 hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d) {
   hd_plan copy;
-  if (hd_plan_is_baseline(p)) return HD_OK;
+  if (hd_plan_is_baseline(p) || p->agents_voted) return HD_OK;
   hd_status st = hd_plan_copy(p, &copy, d);
   if (st != HD_OK || hd_vec_push(&t->first, copy)) return st;
   hd_plan_free(&copy);
   return hd_nomem(d);
+}
+
+hd_plan tuning_agents_plan(const tuning *t) {
+  for (size_t i = 0; i < t->o.n_plans; i++)
+    if (t->o.plans[i].agents_voted) return t->o.plans[i];
+  return (hd_plan){.bind = HD_BIND_AGENTS, .agents_voted = true};
 }
 
 /* Where all addresses follow from the grid, orders by shapes gather those who share as well as a table does,

@@ -47,6 +47,12 @@ hd_speedup tuning_no_speedup(const tuning *t) {
   return (hd_speedup){.median = 1, .low = 0, .high = INFINITY, .confidence = tuning_confidence(t)};
 }
 
+static bool votes_on_agents(const hd_tune_options *o) {
+  for (size_t i = 0; i < o->n_plans; i++)
+    if (o->plans[i].agents_voted) return true;
+  return false;
+}
+
 hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o, hd_tuning *out,
                   hd_diag *d) {
   const hd_device_info *info = hd_device_get_info(dev);
@@ -59,6 +65,11 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
                    "device %s: single CTAs are sampled on models only (model:NAME); a vote tries all "
                    "thresholds on full SMs",
                    info->name);
+  if (votes_on_agents(&t.o) && t.o.strategy != HD_TUNE_VOTE && t.o.strategy != HD_TUNE_COMPARE)
+    return hd_fail(
+        d, HD_ERR_USAGE,
+        "bind=agents:auto is decided by measuring: name a number, or have the vote taken (--strategy "
+        "vote)");
   t.o.run.arch = hd_launch_arch(info, t.o.run.arch);
   out->assume = t.o.run.apply.assume;
   if (!t.o.run.n_sms) t.o.run.n_sms = info->n_sms;
@@ -67,6 +78,7 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   hd_status st = hd_workload_compiled(w, t.o.run.arch, &t.code, d);
   out->spent.compile = hd_seconds() - start;
   for (size_t i = 0; st == HD_OK && i < t.o.n_plans; i++) st = tuning_try_first(&t, &t.o.plans[i], d);
+  t.n_given = t.first.n;
   if (st == HD_OK && info->kind != HD_DEVICE_MODEL && t.o.advisor) tuning_seek_advice(&t);
   if (st == HD_OK) st = info->kind == HD_DEVICE_MODEL ? tuning_on_model(&t, d) : tuning_on_device(&t, d);
   for (size_t i = 0; i < t.first.n; i++) hd_plan_free(&t.first.data[i]);

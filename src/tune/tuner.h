@@ -2,7 +2,7 @@
  *
  * units.c          the units that are tuned by themselves
  * device_bench.c   plans measured on a device
- * vote.c           the SMs' vote on a threshold of bypassing
+ * vote.c           the SMs' votes on a threshold of bypassing, and on the number of agents
  * model_bench.c    plans predicted by replays
  * tuner.c          all of it for a workload: tuning.h has the parts
  */
@@ -28,9 +28,10 @@ tuner_bench device_bench_interface(device_bench *b);
  * for those that floating-point atomics add to, which are held to their tolerances. HD_ERR_REFUSED names the
  * first difference. */
 hd_status device_bench_prove(device_bench *b, const hd_plan_set *plans, uint64_t *bytes, hd_diag *d);
-/* Run the watched kernel under bypass=auto so many times: ctas[HD_BALLOT_SMS] gets the CTAs of each SM.
- * `launch` is one of its launches. */
-hd_status device_bench_ballot(device_bench *b, uint32_t launch, uint32_t runs, uint32_t *ctas, hd_diag *d);
+/* Run the watched kernel so many times under a plan with a vote: ctas[HD_BALLOT_SMS] gets what each SM did,
+ * and *most the greatest number that is tried (hd_study_vote). `launch` is one of its launches. */
+hd_status device_bench_ballot(device_bench *b, const hd_plan *p, uint32_t launch, uint32_t runs,
+                              uint32_t *ctas, uint32_t *most, hd_diag *d);
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
 hd_status device_bench_count(device_bench *b, uint32_t slot, hd_counters *out, bool *have, char *why,
                              size_t cap, hd_diag *d);
@@ -61,16 +62,17 @@ double tuner_unit_budget(const tuner_unit *u, uint32_t n, uint32_t i, const tune
 
 /* ---- The vote ------------------------------------------------------------------------------ */
 
-/* Count the votes of CTAs that use `warps` warps. */
-void vote_count(const uint32_t *ctas, uint32_t n_sms, uint32_t warps, hd_tune_vote *out);
-/* Take it on the watched kernel; out->why says why there is none. */
-void vote_take(device_bench *b, const hd_plan_space *s, uint32_t launch, hd_tune_vote *out);
+/* Count the votes on numbers up to `most`: of agents, or of warps. */
+void vote_count(const uint32_t *ctas, uint32_t n_sms, bool agents, uint32_t most, hd_tune_vote *out);
+/* Take the vote under p, bypass=auto or a plan with bind=agents:auto, on the watched kernel; out->why says
+ * why there is none. */
+void vote_take(device_bench *b, const hd_plan_space *s, const hd_plan *p, uint32_t launch, hd_tune_vote *out);
 /* Single CTAs instead, on a model, by a clock. */
 void vote_sample(const hd_study *study, const hd_gpu *g, const hd_plan_space *s, uint32_t launch,
                  hd_tune_vote *out);
 /* The vote in replays on a model, by a clock. */
-void vote_on_model(const hd_study *study, const hd_gpu *g, const hd_plan_space *s, uint32_t launch,
-                   hd_tune_vote *out);
+void vote_on_model(const hd_study *study, const hd_gpu *g, const hd_plan_space *s, const hd_plan *p,
+                   uint32_t launch, hd_tune_vote *out);
 
 /* ---- Models --------------------------------------------------------------------------------- */
 

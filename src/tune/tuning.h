@@ -20,6 +20,7 @@ typedef struct tuning {
   hd_tuning *out;
   const hd_compiled *code;
   HD_VEC(hd_plan) first; /* plans to try before all others: those given, those advised */
+  size_t n_given;
   hd_study *whole_study; /* of the workload itself, once its tables need one */
   bool study_failed;     /* it takes too long or too much memory */
   bool wants_affinity;   /* the advice says that data decides which tasks share */
@@ -42,6 +43,8 @@ hd_speedup tuning_no_speedup(const tuning *t);
 
 /* A plan to try before all others. */
 hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d);
+/* The plan under which agents are voted on; what it owns is the options'. */
+hd_plan tuning_agents_plan(const tuning *t);
 /* Ask the advisor about a study of the workload, or of a small size of it. */
 hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d);
 /* Ask it about a small size; without an answer all the rest is tried all the same. */

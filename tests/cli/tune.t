@@ -114,6 +114,7 @@ Warps that bypass L1 by the vote of the SMs, which run thresholds of their own d
        0  N
        1  N
        2  N
+    no vote on agents: 32 numbers of agents, and 4 SMs to try them
     so many plans
   $ heddle tune ./blocks --size tiny --store none --budget 1 --no-advice --no-proof --json --strategy vote | grep -E '"(launches|winner)"' | sed 's/: [0-9]*/: N/'
             "winner": N,
@@ -132,12 +133,23 @@ fast as they may be, no vote can tell:
        0  fewer
        1  fewer
        2  more
+    vote: 8 of 8 agents, under bind=agents (1 launch, some s); by that number, the tasks that SMs did, over the mean:
+       1  fewer
+       2  fewer
+       3  fewer
+       4  more
+       5  more
+       6  more
+       7  more
+       8  more
     so many plans
   $ heddle tune ./same --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --json --strategy compare | grep -E '"(launches|winner)"'
             "winner": 2,
             "launches": 1,
             "winner": 2,
             "launches": 0,
+            "winner": 8,
+            "launches": 1,
 
 Single CTAs, each with another threshold, alone on a model; a GPU is for a vote:
 
@@ -150,14 +162,17 @@ Single CTAs, each with another threshold, alone on a model; a GPU is for a vote:
   $ heddle tune ./same --size tiny --store none --strategy sample
   heddle: device cuda:0: single CTAs are sampled on models only (model:NAME); a vote tries all thresholds on full SMs
   [2]
-  $ heddle tune ./blocks --device model:gtx580 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy vote | grep vote
+  $ heddle tune ./blocks --device model:gtx580 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy vote | grep -o '.*vote[^(]*'
     no vote: gtx580 hands out CTAs round-robin: faster SMs get no more of them
+    vote: 8 of 8 agents, under bind=agents 
   $ heddle tune copy-col --device model:gtx570 --size tiny --store none --budget 1 --no-advice --rows 0 --strategy vote | grep vote
     no vote: 0 waves of CTAs: too few to tell SMs apart
+    no vote on agents: 0 waves of CTAs: too few to tell SMs apart
   $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx570.toml" >unitless.toml
   $ heddle tune ./blocks --device model:unitless.toml --size tiny --store none --budget 1 --no-advice --rows 0 --strategy compare | grep units
     no vote: the file of unitless has no [units], which a clock needs
     no sample: the file of unitless has no [units], which a clock needs
+    no vote on agents: the file of unitless has no [units], which a clock needs
   $ heddle rewrite blocks/kernel.ptx --plan bypass=auto --block 64 | grep -E 'smid|rem|sub|red\.|//'
   	mov.u32 %heddleb_sm, %smid;
   	rem.u32 %heddleb_limit, %heddleb_sm, 3;
@@ -167,6 +182,89 @@ Single CTAs, each with another threshold, alone on a model; a GPU is for a vote:
   //   .u64 at 16: the address of 4096 bytes of device memory, zero at first: a u32 for each SM's number, which counts its CTAs.
   $ heddle check ./blocks --plan bypass=auto --size tiny | head -1
   blocks (tiny), plan bypass=auto: equal
+
+SMs vote on the number of active agents, too, in the company that a plan names. Here each CTA reads 8 KB of its own
+again and again, of which L1 has room for two:
+
+  $ cp -r blocks crowd && sed -i 's/^count = "blocks \* 64"$/count = "blocks * 128"/' crowd/workload.toml
+  $ cat > crowd/kernel.ptx <<'END'
+  > .version 7.8
+  > .target sm_80
+  > .address_size 64
+  > .visible .entry copy(.param .u64 data, .param .u64 out)
+  > {
+  > .reg .pred %p;
+  > .reg .b32 %r<7>;
+  > .reg .b64 %rd<6>;
+  > ld.param.u64 %rd1, [data];
+  > ld.param.u64 %rd2, [out];
+  > mov.u32 %r1, %ctaid.x;
+  > mov.u32 %r2, %tid.x;
+  > mad.lo.u32 %r3, %r1, 64, %r2;
+  > mul.wide.u32 %rd3, %r3, 4;
+  > add.s64 %rd5, %rd2, %rd3;
+  > and.b32 %r3, %r3, 8191;
+  > mul.wide.u32 %rd3, %r3, 128;
+  > add.s64 %rd4, %rd1, %rd3;
+  > mov.u32 %r4, 0;
+  > mov.u32 %r5, 0;
+  > again:
+  > ld.global.u32 %r6, [%rd4];
+  > add.u32 %r4, %r4, %r6;
+  > add.u32 %r5, %r5, 1;
+  > setp.lt.u32 %p, %r5, 32;
+  > @%p bra again;
+  > st.global.u32 [%rd5], %r4;
+  > ret;
+  > }
+  > END
+  $ heddle tune ./crowd --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy vote --plan order=reverse,bind=agents:auto | sed -n '/of 8 agents/,/plans/p' | sed 's/, [0-9.]* s)/, some s)/; s/0\.[0-9]*/fewer/; s/1\.[0-9]*/more/; s/[0-9]* plans.*/so many plans/'
+    vote: 2 of 8 agents, under order=reverse,bind=agents (1 launch, some s); by that number, the tasks that SMs did, over the mean:
+       1  more
+       2  more
+       3  more
+       4  fewer
+       5  fewer
+       6  fewer
+       7  fewer
+       8  fewer
+    so many plans
+  $ heddle tune ./crowd --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy compare | sed -n '/of 8 agents/,/plans/p' | grep -c '^ *1 .*x$'
+  1
+  $ heddle tune ./crowd --device model:gtx570 --size tiny --store none --budget 1 --no-advice --no-proof --strategy vote --json | sed -n '/"agents"/,/}/p' | grep -E 'least|plan|winner'
+            "winner": 2,
+            "least": 1,
+            "plan": "bind=agents"
+  $ sed 's/block = \[64\]/block = [512]/; s/blocks \* 128/blocks * 1024/' crowd/workload.toml >crowd/large.toml && mv crowd/large.toml crowd/workload.toml
+  $ heddle tune ./crowd --size tiny --store none --budget 1 --no-advice --no-proof --rows 0 --strategy compare | sed -n '/ agents/,/ 4 /p' | sed 's/vote: ./vote: N/; s/[0-9.]* s)/some s)/; s/[0-9]\.[0-9]*x*/S/g'
+    vote: N of 4 agents, under bind=agents (3 launches, some s); by that number, the tasks that SMs did, over the mean, and the speedup of whole launches:
+       1  S
+       2  S
+       3  S
+       4  S
+  $ heddle tune ./crowd --size tiny --store none --plan bind=agents:auto
+  heddle: bind=agents:auto is decided by measuring: name a number, or have the vote taken (--strategy vote)
+  [2]
+  $ heddle tune ./crowd --device model:gtx570 --size tiny --store none --plan bind=agents:auto --strategy sample
+  heddle: bind=agents:auto is decided by measuring: name a number, or have the vote taken (--strategy vote)
+  [2]
+  $ heddle check ./crowd --plan order=reverse,bind=agents:auto --size tiny | head -1
+  crowd (tiny), plan order=reverse,bind=agents:auto: equal
+  $ heddle rewrite crowd/kernel.ptx --plan bind=agents:auto --block 64 | grep -E 'rem|red\.|//'
+  	// heddle: bind=agents:auto, claims by warp (the warps of a CTA share nothing)
+  	// heddle: tasks one at a time, the next one while the present one is done; 132 queues by SM number; any grid
+  	rem.u32 %heddle_k, %heddle_i, %heddle_k;
+  	@%heddle_lead red.global.add.u32 [%heddle_queue+33920], 1;
+  // Launch copy as before, but with these parameters behind its own:
+  //   .u64 at 16: the address of 38016 bytes of device memory, zero at first; each launch leaves them zero.
+  //     Launches that may run at once need one such buffer each.
+  //     But for those from byte 33920 on: a u32 for each SM's queue, which counts the tasks that the SM does.
+  //   .u32 at 24, twice more behind it: the dimensions of the grid it had before
+  // and in a grid of one dimension: the number of SMs times the CTAs that fit on one, no more than tasks.
+  $ heddle check ./crowd --plan bind=agents:auto,take=segments --size tiny
+  heddle: plan, column 1: bind=agents:auto takes its vote with order, shape and split alone; other levers come after it
+  [2]
+
   $ heddle tune copy-col --strategy dice
   heddle: tune: --strategy takes search, vote, sample or compare, not 'dice'
   [2]

@@ -1,4 +1,4 @@
-/* Thresholds of bypassing found at run time, on a modelled GPU. */
+/* Thresholds of bypassing and numbers of agents found at run time, on a modelled GPU. */
 #include "check.h"
 
 #include <stdio.h>
@@ -10,6 +10,8 @@
 #include "workload/scratch.h"
 
 enum { CTAS = 480, WARPS = 8 };
+
+static const hd_plan threshold = {.bypass = {.kind = HD_BYPASS_AUTO}};
 
 /* Each thread reads 32 words, `step` bytes apart, from its line of `lines` on, which other threads share. */
 #define WORKLOAD                                                                                             \
@@ -34,7 +36,16 @@ static int setup(void **state) {
   scratch_write("fits/workload.toml", WORKLOAD);
   scratch_write("fits/kernel.ptx", KERNEL("1024", "4", "0", "4"));
   scratch_write("streams/workload.toml", WORKLOAD);
+  scratch_write("crowds/workload.toml", WORKLOAD);
+  /* Each CTA reads 8 KB of its own again and again: two fit in L1. */
+  scratch_write("crowds/kernel.ptx", KERNEL("65536", "32", "0", "4"));
   scratch_write("streams/kernel.ptx", KERNEL("2048", "128", "262144", "4"));
+  /* Each SM has room for eight CTAs of two warps, which are too few to hide a load's latency. */
+  char small[sizeof WORKLOAD];
+  memcpy(small, WORKLOAD, sizeof small);
+  memcpy(strstr(small, "block = [256]"), "block = [ 64]", 13);
+  scratch_write("waits/workload.toml", small);
+  scratch_write("waits/kernel.ptx", KERNEL("1024", "4", "0", "4"));
   return 0;
 }
 
@@ -72,9 +83,10 @@ static uint32_t best_of_launches(const session *z) {
 
 static void expect_vote(const char *name, uint32_t best) {
   session z = open_lines(name);
-  uint32_t ctas[32] = {0}, of[WARPS + 1] = {0}, sum = 0;
+  uint32_t ctas[32] = {0}, of[WARPS + 1] = {0}, sum = 0, most;
   hd_diag d = {0};
-  if (hd_study_vote(z.s, &z.g, 0, ctas, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_vote(z.s, &z.g, &threshold, 0, ctas, &most, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(most, WARPS);
   for (uint32_t i = 0; i < z.g.n_sms; i++) {
     const uint32_t k = hd_bypass_voted(WARPS, i);
     sum += ctas[i];
@@ -92,6 +104,46 @@ static void the_vote_finds_the_threshold_of_whole_launches(void **state) {
   expect_vote("fits", WARPS);
   expect_vote("streams", 0);
 }
+
+/* Tasks per SM by the number of agents, and the times of whole launches: both rise or fall from one to all.
+ */
+static void expect_agents(const char *name, const char *company, uint32_t all, uint32_t best) {
+  enum { MOST = 8 };
+  session z = open_lines(name);
+  uint32_t ctas[32] = {0}, of[MOST + 1] = {0}, sum = 0, most;
+  double us[MOST + 1];
+  hd_diag d = {0};
+  char plan[96];
+  snprintf(plan, sizeof plan, "%sbind=agents:auto", company);
+  hd_plan p = parse_plan(plan);
+  if (hd_study_vote(z.s, &z.g, &p, 0, ctas, &most, &d) != HD_OK) fail_msg("%s", d.message);
+  hd_plan_free(&p);
+  assert_int_equal(most, all);
+  for (uint32_t i = 0; i < z.g.n_sms; i++) {
+    const uint32_t k = hd_agents_voted(all, i);
+    sum += ctas[i];
+    if (ctas[i] > of[k]) of[k] = ctas[i];
+  }
+  assert_int_equal(sum, CTAS);
+  for (uint32_t k = 1; k <= all; k++) {
+    snprintf(plan, sizeof plan, "%sbind=agents:%u", company, k);
+    us[k] = us_under(&z, plan);
+  }
+  for (uint32_t k = 1; k <= all; k++) {
+    if (k != best && of[k] >= of[best])
+      fail_msg("%s: %u agents: %u tasks; %u: %u", name, k, of[k], best, of[best]);
+    if (k != best && us[k] <= us[best])
+      fail_msg("%s: %u agents: %g us; %u: %g", name, k, us[k], best, us[best]);
+  }
+  close_session(&z);
+}
+
+static void fewer_agents_win_where_they_fit_in_l1(void **state) {
+  expect_agents("crowds", "", 6, 2);
+  expect_agents("crowds", "order=reverse,", 6, 2);
+}
+
+static void all_agents_win_where_they_hide_latency(void **state) { expect_agents("waits", "", 8, 8); }
 
 static void expect_sample(const char *name, uint32_t best) {
   session z = open_lines(name);
@@ -137,12 +189,16 @@ static void a_sampled_study_has_neither(void **state) {
   const hd_run_options run = {
       .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 1000};
   hd_study *s;
-  uint32_t ctas[32];
+  uint32_t ctas[32], most;
   hd_diag d = {0};
   if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
   assert_true(hd_study_part(s) < 1);
-  assert_int_equal(hd_study_vote(s, &g, 0, ctas, &d), HD_ERR_UNSUPPORTED);
+  const hd_plan agents = {.bind = HD_BIND_AGENTS, .agents_voted = true}, neither = {.bind = HD_BIND_AGENTS};
+  assert_int_equal(hd_study_vote(s, &g, &threshold, 0, ctas, &most, &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "sampled"));
+  assert_int_equal(hd_study_vote(s, &g, &agents, 0, ctas, &most, &d), HD_ERR_UNSUPPORTED);
+  assert_non_null(strstr(d.message, "sampled"));
+  assert_int_equal(hd_study_vote(s, &g, &neither, 0, ctas, &most, &d), HD_ERR_USAGE);
   assert_int_equal(hd_study_sample_thresholds(s, &g, 0, (double[WARPS + 1]){0}, &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "sampled"));
   hd_study_close(s);
@@ -153,6 +209,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("the vote finds the threshold of whole launches",
                 the_vote_finds_the_threshold_of_whole_launches),
+      BEHAVIOUR("fewer agents win where they fit in L1", fewer_agents_win_where_they_fit_in_l1),
+      BEHAVIOUR("all agents win where they hide latency", all_agents_win_where_they_hide_latency),
       BEHAVIOUR("the fastest sample has the threshold of whole launches",
                 the_fastest_sample_has_the_threshold_of_whole_launches),
       BEHAVIOUR("a few CTAs are no sample", a_few_ctas_are_no_sample),
