@@ -389,6 +389,17 @@ static hd_replay_part part_of(const sample_launch *l, uint32_t i, const hd_table
   return out;
 }
 
+/* Of so few agents that a part has several waves of them: their pace is known, after what the first one finds
+ * cold. */
+static bool goes_round(const sample_launch *l, const hd_replay_claims *c) {
+  return c->agents && c->active && (uint64_t)c->n_queues * c->active * LEAST_WAVES <= l->parts[0].n;
+}
+
+/* How many of the parts a plan needs. */
+static uint32_t parts_of(const sample_launch *l, const hd_replay_claims *c) {
+  return l->cut && goes_round(l, c) ? 1 : l->n_parts;
+}
+
 static hd_replay_part warming(const sample_launch *l, const hd_replay_part *p) {
   const uint64_t n = p->first < l->warm ? p->first : l->warm;
   return (hd_replay_part){p->first - n, n};
@@ -399,10 +410,10 @@ hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint6
   hd_status st = HD_OK;
   *tasks = NULL;
   *n = 0;
-  for (uint32_t i = 0; st == HD_OK && i < (l->n_parts ? l->n_parts : 1); i++) {
+  for (uint32_t i = 0, parts = parts_of(l, &o->claims); st == HD_OK && i < (parts ? parts : 1); i++) {
     hd_replay_options part = *o;
     uint64_t *some, n_some;
-    if (l->n_parts) {
+    if (parts) {
       const hd_replay_part timed = part_of(l, i, o->order, launched), warm = warming(l, &timed);
       part.part = (hd_replay_part){warm.first, warm.n + timed.n};
     }
@@ -522,8 +533,10 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
   double cycles = 0, done = 0, ran = 0, each = 0, last = 0;
   hd_replay_progress *p = malloc(sizeof *p);
   hd_status st = p ? HD_OK : hd_nomem(d);
+  const uint32_t n_parts = parts_of(l, &o->claims);
+  const bool waves = !l->cut || goes_round(l, &o->claims);
   memset(out, 0, sizeof *out);
-  for (uint32_t i = 0; st == HD_OK && i < l->n_parts; i++) {
+  for (uint32_t i = 0; st == HD_OK && i < n_parts; i++) {
     hd_counters c;
     st = replay_part(l, i, m, t, o, p, &c, d);
     if (st != HD_OK) break;
@@ -532,19 +545,19 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
     ran += (double)c.warp_instructions;
     done += n;
     /* After the last task: workers leave, stores and atomics are served. */
-    if (i + 1 == l->n_parts) cycles += c.cycles - p->marks[p->n - 1].cycle;
-    if (l->cut) {
+    if (i + 1 == n_parts) cycles += c.cycles - p->marks[p->n - 1].cycle;
+    if (!waves) {
       const double times = i ? 1 : (double)(uint64_t)(tasks / n);
       cycles += times * uncut(p, n * l->instructions, (double)c.warp_instructions);
       continue;
     }
     const run_pace pace = pace_of(p);
     const double work =
-        l->varied && c.warp_instructions ? n * l->instructions / (double)c.warp_instructions : 1;
+        (l->varied || l->cut) && c.warp_instructions ? n * l->instructions / (double)c.warp_instructions : 1;
     if (!i) cycles += pace.first * work;
-    each += pace.each * work / l->n_parts;
+    each += pace.each * work / n_parts;
     last = pace.last * work;
-    if (i + 1 == l->n_parts) cycles += (tasks - 2 * (double)p->places) * each + last;
+    if (i + 1 == n_parts) cycles += (tasks - 2 * (double)p->places) * each + last;
   }
   free(p);
   if (st != HD_OK) return st;

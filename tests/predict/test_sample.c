@@ -38,6 +38,8 @@ static void a_sample_predicts_the_whole(void **state) {
       {"matmul-naive", "paper", "bind=agents", 1000000, 0.15, 0.3},
       {"matmul-naive", "paper", "bypass=l1:0", 1000000, 0.15, 0.3},
       {"gemm-bf16-cluster", "paper", "order=band:4", 20000000, 0.3, 0.3},
+      {"dxtc", "paper", "bind=agents:2", 6750000, 0.25,
+       3},                                            /* of whose L2 sectors most are the first tasks' */
       {"nw", "paper", "baseline", 2500000, 0.1, 0.1}, /* grids that grow and shrink */
       {"nw", "paper", "order=reverse", 2500000, 0.1, 0.1},
   };
