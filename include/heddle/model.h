@@ -157,6 +157,8 @@ typedef struct hd_gpu {
 /* NAME of a file in the GPU folder (without .toml), or a path to one. Every key is
  * checked: unknown keys, missing keys and values out of range are errors with a line. */
 HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d);
+/* The same of a file's text; `file` is for messages. The GPU has no name. */
+HD_API hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d);
 /* The text of a GPU file that hd_gpu_load reads as g, apart from its name. */
 HD_API void hd_gpu_toml(const hd_gpu *g, hd_buf *out);
 /* Whether the file says what a clock needs and what launches take, as a probe measures it: then replays with
@@ -180,6 +182,35 @@ HD_API hd_status hd_gpu_names(const char *gpu_dir, hd_buf *out, hd_diag *d); /* 
  * not limiting. */
 HD_API uint32_t hd_gpu_occupancy(const hd_gpu *g, uint32_t threads, uint32_t registers,
                                  uint32_t shared_bytes);
+
+/* ---- Two GPUs' files side by side --------------------------------------------------- */
+
+enum { HD_GPU_MOST_KEYS = 160 };
+typedef struct hd_gpu_keys {
+  bool has[HD_GPU_MOST_KEYS];
+} hd_gpu_keys;
+/* Those that the file of g has. */
+HD_API hd_gpu_keys hd_gpu_keys_of(const hd_gpu *g);
+/* Whether there is such a key, and what the set says of it; `table` NULL: above all tables. */
+HD_API bool *hd_gpu_keys_find(hd_gpu_keys *keys, const char *table, const char *key);
+
+typedef struct hd_gpu_difference {
+  const char *table, *key;  /* table NULL: above all tables */
+  char file[40], other[40]; /* as GPU files have them; "" where there is none */
+  double percent;           /* of numbers: by how much the other's differs from the file's; else NaN */
+  bool agrees;
+} hd_gpu_difference;
+typedef struct hd_gpu_comparison {
+  hd_gpu_difference keys[HD_GPU_MOST_KEYS]; /* in the order of GPU files */
+  uint32_t n;
+  uint32_t agree, differ;
+  uint32_t alone;    /* keys that only one of them has: they neither agree nor differ */
+  uint32_t left_out; /* keys that either has beside those that are compared */
+} hd_gpu_comparison;
+/* The keys `of` two GPUs but the title: numbers agree when they differ by at most so much percent of the
+ * file's, all else when it is the same. */
+HD_API void hd_gpu_compare(const hd_gpu *file, const hd_gpu *other, const hd_gpu_keys *of, double percent,
+                           hd_gpu_comparison *out);
 
 /* ---- Traces ------------------------------------------------------------------- */
 

@@ -89,6 +89,12 @@ HD_API void hd_probe_free(hd_probe_result *r);
 /* A GPU file (gpus/NAME.toml): measured values, the driver's values, and, marked as such, assumed ones for
  * the rest. */
 HD_API void hd_probe_toml(const hd_probe_result *r, hd_buf *out);
+/* The GPU of that file, and those of its keys that were measured or that the driver told. Of a model all of
+ * its file's count as such. HD_ERR_INPUT: a measured value is none that a GPU's file may have. */
+HD_API hd_status hd_probe_gpu(const hd_probe_result *r, hd_gpu *out, hd_gpu_keys *told, hd_diag *d);
+/* That GPU's measured and told keys beside those of a file (hd_gpu_compare). */
+HD_API hd_status hd_probe_compare(const hd_probe_result *r, const hd_gpu *file, double percent,
+                                  hd_gpu_comparison *out, hd_diag *d);
 /* "h100-80gb-hbm3" from "NVIDIA H100 80GB HBM3". */
 HD_API void hd_probe_name(const hd_probe_result *r, char *out, size_t cap);
 

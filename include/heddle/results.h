@@ -90,9 +90,16 @@ HD_API bool hd_tuning_list_add(hd_tuning_list *l, const char *text, size_t len);
 HD_API void hd_tuning_list_json(const hd_tuning_list *l, hd_buf *out);
 HD_API void hd_tuning_list_free(hd_tuning_list *l);
 
-/* A probe's figures. `path`: its GPU file; `html`: its page, or NULL. */
-HD_API void hd_probe_text(const hd_probe_result *r, const char *path, const char *html, hd_buf *out);
-HD_API void hd_probe_json(const hd_probe_result *r, hd_buf *out);
+/* What was probed beside a GPU's file. */
+typedef struct hd_probe_beside {
+  const char *file;
+  double percent; /* as hd_gpu_compare had it */
+  hd_gpu_comparison keys;
+} hd_probe_beside;
+/* A probe's figures. `path`: its GPU file; `html`: its page, or NULL; `beside`: or NULL. */
+HD_API void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
+                          const hd_probe_beside *beside, hd_buf *out);
+HD_API void hd_probe_json(const hd_probe_result *r, const hd_probe_beside *beside, hd_buf *out);
 
 /* ---- Comparisons over many ------------------------------------------------------------------ */
 

@@ -67,7 +67,7 @@ static void put_sm(const hd_probe_result *r, hd_buf *b) {
   bool round_robin = l && l->round_robin == r->n_ctas;
   hd_buf_printf(b, "[sm]\ncount = %u  # driver\n", i->n_sms);
   put_driver(b, "ctas", i->max_ctas, 16);
-  hd_buf_printf(b, "warps = %u  # threads / 32\n", i->max_threads ? i->max_threads / 32 : 64);
+  put_driver(b, "warps", i->max_threads / HD_WARP, 64);
   put_driver(b, "threads", i->max_threads, 2048);
   hd_buf_puts(b, "schedulers = 4  # not measured\nscheduler = \"lrr\"  # not measured\n");
   hd_buf_printf(b, "dispatch = \"%s\"  # measured", round_robin ? "round-robin" : "demand");
@@ -158,16 +158,17 @@ static void put_barrier(const hd_probe_result *r, hd_buf *b) {
   put_value(b, "barrier", one - (all - one) / 31, "the same");
 }
 
-/* Constants by index, of one word and of eight. The chain of them has an addition in each step. */
+/* Constants by index, of one word and of eight. The chain of them has an addition in each step, for which the
+ * clock takes alu_latency. */
 static void put_constants(const hd_probe_result *r, hd_buf *b) {
   const double one = HD_WARP / hd_probe_value(r, "constant.load"),
                all = HD_WARP / hd_probe_value(r, "constant.load/8"),
                step = hd_probe_value(r, "constant.load latency"),
                steps = hd_probe_value(r, "constant.load/8 latency");
   put_value(b, "constant", (all - one) / 7, "loads of constants by index, of 1 word and of 8");
-  put_rounded(b, "constant_latency", step - hd_probe_value(r, "alu.s32 latency"),
-              "constant.load latency, less alu.s32 latency");
-  put_value(b, "constant_word_latency", (steps - step) / 7, "their latencies");
+  put_rounded(b, "constant_latency", step - hd_probe_value(r, "fma.f32 latency"),
+              "constant.load latency, less alu_latency");
+  put_value(b, "constant_word_latency", (steps - step) / 7, "latencies of 1 word and of 8");
 }
 
 /* ptxas's code is a fact of the architecture: the kernels here do not show it. */
@@ -206,7 +207,7 @@ static void put_units(const hd_probe_result *r, hd_buf *b) {
     if (!(v >= k->least)) v = k->least;
     if (v > k->most) v = k->most;
     hd_buf_printf(b, k->whole ? "%s = %.0f" : "%s = %.1f", k->key, v);
-    const bool own = !isnan(said) && strcmp(k->key, "tensor") != 0; /* wgmma is faster than mma.sync */
+    const bool own = !isnan(said) && strcmp(k->key, "tensor") != 0;
     hd_buf_printf(b, own ? "  # measured: %s, %.2f\n" : "  # not measured: %s, %.2f\n", k->figure, said);
   }
   put_value(b, "mma", hd_probe_value(r, "mma.f16"), "mma.f16");
@@ -319,4 +320,61 @@ void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
                 per_cycle(r->dram_read_bandwidth, mhz), r->dram_read_bandwidth / 1e12,
                 r->copy_bandwidth / 1e12);
   put_queue(r, "DRAM", r->dram_cycles, b);
+}
+
+/* ---- As a GPU ----------------------------------------------------------------------------- */
+
+/* Keys whose values are assumed, by architecture or for all GPUs: nothing here measures them. */
+static const char *const assumed[][2] = {
+    {"sm", "schedulers"},
+    {"sm", "scheduler"},
+    {"sm", "issue_per_cycle"},
+    {"sm", "register_unit"},
+    {"sm", "shared_unit"},
+    {"units", "tensor"}, /* wgmma is faster than mma.sync */
+    {"ptxas", "registers"},
+    {"ptxas", "pairs_guarded"},
+    {"ptxas", "unrolls_no_join"},
+    {"l1", "ways"},
+    {"l1", "mshrs"},
+    {"l1", "hashed"},
+    {"l1", "unified"},
+    {"l1", "write"},
+    {"l2", "line"},
+    {"l2", "ways"},
+    {"l2", "hashed"},
+};
+
+static void forget(hd_gpu_keys *keys, const char *table, const char *key) {
+  bool *has = hd_gpu_keys_find(keys, table, key);
+  if (has) *has = false;
+}
+
+hd_status hd_probe_gpu(const hd_probe_result *r, hd_gpu *out, hd_gpu_keys *told, hd_diag *d) {
+  const hd_device_info *i = &r->device;
+  hd_buf text = {0};
+  hd_probe_toml(r, &text);
+  hd_status st = text.failed ? hd_nomem(d) : hd_gpu_read(text.data, text.len, "the probe's file", out, d);
+  hd_buf_free(&text);
+  if (st != HD_OK) return st;
+  *told = hd_gpu_keys_of(out);
+  if (i->kind == HD_DEVICE_MODEL) return HD_OK;
+  for (size_t k = 0; k < sizeof assumed / sizeof *assumed; k++) forget(told, assumed[k][0], assumed[k][1]);
+  if (!i->max_ctas) forget(told, "sm", "ctas");
+  if (!i->max_threads) forget(told, "sm", "threads"), forget(told, "sm", "warps");
+  if (!i->registers) forget(told, "sm", "registers");
+  if (!i->shared_bytes) forget(told, "sm", "shared_bytes");
+  if (r->line != out->l1.line) forget(told, "l1", "line");
+  if (out->l1_unified) forget(told, "l1", "bytes");
+  if (isnan(hd_probe_value(r, "mma.f16"))) forget(told, "units", "tensor_latency");
+  return HD_OK;
+}
+
+hd_status hd_probe_compare(const hd_probe_result *r, const hd_gpu *file, double percent,
+                           hd_gpu_comparison *out, hd_diag *d) {
+  hd_gpu probed;
+  hd_gpu_keys told;
+  hd_status st = hd_probe_gpu(r, &probed, &told, d);
+  if (st == HD_OK) hd_gpu_compare(file, &probed, &told, percent, out);
+  return st;
 }

@@ -314,27 +314,41 @@ static void put_text(const char *text, hd_buf *out) {
   hd_buf_puts(out, "\"\n");
 }
 
+enum { VALUE_BYTES = sizeof((hd_gpu_difference *)0)->file };
+
 /* A number with the digits that tell it from its neighbours. */
-static void put_real(double x, hd_buf *out) {
+static void real_text(double x, char out[VALUE_BYTES]) {
   char digits[32];
   for (int n = 6; n <= 17; n++) {
     snprintf(digits, sizeof digits, "%.*g", n, x);
     if (strtod(digits, NULL) == x) break;
   }
-  hd_buf_printf(out, "%s%s\n", digits, strpbrk(digits, ".e") ? "" : ".0");
+  snprintf(out, VALUE_BYTES, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
+}
+
+/* The key's value but for quotes; of a text its beginning. */
+static void value_text(const key *k, const hd_gpu *g, char out[VALUE_BYTES]) {
+  const char *at = (const char *)g + k->at;
+  switch (k->kind) {
+  case KEY_U32: snprintf(out, VALUE_BYTES, "%u", *(const uint32_t *)at); return;
+  case KEY_U64: snprintf(out, VALUE_BYTES, "%llu", (unsigned long long)*(const uint64_t *)at); return;
+  case KEY_REAL: real_text(*(const double *)at, out); return;
+  case KEY_BOOL: snprintf(out, VALUE_BYTES, "%s", *(const bool *)at ? "true" : "false"); return;
+  case KEY_WORD: snprintf(out, VALUE_BYTES, "%s", k->words[*(const unsigned *)at]); return;
+  case KEY_TEXT: snprintf(out, VALUE_BYTES, "%.30s", at); return;
+  }
 }
 
 static void put_key(const key *k, const hd_gpu *g, hd_buf *out) {
-  const char *at = (const char *)g + k->at;
+  char value[VALUE_BYTES];
   hd_buf_printf(out, "%s = ", k->name);
-  switch (k->kind) {
-  case KEY_U32: hd_buf_printf(out, "%u\n", *(const uint32_t *)at); return;
-  case KEY_U64: hd_buf_printf(out, "%llu\n", (unsigned long long)*(const uint64_t *)at); return;
-  case KEY_REAL: put_real(*(const double *)at, out); return;
-  case KEY_BOOL: hd_buf_printf(out, "%s\n", *(const bool *)at ? "true" : "false"); return;
-  case KEY_WORD: put_text(k->words[*(const unsigned *)at], out); return;
-  case KEY_TEXT: put_text(at, out); return;
-  }
+  value_text(k, g, value);
+  if (k->kind == KEY_TEXT)
+    put_text((const char *)g + k->at, out);
+  else if (k->kind == KEY_WORD)
+    put_text(value, out);
+  else
+    hd_buf_printf(out, "%s\n", value);
 }
 
 /* An optional key is left out where it is 0, its value without it. */
@@ -356,6 +370,10 @@ static bool has_table(const char *name, const hd_gpu *g) {
   return strcmp(name, "readonly") != 0 || g->readonly.bytes;
 }
 
+static bool has_key(const key *k, const hd_gpu *g) {
+  return !k->table || (has_table(k->table, g) && !says_nothing(k, g));
+}
+
 void hd_gpu_toml(const hd_gpu *g, hd_buf *out) {
   for (size_t i = 0; i < N_KEYS; i++)
     if (!keys[i].table) put_key(&keys[i], g, out);
@@ -363,9 +381,71 @@ void hd_gpu_toml(const hd_gpu *g, hd_buf *out) {
     if (!has_table(tables[t].name, g)) continue;
     hd_buf_printf(out, "\n[%s]\n", tables[t].name);
     for (size_t i = 0; i < N_KEYS; i++)
-      if (same_table(keys[i].table, tables[t].name) && keys[i].table && !says_nothing(&keys[i], g))
+      if (keys[i].table && same_table(keys[i].table, tables[t].name) && has_key(&keys[i], g))
         put_key(&keys[i], g, out);
   }
+}
+
+/* ---- Comparing -------------------------------------------------------------------- */
+
+_Static_assert(sizeof keys / sizeof *keys <= sizeof(hd_gpu_keys), "a set holds every key");
+
+hd_gpu_keys hd_gpu_keys_of(const hd_gpu *g) {
+  hd_gpu_keys all = {0};
+  for (size_t i = 0; i < N_KEYS; i++) all.has[i] = has_key(&keys[i], g);
+  return all;
+}
+
+bool *hd_gpu_keys_find(hd_gpu_keys *set, const char *table, const char *name) {
+  for (size_t i = 0; i < N_KEYS; i++)
+    if (same_table(keys[i].table, table) && strcmp(keys[i].name, name) == 0) return &set->has[i];
+  return NULL;
+}
+
+static double number_of(const key *k, const hd_gpu *g) {
+  const char *at = (const char *)g + k->at;
+  switch (k->kind) {
+  case KEY_U32: return *(const uint32_t *)at;
+  case KEY_U64: return (double)*(const uint64_t *)at;
+  case KEY_REAL: return *(const double *)at;
+  default: return NAN;
+  }
+}
+
+static void compare_key(const key *k, const hd_gpu *file, const hd_gpu *other, double percent,
+                        hd_gpu_comparison *out) {
+  hd_gpu_difference *row = &out->keys[out->n++];
+  const bool ours = has_key(k, file) || k->kind == KEY_BOOL,
+             theirs = has_key(k, other) || k->kind == KEY_BOOL;
+  const double x = number_of(k, file), y = number_of(k, other);
+  *row = (hd_gpu_difference){.table = k->table, .key = k->name, .percent = NAN};
+  if (ours) value_text(k, file, row->file);
+  if (theirs) value_text(k, other, row->other);
+  if (!ours || !theirs) {
+    out->alone++;
+    return;
+  }
+  row->agrees = strcmp(row->file, row->other) == 0;
+  if (!isnan(x)) {
+    row->percent = x == y ? 0 : 100 * (y / x - 1);
+    row->agrees = fabs(row->percent) <= percent * (1 + 1e-9);
+  }
+  *(row->agrees ? &out->agree : &out->differ) += 1;
+}
+
+void hd_gpu_compare(const hd_gpu *file, const hd_gpu *other, const hd_gpu_keys *of, double percent,
+                    hd_gpu_comparison *out) {
+  *out = (hd_gpu_comparison){0};
+  for (size_t t = 0; t <= N_TABLES; t++)
+    for (size_t i = 0; i < N_KEYS; i++) {
+      const key *k = &keys[i];
+      if (!same_table(k->table, t ? tables[t - 1].name : NULL) || k->kind == KEY_TEXT) continue;
+      if (!has_key(k, file) && !has_key(k, other)) continue;
+      if (of->has[i])
+        compare_key(k, file, other, percent, out);
+      else
+        out->left_out++;
+    }
 }
 
 /* ---- Files ------------------------------------------------------------------------- */
@@ -396,6 +476,16 @@ static hd_status no_such_gpu(const char *name, const char *gpu_dir, hd_diag *d) 
   return st;
 }
 
+hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d) {
+  json_t *root = NULL;
+  memset(out, 0, sizeof *out);
+  hd_status st = toml_parse(text, len, file, &root, d);
+  if (st != HD_OK) return st;
+  st = read_gpu(file, root, out, d);
+  json_decref(root);
+  return st;
+}
+
 hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d) {
   memset(out, 0, sizeof *out);
   hd_buf path = {0};
@@ -418,15 +508,10 @@ hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out
     return no_such_gpu(name_or_path, gpu_dir, d);
   }
   hd_file file;
-  json_t *root = NULL;
   hd_status st = hd_file_open(path.data, &file, d);
   if (st == HD_OK) {
-    st = toml_parse(file.data, file.len, path.data, &root, d);
+    st = hd_gpu_read(file.data, file.len, path.data, out, d);
     hd_file_close(&file);
-  }
-  if (st == HD_OK) {
-    st = read_gpu(path.data, root, out, d);
-    json_decref(root);
   }
   length = name_of(path.data, &name);
   if (!length) length = strlen(name);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "heddle/results.h"
+#include "report/beside.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -34,13 +35,12 @@ static json_t *figures(const hd_probe_result *r) {
   return a;
 }
 
-void hd_probe_json(const hd_probe_result *r, hd_buf *out) {
-  if (r->device.kind == HD_DEVICE_MODEL) {
-    report_put_json(json_pack("{s:s, s:s, s:i, s:b}", "device", r->device.name, "title", r->device.title,
-                              "sms", (int)r->device.n_sms, "modelled", 1),
-                    out);
-    return;
-  }
+static json_t *model_json(const hd_probe_result *r) {
+  return json_pack("{s:s, s:s, s:i, s:b}", "device", r->device.name, "title", r->device.title, "sms",
+                   (int)r->device.n_sms, "modelled", 1);
+}
+
+static json_t *measured_json(const hd_probe_result *r) {
   json_t *launches = json_array();
   for (uint32_t i = 0; i < r->n_launches; i++) {
     const hd_probe_launch *l = &r->launches[i];
@@ -51,20 +51,24 @@ void hd_probe_json(const hd_probe_result *r, hd_buf *out) {
                             (int)l->first, "later_cycles", (int)l->later, "later_hits", l->hits, "sm",
                             numbers(l->sm, r->n_ctas), "cycles", numbers(l->ticks, r->n_ctas)));
   }
-  report_put_json(json_pack("{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, "
-                            "s:f, s:f, s:o, s:o, s:o}",
-                            "device", r->device.name, "title", r->device.title, "sms", (int)r->device.n_sms,
-                            "clock_mhz", r->clock_mhz, "l1_cycles", r->l1_cycles, "l2_cycles", r->l2_cycles,
-                            "dram_cycles", r->dram_cycles, "line", (int)r->line, "l1_sector",
-                            (int)r->l1_sector, "l2_sector", (int)r->l2_sector, "sector_cycles",
-                            numbers(r->sector_cycles, HD_PROBE_SECTORS), "l1_by_carveout",
-                            sizes(r->carveout, r->l1_bytes, HD_PROBE_CARVEOUTS, "percent"), "l1_by_stride",
-                            sizes(r->stride, r->stride_span, HD_PROBE_STRIDES, "stride"),
-                            "l1_bytes_per_second", r->l1_bandwidth, "l2_bytes_per_second", r->l2_bandwidth,
-                            "dram_read_bytes_per_second", r->dram_read_bandwidth, "copy_bytes_per_second",
-                            r->copy_bandwidth, "latency_by_footprint", footprints(r), "launches", launches,
-                            "figures", figures(r)),
-                  out);
+  return json_pack("{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, "
+                   "s:f, s:f, s:o, s:o, s:o}",
+                   "device", r->device.name, "title", r->device.title, "sms", (int)r->device.n_sms,
+                   "clock_mhz", r->clock_mhz, "l1_cycles", r->l1_cycles, "l2_cycles", r->l2_cycles,
+                   "dram_cycles", r->dram_cycles, "line", (int)r->line, "l1_sector", (int)r->l1_sector,
+                   "l2_sector", (int)r->l2_sector, "sector_cycles",
+                   numbers(r->sector_cycles, HD_PROBE_SECTORS), "l1_by_carveout",
+                   sizes(r->carveout, r->l1_bytes, HD_PROBE_CARVEOUTS, "percent"), "l1_by_stride",
+                   sizes(r->stride, r->stride_span, HD_PROBE_STRIDES, "stride"), "l1_bytes_per_second",
+                   r->l1_bandwidth, "l2_bytes_per_second", r->l2_bandwidth, "dram_read_bytes_per_second",
+                   r->dram_read_bandwidth, "copy_bytes_per_second", r->copy_bandwidth, "latency_by_footprint",
+                   footprints(r), "launches", launches, "figures", figures(r));
+}
+
+void hd_probe_json(const hd_probe_result *r, const hd_probe_beside *beside, hd_buf *out) {
+  json_t *j = r->device.kind == HD_DEVICE_MODEL ? model_json(r) : measured_json(r);
+  if (beside) json_object_set_new(j, "beside", report_beside_json(beside));
+  report_put_json(j, out);
 }
 
 static void put_launches(const hd_probe_result *r, hd_buf *out) {
@@ -108,13 +112,7 @@ static void put_figures(const hd_probe_result *r, hd_buf *out) {
   hd_text_table_free(t);
 }
 
-void hd_probe_text(const hd_probe_result *r, const char *path, const char *html, hd_buf *out) {
-  if (r->device.kind == HD_DEVICE_MODEL) {
-    hd_buf_printf(out,
-                  "%s (%s) is a model: these are its file's values, and nothing was measured.\nWrote %s.\n",
-                  r->device.title, r->device.name, path);
-    return;
-  }
+static void put_measured(const hd_probe_result *r, hd_buf *out) {
   hd_buf_printf(out, "%s (%s), %u SMs, %.0f MHz\n\n", r->device.title, r->device.name, r->device.n_sms,
                 r->clock_mhz);
   hd_buf_printf(out, "Where CTAs run, and what L1 serves (%u CTAs of one warp; CLU listing 3):\n\n",
@@ -133,5 +131,16 @@ void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
   hd_buf_printf(out, "\nOne miss brings %u bytes into L1, %u into L2; lines of %u bytes\n", r->l1_sector,
                 r->l2_sector, r->line);
   if (r->n_figures) put_figures(r, out);
-  hd_buf_printf(out, "\nWrote %s%s%s.\n", path, html ? " and " : "", html ? html : "");
+  hd_buf_putc(out, '\n');
+}
+
+void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
+                   const hd_probe_beside *beside, hd_buf *out) {
+  if (r->device.kind == HD_DEVICE_MODEL)
+    hd_buf_printf(out, "%s (%s) is a model: these are its file's values, and nothing was measured.\n",
+                  r->device.title, r->device.name);
+  else
+    put_measured(r, out);
+  hd_buf_printf(out, "Wrote %s%s%s.\n", path, html ? " and " : "", html ? html : "");
+  if (beside) report_put_beside(beside, out);
 }

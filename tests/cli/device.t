@@ -83,6 +83,9 @@ A probe's file is a GPU to simulate on:
   <h2>L1 by carve-out
   <h2>Bytes that one miss fetches
   <h2>Which SM runs which CTA
+  $ heddle probe --device emu --launches 1 -o probed.toml --against h100 > told; echo $?; grep ^sm.count told
+  1
+  sm.count                     132          132           0  
   $ heddle simulate copy-col --size tiny --gpu ./probed.toml | head -1
   copy-col (tiny) on emulator, round-robin dispatch, plan baseline
 
@@ -110,6 +113,24 @@ A modelled GPU is what its file says.
   Wrote g.toml.
   Wrote again.toml.
   47
+  $ heddle probe --device model:h200 -o g.toml --against h200 | tail -1
+  46 of 46 keys agree within 10%.
+  $ sed 's/^latency = 693/latency = 624/; s/^mshrs = 512/mshrs = 576/' g.toml > other.toml
+  $ heddle probe --device model:h200 -o g.toml --against ./other.toml --json | jq -c '.beside | del(.keys), (.keys[] | select(.agrees | not))'
+  {"file":"./other.toml","within_percent":10,"agree":44,"differ":2,"not_in_file":0,"not_measured":0}
+  {"table":"l1","key":"mshrs","file":576,"probed":512,"percent":-11.11111111,"agrees":false}
+  {"table":"dram","key":"latency","file":624,"probed":693,"percent":11.05769231,"agrees":false}
+  $ heddle probe --device model:h200 -o g.toml --against ./other.toml --within 12 | tail -1
+  46 of 46 keys agree within 12%.
+  $ heddle probe --device model:h200 -o g.toml --against ./other.toml > told
+  [1]
+  $ grep differs told; heddle probe --device model:h200 -o g.toml --against h100 | tail -1
+  l1.mshrs                   576       512      -11.1%  differs
+  dram.latency               624       693      +11.1%  differs
+  44 of its keys were not measured.
+  $ heddle probe --device model:h200 -o g.toml --against h10
+  heddle: there is no GPU 'h10'; there is h100
+  [2]
   $ heddle probe --device model:h200 --html p.html
   heddle: --html: nothing is measured on a model
   [2]

@@ -1,4 +1,5 @@
 /* GPU files: their values and their mistakes; occupancy. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -462,6 +463,71 @@ static void occupancy_is_what_the_guides_tables_give(void **state) {
   }
 }
 
+static void a_gpu_agrees_with_itself(void **state) {
+  char **names;
+  size_t n;
+  static hd_gpu_comparison c;
+  assert_int_equal(hd_gpu_list(gpu_dir, &names, &n, NULL), HD_OK);
+  for (size_t i = 0; i < n; i++) {
+    const hd_gpu g = load(names[i]);
+    const hd_gpu_keys all = hd_gpu_keys_of(&g), none = {0};
+    uint32_t has = 0;
+    for (size_t k = 0; k < HD_GPU_MOST_KEYS; k++) has += all.has[k];
+    hd_gpu_compare(&g, &g, &all, 0, &c);
+    assert_int_equal(c.n, has - 1); /* the title */
+    assert_int_equal(c.agree, c.n);
+    assert_int_equal(c.differ + c.alone + c.left_out, 0);
+    hd_gpu_compare(&g, &g, &none, 0, &c);
+    assert_int_equal(c.n, 0);
+    assert_int_equal(c.left_out, has - 1);
+  }
+  hd_gpu_list_free(names, n);
+}
+
+static const hd_gpu_difference *row_of(const hd_gpu_comparison *c, const char *table, const char *key) {
+  for (uint32_t i = 0; i < c->n; i++)
+    if (strcmp(c->keys[i].key, key) == 0 && c->keys[i].table && strcmp(c->keys[i].table, table) == 0)
+      return &c->keys[i];
+  fail_msg("no key %s.%s", table, key);
+  return NULL;
+}
+
+static void keys_agree_within_a_percentage_of_the_files(void **state) {
+  const hd_gpu a = load("h100");
+  hd_gpu b = a;
+  static hd_gpu_comparison c;
+  b.l2.latency = a.l2.latency * 2;
+  b.dram_bytes_per_cycle = a.dram_bytes_per_cycle * 1.1;
+  b.units.mma = a.units.mma * 1.11;
+  b.l1.latency = a.l1.latency * 7 / 8;
+  b.l1_fetches_pass = false;
+  b.dispatch = HD_DISPATCH_ROUND_ROBIN;
+  b.l2_queue_cycles = 0;
+  hd_gpu_keys all = hd_gpu_keys_of(&a);
+  *hd_gpu_keys_find(&all, "sm", "ctas") = false;
+  hd_gpu_compare(&a, &b, &all, 10, &c);
+  assert_int_equal(c.differ, 5);
+  assert_int_equal(c.alone, 1);
+  assert_int_equal(c.left_out, 1);
+  assert_int_equal(c.agree + c.differ + c.alone, c.n);
+  assert_true(row_of(&c, "dram", "bytes_per_cycle")->agrees);
+  assert_true(row_of(&c, "l2", "latency")->percent == 100);
+  const hd_gpu_difference *mma = row_of(&c, "units", "mma"), *l1 = row_of(&c, "l1", "latency");
+  assert_true(!mma->agrees && mma->percent > 10.999 && mma->percent < 11.001);
+  assert_true(!l1->agrees && l1->percent == -12.5);
+  assert_string_equal(l1->file, "32");
+  assert_string_equal(l1->other, "28");
+  assert_string_equal(row_of(&c, "sm", "dispatch")->other, "round-robin");
+  assert_string_equal(row_of(&c, "l1", "fetches_pass")->other, "false");
+  assert_true(!row_of(&c, "l1", "fetches_pass")->agrees);
+  const hd_gpu_difference *gone = row_of(&c, "l2", "queue_cycles");
+  assert_string_equal(gone->file, "34.3");
+  assert_string_equal(gone->other, "");
+  assert_true(isnan(gone->percent) && !gone->agrees);
+  assert_null(hd_gpu_keys_find(&all, "l2", "no_such_key"));
+  assert_null(hd_gpu_keys_find(&all, NULL, "latency"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_file_in_the_folder_loads_and_is_listed_in_order),
@@ -473,6 +539,8 @@ int main(void) {
       cmocka_unit_test(what_is_no_toml_is_refused),
       cmocka_unit_test(a_gpu_is_found_by_name_or_by_path),
       cmocka_unit_test(occupancy_is_what_the_guides_tables_give),
+      cmocka_unit_test(a_gpu_agrees_with_itself),
+      cmocka_unit_test(keys_agree_within_a_percentage_of_the_files),
   };
   return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

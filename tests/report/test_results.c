@@ -273,10 +273,10 @@ static void a_probe_prints_its_figures(void **state) {
                              .n_footprints = 1,
                              .footprints = {{4096, 32}},
                              .l1_bandwidth = 30e12};
-  hd_probe_text(&r, "gpu.toml", NULL, &out);
-  hd_probe_text(&r, "gpu.toml", "page.html", &out);
+  hd_probe_text(&r, "gpu.toml", NULL, NULL, &out);
+  hd_probe_text(&r, "gpu.toml", "page.html", NULL, &out);
   assert_golden("probe.txt", &out);
-  hd_probe_json(&r, &out);
+  hd_probe_json(&r, NULL, &out);
   assert_json("probe.json", &out);
 }
 
