@@ -78,6 +78,18 @@ def clu_application(model, app, gpu, l1, prefetch):
     return base, known[p["RD"]], clu, known[p["TOT"][n]] if n < resident else clu, extra_row, n
 
 
+def voted(model, app, gpu, l1, resident, best):
+    """The number of agents that SMs vote for (CLU 4.3), and its speed over the best number's; dashes where there is no vote."""
+    _, workload, size, partition, _ = app
+    join = clu_plans(partition)["join"]
+    vote = model.agents_vote(workload, gpu, size, join("bind=agents:auto"), l1)
+    n = vote.get("winner") if vote else None
+    if not n:
+        return "-", None
+    plan = join("bind=agents" if n >= resident else f"bind=agents:{n}")
+    return n, speedup(model.rows(workload, gpu, size, [plan], l1)[plan], best)
+
+
 def occupancy(row, gpu):
     """Achieved: warps at once, of those that an SM has room for (CLU figure 12, AC_OCP)."""
     if not row or not row.get("warp_cycles"):
@@ -134,8 +146,9 @@ def counters(model, page, known, gpu, paper):
 def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name, kind):
     extra = "PFH" if prefetch else "BPS"
     head = ["CLU", "workload, size", "waves", "part.", "L1 hits", "RD", "CLU", "+TOT", "L2 sectors", "RD", "CLU", "+TOT", "+" + extra,
-            "speedup RD", "CLU", "+TOT", "+" + extra, "best", "agents", "CLU's", "agents on an H100: measured", "clock"]
-    rows, l2, gain, known, groups = [], [[], [], [], []], [[], [], [], [], []], [], []
+            "speedup RD", "CLU", "+TOT", "+" + extra, "best", "agents", "CLU's", "vote (4.3)", "over +TOT", "agents on an H100: measured",
+            "clock"]
+    rows, l2, gain, known, groups, votes = [], [[], [], [], []], [[], [], [], [], []], [], [], []
     for app in apps:
         got = clu_application(model, app, gpu, l1, prefetch)
         measured = h100.beside(model, app[1], r"bind=agents(:\d+)?$")
@@ -152,14 +165,16 @@ def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name
         gain[4].append(best)
         known.append((app, waves, got, best))
         groups.append((app[0], [speedup(v, base) for v in variants]))
+        vote, over = voted(model, app, gpu, l1, base["resident"], tot)
+        votes.append(over)
         rows.append([app[0], f"{app[1]}, {app[2]}", waves_text(waves), "X-P" if app[3] == "col" else "Y-P"] +
                     [percent(hits(v)) for v in (base, rd, clu, tot)] + [f"{base['l2_sectors'] / 1e6:.2f} M"] +
                     [change(ratio(v, base, "l2_sectors")) for v in variants] +
-                    [times(speedup(v, base)) for v in variants] + [times(best), n, app[4][number]] + list(measured))
+                    [times(speedup(v, base)) for v in variants] + [times(best), n, app[4][number], vote, times(over)] + list(measured))
     rows.append(["", f"geometric mean of {len(known)}", "", "", "", "", "", "", ""] + [change(geomean(v)) for v in l2] +
-                [times(geomean(v)) for v in gain] + [""] * 4)
+                [times(geomean(v)) for v in gain] + ["", "", "", times(geomean(votes)), "", ""])
     if paper:
-        rows.append(["", f"the paper, {against}", "", "", "", "", "", "", "", "", "", paper[0], "", "", "", "", "", paper[1]] + [""] * 4)
+        rows.append(["", f"the paper, {against}", "", "", "", "", "", "", "", "", "", paper[0], "", "", "", "", "", paper[1]] + [""] * 6)
     if not known:
         page.text("Not modelled.")
         return
@@ -237,7 +252,10 @@ def chapter(model, page):
               "of the row, or the default. The paper's figures are its averages (5.1, figures 12 and 13); bars of single "
               "applications have no numbers in its text. L1 is 16 KB on Fermi and Kepler, which a program gets unless it asks for "
               "more. On Maxwell and Pascal global loads are cached as compiled with -dlcm=ca. *part.* is the partition that CLU's "
-              "table 2 gives; *waves*: CTAs of the largest launch over those that the GPU runs at once. A size is the paper's but "
+              "table 2 gives; *waves*: CTAs of the largest launch over those that the GPU runs at once. *vote*: the number of agents "
+              "whose SMs do the most tasks of the largest launch when SMs differ in it (`bind=agents:auto`), and the speed of all "
+              "launches with it over those with +TOT's; a dash: fewer SMs than numbers, under 8 waves, or room for one CTA alone. A size is "
+              "the paper's but "
               "for the parameters behind it, and BFS's; the whole of SYK takes 16 times as long, S2K 130, BFS 60. *agents on an "
               "H100*: the fastest of `bind=agents` and 1, 2 and 4 agents there, beside the clock's prediction of the same plan "
               "([below](#on-an-h100)).")

@@ -100,6 +100,20 @@ class Model:
             self.want(label, f"thresholds {workload} {size}", (), command, read_thresholds)
         return known
 
+    def agents_vote(self, workload, gpu, size, plan, l1):
+        """CLU's vote on the number of active agents (4.3) under a plan with bind=agents:auto: {"winner": agents, "shares": [...]} or
+        {"why": there is none}; {}: not known yet."""
+        name = os.path.splitext(os.path.basename(gpu))[0]
+        label = "-".join(["agents", workload.replace("/", "_"), size.replace(" ", "_"), name] + ([f"{l1 // KB}k"] if l1 else []))
+        known = self.kept(label)
+        if plan not in known:
+            device = gpu if os.path.exists(gpu) else self.with_l1(gpu, l1)
+            command = ["tune", workload, "--device", "model:" + device, "--strategy", "vote", "--plan", plan, "--store", "none",
+                       "--budget", "1", "--no-advice", "--no-proof", "--threads", "1", "--json"] + size_options(size)
+            self.want(label, f"agents {workload} {size}", (), command,
+                      lambda out, _: {plan: json.loads(out)[0]["kernels"][0]["agents"]})
+        return known.get(plan, {})
+
     def launch(self, label, source, kernel, grid, block, arguments, gpu):
         """The prediction of one launch of a kernel of a file beside this one."""
         name = os.path.splitext(os.path.basename(gpu))[0]

@@ -107,12 +107,9 @@ int cmd_tune(int argc, char **argv) {
       {"whole", 0, CLI_FLAG, &o->whole, 0, NULL,
        "one plan for all kernels of a workload (models always do that)"},
       {"strategy", 0, CLI_CHOICE, &o->strategy, 0, "search|vote|sample|compare",
-       "how many warps bypass L1, and how many agents are active: search times whole launches, vote\nhas SMs "
-       "try all numbers during the same launches and times the one they choose (of agents\nunder a --plan "
-       "with "
-       "bind=agents:auto, else in row order), sample (on models, of warps) has one\nCTA try each, alone; "
-       "compare "
-       "does all (default: search)"},
+       "warps that bypass L1, and agents: search times whole launches, vote has SMs try all numbers\nin the "
+       "same launches (agents as a --plan with bind=agents:auto says), sample (on models) has one\nCTA try "
+       "each number of warps, alone; compare does all (default: search)"},
       CLI_INPUT_OPTIONS(&o->in, "the workloads' size (default: gpu; on models small)"),
       CLI_COMMON_AS("l2", &o->l2, "as for time"),
       CLI_COMMON("shared", &o->shared),
