@@ -117,11 +117,11 @@ typedef struct hd_shape {
  * agents[:N]   persistent workers, N active per SM (all that fit when N is left out): each claims task
  *              after task from the cluster of the SM it runs on, and from others when that is empty
  * agents:auto  as many workers as fit, of which another number is active on each SM, hd_agents_voted: the
- * launch in which the SMs vote on N (CLU 4.3). With order, shape and split alone claim        as many workers
- * as tasks: each claims one, in the same way, when it starts cancel       CTAs in a loop, without clusters:
- * each does its own task, asks the hardware for a CTA that has not started yet
- * (clusterlaunchcontrol.try_cancel, sm_100), and does that one's in its place until none is left. The launch
- * stays as it was, and so does the order of the dispatch */
+ *              launch in which the SMs vote on N (CLU 4.3). Together with order, shape and split alone
+ * claim        as many workers as tasks: each claims one, in the same way, when it starts
+ * cancel       CTAs in a loop, without clusters: each does its own task, asks the hardware for a CTA that has
+ *              not started yet (clusterlaunchcontrol.try_cancel, sm_100), and does that one's in its place
+ *              until none is left. The launch stays as it was, and so does the order of the dispatch */
 typedef enum hd_bind_kind {
   HD_BIND_NONE = 0,
   HD_BIND_REDIRECT,

@@ -82,9 +82,10 @@ HD_API bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t 
  *
  *   state   .u64  address of state_bytes of device memory, zero before the first launch. Every launch
  *                 leaves it zero again, but for a ballot, so launches one after the other in a stream share
- * one; launches that may run at once (in several streams, or by programmatic dependent launch) need one each.
- * A launch that was killed leaves it undefined table   .u64  address of the order's table in device memory:
- * one u32 per position grid    .u32 x 3  the dimensions of the original's grid
+ *                 one; launches that may run at once (in several streams, or by programmatic dependent
+ *                 launch) need one each. A launch that was killed leaves it undefined
+ *   table   .u64  address of the order's table in device memory: one u32 per position
+ *   grid    .u32 x 3  the dimensions of the original's grid
  */
 typedef struct hd_recipe {
   bool agents;       /* the grid is another one: see hd_recipe_grid */
