@@ -45,8 +45,8 @@ double hd_probe_value(const hd_probe_result *r, const char *name) {
 
 static hd_status run_benchmarks(probe *p) {
   static hd_status (*const benchmarks[])(probe *) = {
-      probe_latencies, probe_l1_sizes,   probe_footprints, probe_sectors, probe_dispatch,
-      probe_units,     probe_bandwidths, probe_ways,       probe_loads,   probe_starts};
+      probe_latencies, probe_l1_sizes,   probe_footprints, probe_sectors, probe_dispatch, probe_units,
+      probe_wgmma,     probe_bandwidths, probe_ways,       probe_loads,   probe_starts};
   const size_t n = sizeof benchmarks / sizeof *benchmarks;
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < n; i++) {

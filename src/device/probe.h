@@ -44,6 +44,7 @@ hd_status probe_sectors(probe *p);
 /* probe_bandwidth.c */
 hd_status probe_bandwidths(probe *p);
 hd_status probe_units(probe *p);  /* probe_units.c */
+hd_status probe_wgmma(probe *p);  /* probe_wgmma.c */
 hd_status probe_ways(probe *p);   /* probe_ways.c */
 hd_status probe_loads(probe *p);  /* probe_loads.c */
 hd_status probe_starts(probe *p); /* probe_start.c */

@@ -196,6 +196,17 @@ static void put_launch(const hd_probe_result *r, double mhz, hd_buf *b) {
   hd_buf_putc(b, '\n');
 }
 
+/* wgmma is faster than mma.sync, where there is one. */
+static const char *tensor_figure(const hd_probe_result *r) {
+  return hd_probe_value(r, "wgmma.f16") > 0 ? "wgmma.f16" : "mma.f16";
+}
+
+/* Whether mma.sync is all that there is, or what is faster is measured. */
+static bool tensor_is_measured(const hd_probe_result *r) {
+  return hd_probe_value(r, tensor_figure(r)) > 0 &&
+         (r->device.arch < 90 || hd_probe_value(r, "wgmma.f16") > 0);
+}
+
 /* All of them or none: a clock needs them all. A GPU without tensor cores has no figures for them. */
 static void put_units(const hd_probe_result *r, hd_buf *b) {
   for (size_t i = 0; i < N_UNIT_KEYS; i++)
@@ -203,12 +214,14 @@ static void put_units(const hd_probe_result *r, hd_buf *b) {
   hd_buf_puts(b, "[units]\n");
   for (size_t i = 0; i < N_UNIT_KEYS; i++) {
     const struct unit_key *k = &unit_keys[i];
-    double v = hd_probe_value(r, k->figure), said = v;
+    const bool tensor = strcmp(k->key, "tensor") == 0;
+    const char *figure = tensor ? tensor_figure(r) : k->figure;
+    double v = hd_probe_value(r, figure), said = v;
     if (!(v >= k->least)) v = k->least;
     if (v > k->most) v = k->most;
     hd_buf_printf(b, k->whole ? "%s = %.0f" : "%s = %.1f", k->key, v);
-    const bool own = !isnan(said) && strcmp(k->key, "tensor") != 0;
-    hd_buf_printf(b, own ? "  # measured: %s, %.2f\n" : "  # not measured: %s, %.2f\n", k->figure, said);
+    const bool own = tensor ? tensor_is_measured(r) : !isnan(said);
+    hd_buf_printf(b, own ? "  # measured: %s, %.2f\n" : "  # not measured: %s, %.2f\n", figure, said);
   }
   put_value(b, "mma", hd_probe_value(r, "mma.f16"), "mma.f16");
   put_cycles(r, "fence_latency", "fence latency", b);
@@ -331,7 +344,6 @@ static const char *const assumed[][2] = {
     {"sm", "issue_per_cycle"},
     {"sm", "register_unit"},
     {"sm", "shared_unit"},
-    {"units", "tensor"}, /* wgmma is faster than mma.sync */
     {"ptxas", "registers"},
     {"ptxas", "pairs_guarded"},
     {"ptxas", "unrolls_no_join"},
@@ -366,6 +378,7 @@ hd_status hd_probe_gpu(const hd_probe_result *r, hd_gpu *out, hd_gpu_keys *told,
   if (!i->shared_bytes) forget(told, "sm", "shared_bytes");
   if (r->line != out->l1.line) forget(told, "l1", "line");
   if (out->l1_unified) forget(told, "l1", "bytes");
+  if (!tensor_is_measured(r)) forget(told, "units", "tensor");
   if (isnan(hd_probe_value(r, "mma.f16"))) forget(told, "units", "tensor_latency");
   return HD_OK;
 }

@@ -11,6 +11,7 @@ static hd_probe_figure full_figures[] = {
     {"ex2", "per cycle", 16},
     {"shared.load", "per cycle", 31.5},
     {"mma.f16", "per cycle", 1356},
+    {"wgmma.f16", "per cycle", 2020},
     {"fma.f32 latency", "cycles", 4.2},
     {"fma.f64 latency", "cycles", 8.1},
     {"ex2 latency", "cycles", 17},

@@ -12,11 +12,10 @@ static hd_gpu_keys told_of(const hd_probe_result *r, hd_gpu *g) {
   return told;
 }
 
-/* Nothing measures these: rules of allocation and of caches that are not published, how wgmma fares, and
- * ptxas's code. */
+/* Nothing measures these: rules of allocation and of caches that are not published, and ptxas's code. */
 static const char *const unmeasured[] = {
     "sm.schedulers", "sm.scheduler", "sm.issue_per_cycle", "sm.register_unit", "sm.shared_unit",
-    "units.tensor", "ptxas.registers", "ptxas.pairs_guarded", "ptxas.unrolls_no_join",
+    "ptxas.registers", "ptxas.pairs_guarded", "ptxas.unrolls_no_join",
     "l1.bytes", /* with shared memory, by architecture */
     "l1.ways", "l1.mshrs", "l1.hashed", "l1.unified", "l1.write", "l2.line", "l2.ways", "l2.hashed",
     /* not yet */
@@ -97,6 +96,25 @@ static void a_probe_is_compared_by_what_it_tells(void **state) {
   for (uint32_t i = 0; i < c.n; i++) assert_true(c.keys[i].agrees == (strcmp(c.keys[i].key, "mma") != 0));
 }
 
+static void tensor_cores_are_measured_by_their_fastest_products(void **state) {
+  hd_probe_result r = full_probe();
+  hd_gpu g;
+  hd_gpu_keys told = told_of(&r, &g);
+  assert_true(g.units.tensor == 2020 && g.units.mma == 1356);
+  assert_true(*hd_gpu_keys_find(&told, "units", "tensor"));
+  hd_probe_figure others[N_FULL_FIGURES];
+  r.figures = others;
+  r.n_figures = 0;
+  for (size_t i = 0; i < N_FULL_FIGURES; i++)
+    if (strcmp(full_figures[i].name, "wgmma.f16") != 0) others[r.n_figures++] = full_figures[i];
+  r.device.arch = 80; /* mma.sync is all there is */
+  told = told_of(&r, &g);
+  assert_true(g.units.tensor == 1356 && *hd_gpu_keys_find(&told, "units", "tensor"));
+  r.device.arch = 100; /* tcgen05 is faster, and not measured */
+  told = told_of(&r, &g);
+  assert_true(g.units.tensor == 1356 && !*hd_gpu_keys_find(&told, "units", "tensor"));
+}
+
 static void figures_that_no_file_may_have_are_an_error(void **state) {
   hd_probe_result r = full_probe();
   hd_gpu g;
@@ -116,6 +134,8 @@ int main(void) {
       BEHAVIOUR("what a file's comments call assumed is not told",
                 what_a_files_comments_call_assumed_is_not_told),
       BEHAVIOUR("a probe is compared by what it tells", a_probe_is_compared_by_what_it_tells),
+      BEHAVIOUR("tensor cores are measured by their fastest products",
+                tensor_cores_are_measured_by_their_fastest_products),
       BEHAVIOUR("figures that no file may have are an error", figures_that_no_file_may_have_are_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
