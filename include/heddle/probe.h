@@ -44,10 +44,11 @@ typedef struct hd_probe_footprint {
 } hd_probe_footprint;
 
 /* Anything else that was measured, by name: "fma.f32 latency" in cycles, "fma.f32" in lanes per cycle and SM,
- * what memory delivers by what is under way, what launches take. */
+ * what memory delivers by what is under way, what launches take, how SMs share L2. */
 typedef struct hd_probe_figure {
   char name[88];
-  const char *unit; /* "cycles", "per cycle", "us", "requests per us" */
+  const char
+      *unit; /* "cycles", "per cycle", "bytes per cycle", "us", "requests per us"; or what is counted */
   double value;
 } hd_probe_figure;
 

@@ -46,7 +46,8 @@ double hd_probe_value(const hd_probe_result *r, const char *name) {
 static hd_status run_benchmarks(probe *p) {
   static hd_status (*const benchmarks[])(probe *) = {
       probe_latencies, probe_l1_sizes,   probe_footprints, probe_sectors, probe_dispatch, probe_units,
-      probe_wgmma,     probe_bandwidths, probe_ways,       probe_loads,   probe_starts};
+      probe_wgmma,     probe_bandwidths, probe_ways,       probe_loads,   probe_starts,   probe_partitions,
+      probe_gpcs,      probe_sharing,    probe_atomics,    probe_l2_ways, probe_dirty};
   const size_t n = sizeof benchmarks / sizeof *benchmarks;
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < n; i++) {
@@ -70,13 +71,17 @@ hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *o
   if (!p.o.repetitions) p.o.repetitions = 7;
   out->n_ctas = 2 * out->device.n_sms * (out->device.max_ctas ? out->device.max_ctas : 16);
   hd_status st = hd_device_load(dev, probe_ptx, probe_ptx_bytes, "heddle's probe", NULL, &p.m, d);
+  if (st == HD_OK)
+    st = hd_device_load(dev, probe_l2_ptx, probe_l2_ptx_bytes, "heddle's probe of L2", NULL, &p.m_l2, d);
   if (st == HD_OK) st = allocate(&p);
   if (st == HD_OK) st = run_benchmarks(&p);
   if (st == HD_OK && p.failed) st = hd_nomem(d);
+  free(p.gpc);
   out->figures = p.figures.data;
   out->n_figures = (uint32_t)p.figures.n;
   hd_device_free(dev, p.buffer, NULL);
   hd_device_free(dev, p.out, NULL);
+  hd_device_unload(p.m_l2);
   hd_device_unload(p.m);
   if (st != HD_OK) hd_probe_free(out);
   return st;

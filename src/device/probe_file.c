@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "heddle/probe.h"
+#include "device/probe_file.h"
 
 void hd_probe_name(const hd_probe_result *r, char *out, size_t cap) {
   const char *t = r->device.title;
@@ -48,9 +48,9 @@ static const arch_facts *facts_of(unsigned arch) {
 
 enum { WAYS = 16 };
 
-/* Bytes up to a multiple of line x ways, which GPU files must give. */
-static uint64_t whole_sets(uint64_t bytes) {
-  uint64_t set = 128 * WAYS;
+/* Bytes up to a multiple of line x ways in each part, which GPU files must give. */
+static uint64_t whole_sets(uint64_t bytes, uint32_t parts) {
+  uint64_t set = 128 * WAYS * parts;
   return (bytes + set - 1) / set * set;
 }
 
@@ -66,6 +66,7 @@ static void put_sm(const hd_probe_result *r, hd_buf *b) {
   const hd_probe_launch *l = r->n_launches ? &r->launches[0] : NULL;
   bool round_robin = l && l->round_robin == r->n_ctas;
   hd_buf_printf(b, "[sm]\ncount = %u  # driver\n", i->n_sms);
+  probe_put_gpcs(r, b);
   put_driver(b, "ctas", i->max_ctas, 16);
   put_driver(b, "warps", i->max_threads / HD_WARP, 64);
   put_driver(b, "threads", i->max_threads, 2048);
@@ -249,7 +250,7 @@ static uint32_t sector(uint32_t bytes) { return bytes <= 32 ? 32 : bytes <= 64 ?
 static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
   const arch_facts *f = facts_of(r->device.arch);
   uint32_t cycles = latency(r->l1_cycles, 1);
-  uint64_t bytes = f->unified && f->store > r->device.shared_bytes ? f->store : whole_sets(r->l1_bytes[0]);
+  uint64_t bytes = f->unified && f->store > r->device.shared_bytes ? f->store : whole_sets(r->l1_bytes[0], 1);
   bool unified = f->unified && bytes > r->device.shared_bytes;
   hd_buf_printf(b, "[l1]\nbytes = %" PRIu64 "  # %s; measured, by carve-out:", bytes < 4096 ? 4096 : bytes,
                 unified ? "the store that L1 and shared memory share, by architecture" : "measured");
@@ -296,15 +297,20 @@ static uint32_t put_l2(const hd_probe_result *r, double mhz, uint32_t l1_cycles,
   uint32_t cycles = latency(r->l2_cycles, l1_cycles);
   uint64_t bytes = r->device.l2_bytes;
   hd_buf_printf(b, "[l2]\nbytes = %" PRIu64 "  # driver: %" PRIu64 "\nline = 128  # not measured\n",
-                whole_sets(bytes < 4096 ? 4096 : bytes), bytes);
+                whole_sets(bytes < 4096 ? 4096 : bytes, probe_file_parts(r)), bytes);
   hd_buf_printf(b, "sector = %u  # measured: %u bytes come from DRAM with one load\n", sector(r->l2_sector),
                 r->l2_sector);
   hd_buf_printf(b, "ways = %d  # not measured\nlatency = %u  # measured: %.1f\n", WAYS, cycles, r->l2_cycles);
-  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s\nhashed = true  # not measured\n",
-                per_cycle(r->l2_bandwidth, mhz), r->l2_bandwidth / 1e12);
+  const double rate = probe_file_l2_rate(r);
+  hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %s, %.2f TB/s\nhashed = true  # not measured\n",
+                rate > 0 ? rate : per_cycle(r->l2_bandwidth, mhz),
+                rate > 0 ? "while all SMs load; until the last one has its lines"
+                         : "until the last SM has its lines",
+                r->l2_bandwidth / 1e12);
   put_optional(r, mhz, l2_keys, sizeof l2_keys / sizeof *l2_keys, b);
   put_cycles(r, "atomic_latency", "global.atomic latency", b);
   put_queue(r, "L2", r->l2_cycles, b);
+  probe_put_l2(r, mhz, b);
   hd_buf_putc(b, '\n');
   return cycles;
 }
@@ -333,6 +339,7 @@ void hd_probe_toml(const hd_probe_result *r, hd_buf *b) {
                 per_cycle(r->dram_read_bandwidth, mhz), r->dram_read_bandwidth / 1e12,
                 r->copy_bandwidth / 1e12);
   put_queue(r, "DRAM", r->dram_cycles, b);
+  probe_put_dram(r, mhz, b);
 }
 
 /* ---- As a GPU ----------------------------------------------------------------------------- */
@@ -379,6 +386,7 @@ hd_status hd_probe_gpu(const hd_probe_result *r, hd_gpu *out, hd_gpu_keys *told,
   if (r->line != out->l1.line) forget(told, "l1", "line");
   if (out->l1_unified) forget(told, "l1", "bytes");
   if (!tensor_is_measured(r)) forget(told, "units", "tensor");
+  if (!probe_file_has_gpcs(r)) forget(told, "sm", "gpcs");
   if (isnan(hd_probe_value(r, "mma.f16"))) forget(told, "units", "tensor_latency");
   return HD_OK;
 }

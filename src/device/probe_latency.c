@@ -55,7 +55,7 @@ static hd_status measure_spread(probe *p, const char *level) {
     uint64_t start, out;
     uint32_t steps;
   } args = {p->buffer, p->out, STEPS};
-  static const uint32_t parts[] = {5, 25, 50, 75, 95, 99};
+  static const uint32_t parts[] = {1, 5, 25, 50, 75, 95, 99};
   hd_status st = probe_launch(p, "spread", 1, 1, &args, 20, 0);
   if (st == HD_OK) st = hd_device_read(p->dev, p->out, cycles, sizeof cycles, p->d);
   if (st != HD_OK) return st;

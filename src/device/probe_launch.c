@@ -6,8 +6,8 @@ int probe_ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t block, const void *args,
-                       uint64_t args_bytes, int carveout) {
+hd_status probe_launch_from(probe *p, hd_device_module *m, const char *kernel, uint32_t grid, uint32_t block,
+                            const void *args, uint64_t args_bytes, int carveout) {
   hd_device_launch l = {.kernel = kernel,
                         .grid = {grid, 1, 1},
                         .block = {block, 1, 1},
@@ -15,8 +15,13 @@ hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t blo
                         .args_bytes = args_bytes,
                         .has_carveout = carveout >= 0,
                         .carveout = carveout < 0 ? 0 : (uint32_t)carveout};
-  hd_status st = hd_device_run(p->m, &l, p->d);
+  hd_status st = hd_device_run(m, &l, p->d);
   return st == HD_OK ? hd_device_sync(p->dev, p->d) : st;
+}
+
+hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t block, const void *args,
+                       uint64_t args_bytes, int carveout) {
+  return probe_launch_from(p, p->m, kernel, grid, block, args, args_bytes, carveout);
 }
 
 bool probe_may_go_on(probe *p, hd_status st) {

@@ -19,8 +19,9 @@ static const pattern coalesced = {"coalesced", 4, 32, 1}, vectors = {"16 bytes a
                      sectors = {"scattered sectors", 32, 32 * (FAR >> 5 | 1), FAR},
                      far_sectors = {"one sector a line, scattered", 128, 32 * (FAR >> 5 | 1), FAR},
                      kilobytes = {"scattered kilobytes", 32, 32 * (FAR >> 5 | 1), 1},
-                     strided = {"one sector a line", 128, 32, 1}, one_word = {"one word", 4, 0, 0},
-                     one_line = {"one line", 4, 0, 1};
+                     strided = {"one sector a line", 128, 32, 1},
+                     own_word = {"one word a warp", 4, 32 * (FAR >> 5 | 1), 0},
+                     one_word = {"one word", 4, 0, 0}, one_line = {"one line", 4, 0, 1};
 
 typedef struct load_op {
   const char *name, *inst; /* %s: registers of the request */
@@ -185,6 +186,7 @@ static const load_row load_rows[] = {
     {ADD, &coalesced, 64, 4, false},
     {ADD, &strided, 64, 4, false},
     {ADD, &sectors, 64, 4, false},
+    {ADD, &own_word, 64, 4, false},
     {ADD, &one_word, 64, 4, false},
     {ADD, &one_line, 64, 4, false},
     {ADD, &coalesced, 0, 4, false},

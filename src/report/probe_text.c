@@ -107,7 +107,7 @@ static void put_figures(const hd_probe_result *r, hd_buf *out) {
     hd_text_table_cell(t, "%.2f", r->figures[i].value);
     hd_text_table_cell(t, "%s", r->figures[i].unit);
   }
-  hd_buf_puts(out, "\nInstructions (per SM), requests to memory (all SMs), launches:\n\n");
+  hd_buf_puts(out, "\nInstructions (per SM), requests to memory (all SMs), launches, what SMs share:\n\n");
   hd_text_table_print(t, out);
   hd_text_table_free(t);
 }

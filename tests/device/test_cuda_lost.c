@@ -38,9 +38,20 @@ static void sms_with_holes_are_ranked(void **state) {
   }
   for (int k = 0; k < 4; k++) assert_int_equal(ran[k], r.n_ctas / 4);
   assert_int_equal(r.launches[0].distinct, 4);
-  for (size_t i = 0; i < N_FULL_FIGURES; i++) /* the names have the numbers of another GPU's CTAs */
-    if (!strstr(full_figures[i].name, "67584") && isnan(hd_probe_value(&r, full_figures[i].name)))
-      fail_msg("no figure '%s'", full_figures[i].name);
+  /* A name has the number of another GPU's CTAs; this one's L2 has one part, and it no GPCs; its times are by
+   * CTAs, and say nothing of rounds. */
+  static const char *const others[] = {"67584", "from the other part", "that share a rate", "by one lane"};
+  for (size_t i = 0; i < N_FULL_FIGURES; i++) {
+    bool other = false;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+      other |= strstr(full_figures[i].name, others[k]) != NULL;
+    if (other != isnan(hd_probe_value(&r, full_figures[i].name)))
+      fail_msg("figure '%s'", full_figures[i].name);
+  }
+  /* Every SM was visited, and read its own, by its number. */
+  assert_true(hd_probe_value(&r, "L2") == 1);
+  assert_true(hd_probe_value(&r, "L2 to all SMs, each its own") > 0);
+  assert_true(hd_probe_value(&r, "L2 to all SMs, pairs 1 apart the same") > 0);
   hd_probe_free(&r);
   assert_nothing_lives();
 }

@@ -52,6 +52,9 @@ static void the_probes_kernels_run_clean_on_the_emulator(void **state) {
   assert_true(hd_probe_value(&r, "constant.load/8 latency") > 0);
   assert_true(hd_probe_value(&r, "4 loads that hit and 4 stores, 32 lines each") > 0);
   assert_true(hd_probe_value(&r, "load of a line of L2 after prefetch.global.L1") > 0);
+  assert_true(hd_probe_value(&r, "L2") == 1); /* all lines come alike */
+  assert_true(hd_probe_value(&r, "L2 to all SMs, each its own") > 0);
+  assert_true(hd_probe_value(&r, "L2 to all SMs, 4 side by side the same") > 0);
   hd_gpu g;
   load(&r, &g); /* though the emulator knows few of a GPU's figures */
   assert_int_equal(g.n_sms, 6);

@@ -13,15 +13,23 @@ static hd_gpu_keys told_of(const hd_probe_result *r, hd_gpu *g) {
 }
 
 /* Nothing measures these: rules of allocation and of caches that are not published, and ptxas's code. */
-static const char *const unmeasured[] = {
-    "sm.schedulers", "sm.scheduler", "sm.issue_per_cycle", "sm.register_unit", "sm.shared_unit",
-    "ptxas.registers", "ptxas.pairs_guarded", "ptxas.unrolls_no_join",
-    "l1.bytes", /* with shared memory, by architecture */
-    "l1.ways", "l1.mshrs", "l1.hashed", "l1.unified", "l1.write", "l2.line", "l2.ways", "l2.hashed",
-    /* not yet */
-    "sm.gpcs", "l2.parts", "l2.far_latency", "l2.sms_together", "l2.sms_bytes_per_cycle", "l2.look_cycles",
-    "l2.line_atomics_per_cycle", "l2.first_with_l1", "l2.sm_loads_per_cycle", "l2.dirty_bytes",
-    "l2.atomic_repeats_per_cycle", "dram.latency_least", "dram.latency_most", "dram.write_bytes_per_cycle"};
+static const char *const unmeasured[] = {"sm.schedulers",
+                                         "sm.scheduler",
+                                         "sm.issue_per_cycle",
+                                         "sm.register_unit",
+                                         "sm.shared_unit",
+                                         "ptxas.registers",
+                                         "ptxas.pairs_guarded",
+                                         "ptxas.unrolls_no_join",
+                                         "l1.bytes", /* with shared memory, by architecture */
+                                         "l1.ways",
+                                         "l1.mshrs",
+                                         "l1.hashed",
+                                         "l1.unified",
+                                         "l1.write",
+                                         "l2.line",
+                                         "l2.ways",
+                                         "l2.hashed"};
 
 static bool is_unmeasured(const char *table, const char *key) {
   char name[64];
