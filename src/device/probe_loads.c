@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "device/probe.h"
+#include "heddle/stats.h"
 
 /* Request i of warp w touches, in lane l, element (i * warps + w) * warp_step + l * lane_step of `grain`
  * bytes, modulo the footprint. Steps that are odd and large scatter the requests, each over all of it. */
@@ -41,7 +42,8 @@ static const load_op ops[N_OPS] = {
     [ADD_FLOAT] = {"add.f32", "red.global.add.f32 ", 4, false, true},
 };
 
-enum { MOST_AT_ONCE = 8 };
+/* Times of a row: more where one request is under way at once, whose differences tell queue_cycles. */
+enum { MOST_AT_ONCE = 8, MOST_TIMES = 15 };
 
 static void put_access(const load_op *o, uint32_t k, hd_buf *b) {
   hd_buf_printf(b, "  %s", o->inst);
@@ -246,16 +248,20 @@ static hd_status measure_row(probe *p, const load_row *row) {
   hd_device_job job = {.run = run, .ctx = &r};
   /* Data that fits into L2 must not be found there. */
   bool fits = (double)r.args.requests * warps * HD_WARP * row->how->grain < 4.0 * (double)i->l2_bytes;
-  hd_timing_options t = {.warmups = 1, .repetitions = gpu ? 3 : 1, .keep_l2 = !row->dram || !fits};
-  double us[3] = {0};
+  const bool alone = row->op == LOAD && row->how == &coalesced && row->at_once == 1;
+  hd_timing_options t = {.warmups = 1,
+                         .repetitions = !gpu    ? 1
+                                        : alone ? MOST_TIMES
+                                                : 3,
+                         .keep_l2 = !row->dram || !fits};
+  double us[MOST_TIMES] = {0};
   if (st == HD_OK && i->has_times) st = hd_device_time(p->dev, &job, 1, &t, us, p->d);
   if (st == HD_OK && !i->has_times) st = run(&r, p->d);
   if (st == HD_OK && !i->has_times) st = hd_device_sync(p->dev, p->d);
-  double least = us[0];
-  for (uint32_t k = 1; k < t.repetitions; k++) least = us[k] < least ? us[k] : least;
+  const double took = hd_median(us, t.repetitions);
   double requests = (double)r.args.requests * warps;
-  if (st == HD_OK && least > 0)
-    probe_figure(p, requests / least, "requests per us", "%s %s %s, %s%u warps, %u at once",
+  if (st == HD_OK && took > 0)
+    probe_figure(p, requests / took, "requests per us", "%s %s %s, %s%u warps, %u at once",
                  row->dram ? "DRAM" : "L2", o->name, row->how->name, row->warps ? "" : "one SM, ", per_sm,
                  row->at_once);
   hd_device_unload(r.m);
