@@ -1,6 +1,7 @@
 /* The keys of a GPU file that say how SMs share L2, and what L2 and DRAM do beside serving loads. A key whose
  * figures are missing, or say nothing, is left out. */
 #include <math.h>
+#include <stdio.h>
 
 #include "device/probe_file.h"
 
@@ -40,21 +41,19 @@ double probe_file_l2_rate(const hd_probe_result *r) {
   return v >= 1 ? v : 0;
 }
 
-/* SMs whose requests are one: next to each other in a GPC, as far as pairs of them get more from L2 than SMs
- * that read each its own. */
+/* SMs whose requests are one: the most, next to each other in a GPC, that get nearly as many times as much
+ * from L2 as SMs that read each its own. *most: what SMs get whose requests are one, or nearly so. */
 static uint32_t together(const hd_probe_result *r, double *most) {
-  static const char *const pairs[] = {
-      "L2 to all SMs, pairs 1 apart the same", "L2 to all SMs, pairs 2 apart the same",
-      "L2 to all SMs, pairs 4 apart the same", "L2 to all SMs, pairs 8 apart the same"};
-  const double own = probe_file_l2_rate(r),
-               four = hd_probe_value(r, "L2 to all SMs, 4 side by side the same"),
-               twelve = hd_probe_value(r, "L2 to all SMs, 12 side by side the same");
+  const double own = probe_file_l2_rate(r), complete = 0.8;
   uint32_t n = 1;
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-    if (!(hd_probe_value(r, pairs[i]) >= 1.15 * own)) break;
-    n *= 2;
+  *most = 0;
+  for (uint32_t side = 2; side <= 16; side *= 2) {
+    char name[88];
+    snprintf(name, sizeof name, "L2 to all SMs, %u side by side the same", side);
+    const double rate = hd_probe_value(r, name);
+    *most = fmax(*most, rate);
+    if (side == 2 * n && rate >= complete * side * own) n = side;
   }
-  *most = fmax(four, twelve);
   return n;
 }
 
@@ -71,11 +70,12 @@ static void put_parts(const hd_probe_result *r, hd_buf *b) {
 
 static void put_sharing(const hd_probe_result *r, hd_buf *b) {
   double most;
-  if (!(probe_file_l2_rate(r) > 0) || isnan(hd_probe_value(r, "L2 to all SMs, pairs 1 apart the same")))
+  if (!(probe_file_l2_rate(r) > 0) || isnan(hd_probe_value(r, "L2 to all SMs, 2 side by side the same")))
     return;
   const uint32_t n = together(r, &most);
-  hd_buf_printf(b, "sms_together = %u  # measured: pairs of such SMs that read the same get more\n", n);
-  if (n > 1) put_real(b, "sms_bytes_per_cycle", most, "4 or 12 SMs side by side read the same");
+  hd_buf_printf(b, "sms_together = %u  # measured: so many side by side get nearly as many times as much\n",
+                n);
+  if (n > 1) put_real(b, "sms_bytes_per_cycle", most, "SMs side by side read the same");
 }
 
 /* ---- Requests ----------------------------------------------------------------------------- */

@@ -107,12 +107,12 @@ static hd_status measure_rate(probe *p, const probe_sms *sms, const uint32_t *or
 hd_status probe_sharing(probe *p) {
   static const sharing all[] = {
       {"each its own", 0, 0},
-      {"pairs 1 apart the same", 1, 0},
-      {"pairs 2 apart the same", 2, 0},
-      {"pairs 4 apart the same", 4, 0},
-      {"pairs 8 apart the same", 8, 0},
+      {"2 side by side the same", 0, 2},
       {"4 side by side the same", 0, 4},
-      {"12 side by side the same", 0, 12},
+      {"8 side by side the same", 0, 8},
+      {"16 side by side the same", 0, 16},
+      {"pairs 2 apart the same", 2, 0},
+      {"pairs 8 apart the same", 8, 0},
   };
   probe_sms sms;
   hd_status st = probe_list_sms(p, &sms);

@@ -51,7 +51,7 @@ static void sms_with_holes_are_ranked(void **state) {
   /* Every SM was visited, and read its own, by its number. */
   assert_true(hd_probe_value(&r, "L2") == 1);
   assert_true(hd_probe_value(&r, "L2 to all SMs, each its own") > 0);
-  assert_true(hd_probe_value(&r, "L2 to all SMs, pairs 1 apart the same") > 0);
+  assert_true(hd_probe_value(&r, "L2 to all SMs, pairs 2 apart the same") > 0);
   hd_probe_free(&r);
   assert_nothing_lives();
 }

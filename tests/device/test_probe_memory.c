@@ -61,12 +61,10 @@ static hd_probe_result probed(void) {
   set(&r, "L2, a line from the other part, later by", 174.6);
   set(&r, "SMs that share a rate", 4);
   set(&r, "L2 to all SMs, each its own", 2100);
-  set(&r, "L2 to all SMs, pairs 1 apart the same", 3000);
-  set(&r, "L2 to all SMs, pairs 2 apart the same", 2150);
-  set(&r, "L2 to all SMs, pairs 4 apart the same", 3000); /* by no row of SMs */
-  set(&r, "L2 to all SMs, pairs 8 apart the same", 2100);
-  set(&r, "L2 to all SMs, 4 side by side the same", 3300);
-  set(&r, "L2 to all SMs, 12 side by side the same", 3400);
+  set(&r, "L2 to all SMs, 2 side by side the same", 3400);
+  set(&r, "L2 to all SMs, 4 side by side the same", 6000);
+  set(&r, "L2 to all SMs, 8 side by side the same", 13500); /* 8 times 0.8, but 4 do not */
+  set(&r, "L2 to all SMs, 16 side by side the same", 5900);
   set(&r, "L2 add one sector a line, 64 warps, 4 at once", 2000); /* 64 sectors a cycle */
   set(&r, "L2 add one word a warp, 64 warps, 4 at once", 1000);   /* a cycle, of which repeats take 63/64 */
   set(&r, "L2, a look at 32 lines", 573.4);
@@ -112,7 +110,7 @@ static void figures_of_memory_become_a_files_keys(void **state) {
   assert_int_equal(g.l2_far_latency, 175);
   assert_true(g.l2.bytes_per_cycle == 2100);
   assert_int_equal(g.l2_sms_together, 2);
-  assert_true(g.l2_sms_bytes_per_cycle == 3400);
+  assert_true(g.l2_sms_bytes_per_cycle == 13500);
   assert_true(g.l2_atomics_per_cycle == 64);
   assert_float_equal(g.l2_atomic_repeats_per_cycle, 31 / (1 - 1.0 / 64), 0.01);
   assert_int_equal(g.l2_look_cycles, 573);
@@ -158,13 +156,16 @@ static void an_odd_l2_is_split(void **state) {
 
 static void sms_that_share_nothing_are_not_together(void **state) {
   hd_probe_result r = probed();
-  set(&r, "L2 to all SMs, pairs 1 apart the same", 2110);
+  set(&r, "L2 to all SMs, 2 side by side the same", 3350); /* less than 1.6 times as much */
   hd_gpu g = load(&r);
   assert_int_equal(g.l2_sms_together, 1);
   assert_true(g.l2_sms_bytes_per_cycle == 0);
-  set(&r, "L2 to all SMs, pairs 1 apart the same", 3000);
-  set(&r, "L2 to all SMs, pairs 2 apart the same", 3000);
-  set(&r, "L2 to all SMs, pairs 4 apart the same", 2100);
+  set(&r, "L2 to all SMs, 2 side by side the same", 3400);
+  set(&r, "L2 to all SMs, 4 side by side the same", 6750);
+  assert_int_equal(load(&r).l2_sms_together, 8);
+  set(&r, "L2 to all SMs, 16 side by side the same", 30000);
+  assert_int_equal(load(&r).l2_sms_together, 16);
+  leave_out(&r, "8 side by side");
   assert_int_equal(load(&r).l2_sms_together, 4);
 }
 
