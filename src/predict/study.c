@@ -15,11 +15,40 @@ static hd_status take(hd_study *s, const retrace_contents *first, hd_diag *d) {
   return st;
 }
 
-static uint64_t bytes_of(const hd_workload *w, uint32_t launch) {
-  uint64_t bytes = 0;
+/* Buffers that a launch can reach. */
+static void mark_argument(const hd_workload *w, const hd_wl_arg *a, bool *reached) {
+  if (a->is_buffer || a->tensor) reached[a->buffer] = true;
+  if (a->image) reached[w->images[a->image - 1].buffer] = true;
+  for (uint32_t i = 0; i < a->n_fields; i++) mark_argument(w, &a->fields[i].value, reached);
+}
+
+/* By addresses in those that it reaches; of recorded ones they may lie in any. */
+static void follow_addresses(const hd_workload *w, bool *reached) {
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t i = 0; i < w->n_buffers; i++)
+      for (uint32_t k = 0; reached[i] && w->buffers[i].points && k < w->n_buffers; k++) {
+        const bool named = w->buffers[i].pointed == i || w->buffers[i].pointed == k;
+        more |= named && !reached[k];
+        reached[k] |= named;
+      }
+  }
+}
+
+/* *bytes: what a launch can access. */
+static hd_status bytes_of(const hd_workload *w, uint32_t launch, uint64_t *bytes, hd_diag *d) {
+  bool *reached = calloc((size_t)w->n_buffers + 1, sizeof *reached);
+  *bytes = 0;
+  if (!reached) return hd_nomem(d);
+  for (uint32_t i = 0; i < w->n_buffers; i++) reached[i] = w->buffers[i].variable;
+  for (uint32_t i = 0; i < w->n_images; i++)
+    if (w->images[i].reference) reached[w->images[i].buffer] = true;
   for (uint32_t k = 0; k < w->launches[launch].n_args; k++)
-    if (w->launches[launch].args[k].is_buffer) bytes += w->buffers[w->launches[launch].args[k].buffer].bytes;
-  return bytes;
+    mark_argument(w, &w->launches[launch].args[k], reached);
+  follow_addresses(w, reached);
+  for (uint32_t i = 0; i < w->n_buffers; i++) *bytes += reached[i] ? w->buffers[i].bytes : 0;
+  free(reached);
+  return HD_OK;
 }
 
 /* The tasks of all launches that a replay needs. */
@@ -56,7 +85,9 @@ static hd_status record(hd_study *s, hd_diag *d) {
     if (st == HD_OK) st = record_tasks(s->recording, i, tasks, n, s->sample->launches[i].most, d);
     hd_trace_set_meter(s->traces[i], NULL);
     free(tasks);
-    if (st == HD_OK) sample_learn(s->sample, i, s->traces[i], bytes_of(s->w, i));
+    uint64_t bytes = 0;
+    if (st == HD_OK) st = bytes_of(s->w, i, &bytes, d);
+    if (st == HD_OK) sample_learn(s->sample, i, s->traces[i], bytes);
   }
   hd_meter_end(&meter);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) hd_trace_show_so_far(s->traces[i]);

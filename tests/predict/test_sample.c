@@ -59,6 +59,17 @@ static void a_sample_predicts_the_whole(void **state) {
   }
 }
 
+/* Compulsory traffic of a sample is estimated, and at most that of the buffers, however the launch reaches
+ * them. */
+static void samples_know_the_traffic_that_tensor_maps_bring(void **state) {
+  skip_without_compiler();
+  double part;
+  const hd_counters c = replay("gemm-bf16-wgmma", "gpu", 100000, 2, "baseline", &part);
+  const uint64_t buffers = UINT64_C(3) * 16384 * 16384 * 2;
+  assert_true(part < 0.1);
+  assert_in_range(c.compulsory_bytes, buffers / 2, 2 * buffers);
+}
+
 /* An affordable launch is replayed whole, and gives the same. */
 static void short_launches_are_replayed_whole(void **state) {
   double part, all;
@@ -367,6 +378,7 @@ static void clusters_are_recorded_whole(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_predicts_the_whole),
+      cmocka_unit_test(samples_know_the_traffic_that_tensor_maps_bring),
       cmocka_unit_test(short_launches_are_replayed_whole),
       cmocka_unit_test(a_study_like_another_is_as_one_of_its_own),
       cmocka_unit_test(uneven_work_costs_what_is_affordable),
