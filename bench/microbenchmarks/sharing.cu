@@ -1,4 +1,4 @@
-// What SMs get from L2 that read the same, by how many CTAs side by side do, on an H100. Prints a row for each.
+// The rate at which SMs that read the same get it from L2, by how many CTAs side by side do, on an H100. Prints a row for each.
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90a -o sharing sharing.cu && ./sharing
 //     ncu --clock-control none --metrics lts__t_sectors_srcunit_tex.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,\

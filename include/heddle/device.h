@@ -200,8 +200,8 @@ typedef struct hd_timing_options {
   hd_watch watch;
 } hd_timing_options;
 
-/* What the device is kept busy for before a timed job, in microseconds: launches made meanwhile, some ten, do
- * not wait for the host. */
+/* So many microseconds the device is kept busy before a timed job: launches made meanwhile, some ten, do not
+ * wait for the host. */
 #define HD_DEVICE_HEAD_START_US 30
 
 /* Rounds in which every job runs once, each round beginning with another job: us[i * repetitions + r] is the

@@ -90,7 +90,7 @@ HD_API bool hd_tuning_list_add(hd_tuning_list *l, const char *text, size_t len);
 HD_API void hd_tuning_list_json(const hd_tuning_list *l, hd_buf *out);
 HD_API void hd_tuning_list_free(hd_tuning_list *l);
 
-/* What was probed beside a GPU's file. */
+/* A probe beside a GPU's file. */
 typedef struct hd_probe_beside {
   const char *file;
   double percent; /* as hd_gpu_compare had it */

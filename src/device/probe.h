@@ -51,7 +51,7 @@ hd_status probe_wgmma(probe *p);  /* probe_wgmma.c */
 hd_status probe_ways(probe *p);   /* probe_ways.c */
 hd_status probe_loads(probe *p);  /* probe_loads.c */
 hd_status probe_starts(probe *p); /* probe_start.c */
-/* What SMs share on the way to memory, and L2 itself. */
+/* The ways to memory that SMs share, and L2 itself. */
 hd_status probe_partitions(probe *p); /* probe_partitions.c */
 enum { PROBE_MOST_NUMBERS = 8192 };
 typedef struct probe_sms {

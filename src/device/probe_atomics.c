@@ -1,4 +1,4 @@
-/* What queues of tasks cost in L2: looking at many lines, and adding to one. */
+/* The cost of queues of tasks in L2: looking at many lines, and adding to one. */
 #include <math.h>
 
 #include "device/probe.h"

@@ -35,7 +35,7 @@ void probe_put_gpcs(const hd_probe_result *r, hd_buf *b) {
     hd_buf_printf(b, "gpcs = %u  # not measured: as many as L2 has parts\n", parts);
 }
 
-/* What SMs get that read each its own; 0: not measured. */
+/* The rate of SMs that read each its own; 0: not measured. */
 double probe_file_l2_rate(const hd_probe_result *r) {
   const double v = hd_probe_value(r, "L2 to all SMs, each its own");
   return v >= 1 ? v : 0;
@@ -119,7 +119,7 @@ static double write_rate(const hd_probe_result *r) {
   return r->copy_bandwidth > 0 && r->dram_read_bandwidth > 0 && rate > 0 && isfinite(rate) ? rate : 0;
 }
 
-/* What others left in L2 takes reads so much longer as its bytes, to those of a quarter of L2. */
+/* Others' data in L2 takes reads so much longer as its bytes, to those of a quarter of L2. */
 static void put_dirty(const hd_probe_result *r, hd_buf *b) {
   const double clean = hd_probe_value(r, "reading far more than L2, after reads"),
                few = hd_probe_value(r, "reading far more than L2, after writes of a quarter of L2") - clean,

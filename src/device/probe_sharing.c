@@ -1,4 +1,4 @@
-/* What SMs get from L2 that read each its own, or the same. */
+/* The rate at which SMs get from L2 what each reads alone, or all read. */
 #include <stdlib.h>
 
 #include "device/probe.h"

@@ -1,4 +1,4 @@
-/* What was probed beside a GPU's file. */
+/* A probe beside a GPU's file. */
 #include <math.h>
 
 #include "heddle/results.h"

@@ -1,4 +1,4 @@
-/* What a probe says of L2 and DRAM: the keys that follow from figures set by hand, and how they are judged.
+/* L2 and DRAM as a probe tells them: the keys that follow from figures set by hand, and how they are judged.
  */
 #include "check.h"
 
