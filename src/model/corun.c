@@ -25,6 +25,7 @@ typedef struct corun {
   uint32_t n;
   uint32_t *owner; /* per SM: the stream whose CTAs it has; NO_STREAM */
   uint32_t *live;  /* per SM: CTAs */
+  bool *empty;     /* per SM: it had none when fill() came to it */
 } corun;
 
 /* ---- Launches ------------------------------------------------------------------------- */
@@ -91,13 +92,15 @@ static uint32_t find_work(corun *c, uint32_t sm, uint64_t now, uint64_t *worker)
   return NO_STREAM;
 }
 
-/* SMs without CTAs take what there is: one on each before a second on any. */
+/* SMs without CTAs take what there is: one on each before a second on any. An SM that has some keeps its free
+ * places: each of them was asked when its CTA ended (retire), and the other ones' claims are not theirs. */
 static void fill(corun *c, uint64_t now) {
   const uint32_t n_sms = c->m->gpu.n_sms;
   uint32_t most = 0;
   for (uint32_t sm = 0; sm < n_sms; sm++) {
     uint64_t worker;
-    if (c->live[sm]) continue;
+    c->empty[sm] = !c->live[sm];
+    if (!c->empty[sm]) continue;
     uint32_t stream = find_work(c, sm, now, &worker);
     if (stream == NO_STREAM) continue;
     model_dispatcher *q = &c->lanes[stream].q;
@@ -109,7 +112,7 @@ static void fill(corun *c, uint64_t now) {
   for (uint32_t cta = 1; cta < most; cta++)
     for (uint32_t sm = 0; sm < n_sms; sm++) {
       uint64_t worker;
-      if (c->live[sm] != cta) continue;
+      if (!c->empty[sm] || c->live[sm] != cta) continue;
       model_dispatcher *q = &c->lanes[c->owner[sm]].q;
       if (cta >= q->running || !model_dispatch_next(q, sm, cta, n_sms, now, &worker)) continue;
       model_dispatch_start(q, c->m, sm, cta, worker, now, q->claim_delay);
@@ -206,7 +209,9 @@ static hd_status replay(corun *c, uint32_t turns, uint64_t l1_bytes, hd_diag *d)
   hd_model *m = c->m;
   c->owner = calloc(m->gpu.n_sms, sizeof *c->owner);
   c->live = calloc(m->gpu.n_sms, sizeof *c->live);
-  if (!c->owner || !c->live || !model_replay_make_sms(m, l1_bytes) || !model_replay_make_clocks(m))
+  c->empty = calloc(m->gpu.n_sms, sizeof *c->empty);
+  if (!c->owner || !c->live || !c->empty || !model_replay_make_sms(m, l1_bytes) ||
+      !model_replay_make_clocks(m))
     return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
   model_memory_reset(&m->mem, false, true);
   m->timed = true;
@@ -244,5 +249,6 @@ hd_status hd_model_replay_streams(hd_model *m, hd_replay_stream *streams, uint32
   for (uint32_t i = 0; i < n; i++) free_lane(&c.lanes[i]);
   free(c.owner);
   free(c.live);
+  free(c.empty);
   return st;
 }

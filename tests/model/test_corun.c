@@ -117,6 +117,44 @@ static void partitions_keep_computing_kernels_apart(void **state) {
   drop(&b);
 }
 
+/* Turns of a loop that differ from task to task. */
+static const char uneven[] =
+    "mul.lo.u32 %r12, %r2, 0x9E3779B1;\nshr.u32 %r12, %r12, 22;\nmov.u32 %r10, 0;\nL:\n"
+    "mad.lo.u32 %r11, %r10, %r10, %r11;\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, %r12;\n"
+    "@%p1 bra L;\nst.global.u32 [%rd1], %r11;\n";
+
+/* Some of an SM's agents are done while others have tasks that they claimed; the other stream comes and goes.
+ */
+static void agents_keep_the_tasks_that_they_claimed(void **state) {
+  enum { TASKS = 150 };
+  static const struct {
+    uint64_t segment;
+    bool ahead;
+  } claims[] = {{0, false}, {0, true}, {2, false}, {7, false}, {7, true}, {UINT64_MAX, false}};
+  const hd_gpu g = small_gpu(8);
+  subject a = trace_kernel(uneven, TASKS, 64), b = trace_kernel(compute, 16, 64);
+  const subject *const s[] = {&a, &b};
+  hd_replay_stream out[2];
+  for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
+    for (uint32_t agents = 2; agents <= 4; agents++) {
+      confined of[2];
+      confine(&of[0], 8, 0, 3, TASKS);
+      confine(&of[1], 8, 4, 7, 16);
+      of[0].o.claims.segment = claims[i].segment;
+      of[0].o.claims.ahead = claims[i].ahead;
+      of[0].o.claims.active = agents;
+      const hd_replay_options *const o[] = {&of[0].o, &of[1].o};
+      together(&g, s, o, 2, 2, out);
+      const double us = alone(&g, s[0], o[0]);
+      if (fabs(out[0].us / us - 1) > 0.05)
+        fail_msg("%u agents, segment %llu%s: %.3f us beside the other, %.3f alone", agents,
+                 (unsigned long long)claims[i].segment, claims[i].ahead ? ", ahead" : "", out[0].us, us);
+      for (int k = 0; k < 2; k++) free(of[k].order.task);
+    }
+  drop(&a);
+  drop(&b);
+}
+
 /* Each other's data is no use: two streams of one trace have twice the data. */
 static void streams_share_caches_and_no_data(void **state) {
   hd_gpu g = small_gpu(8);
@@ -168,6 +206,7 @@ int main(void) {
       BEHAVIOUR("a stream alone takes the time of its launch", a_stream_alone_takes_the_time_of_its_launch),
       BEHAVIOUR("streams that fill the GPU take turns", streams_that_fill_the_gpu_take_turns),
       BEHAVIOUR("partitions keep computing kernels apart", partitions_keep_computing_kernels_apart),
+      BEHAVIOUR("agents keep the tasks that they claimed", agents_keep_the_tasks_that_they_claimed),
       BEHAVIOUR("streams share caches and no data", streams_share_caches_and_no_data),
       BEHAVIOUR("streams that no SM can serve are refused", streams_that_no_sm_can_serve_are_refused),
   };
