@@ -305,18 +305,17 @@ static void run_some(void *ctx, unsigned worker) {
 }
 
 /* The clusters of these tasks, each once. */
-static hd_status find_clusters(some *s, const uint64_t *tasks, uint64_t n, uint64_t n_tasks, hd_diag *d) {
-  const uint64_t all = hd_emu_clusters(s->grid);
+static hd_status find_clusters(some *s, const uint64_t *tasks, uint64_t n, hd_diag *d) {
   s->clusters = malloc((n + 1) * sizeof *s->clusters);
-  bool *listed = all < n_tasks ? calloc(all + 1, sizeof *listed) : NULL;
-  if (!s->clusters || (all < n_tasks && !listed)) {
+  bool *listed = calloc(hd_emu_clusters(s->grid) + 1, sizeof *listed);
+  if (!s->clusters || !listed) {
     free(listed);
     return hd_nomem(d);
   }
   for (uint64_t i = 0; i < n; i++) {
     const uint64_t cluster = hd_emu_cluster_of(s->grid, tasks[i]);
-    if (listed && listed[cluster]) continue;
-    if (listed) listed[cluster] = true;
+    if (listed[cluster]) continue;
+    listed[cluster] = true;
     s->clusters[s->n++] = cluster;
   }
   free(listed);
@@ -330,7 +329,7 @@ hd_status runner_run_some(runner *r, uint32_t launch, const hd_emu_hooks *hooks,
   hd_emu_set_until(r->emu, r->until);
   hd_status st = hd_emu_grid_begin(r->program, &p, hooks, &s.grid, d);
   if (st != HD_OK) return st;
-  st = find_clusters(&s, tasks, n, (uint64_t)p.grid[0] * p.grid[1] * p.grid[2], d);
+  st = find_clusters(&s, tasks, n, d);
   if (st == HD_OK && !hd_parallel(threads, run_some, &s) && s.next < s.n) st = hd_nomem(d);
   if (st == HD_OK) st = (hd_status)s.status;
   free(s.clusters);

@@ -67,7 +67,8 @@ hd_status runner_keep_undescribed(const runner *r, char **out, hd_diag *d);
 const char *runner_compare_undescribed(const runner *r, const char *kept, uint64_t *compared, char *what,
                                        size_t cap);
 /* Only these of a launch's CTAs, each on its own and no warp for more than `most` instructions: for kernels
- * whose CTAs do not depend on each other, but for those of a cluster, which run together with one of them. */
+ * whose CTAs do not depend on each other, but for those of a cluster, which run together with one of them.
+ * One that is listed twice runs once. */
 hd_status runner_run_some(runner *r, uint32_t launch, const hd_emu_hooks *hooks, const uint64_t *tasks,
                           uint64_t n, uint64_t most, unsigned threads, hd_diag *d);
 /* A buffer's bytes on the host. */

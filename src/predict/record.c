@@ -93,9 +93,14 @@ hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uin
   if (n_left && r->before) states_restore(r->before, launch, &r->r);
   if (st == HD_OK && n_left)
     st = runner_run_some(&r->r, launch, hd_trace_hooks(t), left, n_left, most, r->threads, d);
-  /* Those that cannot replay it any more may still look at it. */
-  const hd_status finished = n_left ? hd_trace_finish(t, st == HD_OK ? d : NULL) : HD_OK;
-  if (st == HD_OK) st = finished;
+  /* Those that cannot replay it any more may still look at it. A trace that has failed ends the launch, and
+   * only the trace knows why. */
+  hd_diag own = {0};
+  const hd_status finished = n_left ? hd_trace_finish(t, &own) : HD_OK;
+  if (finished != HD_OK && (st == HD_OK || st == HD_ERR_BUDGET)) {
+    st = finished;
+    if (d) *d = own;
+  }
   if (st != HD_OK) r->broken = st;
   free(left);
   return st;

@@ -139,6 +139,29 @@ static void samples_do_not_depend_on_the_number_of_threads(void **state) {
   assert_memory_equal(&one, &three, sizeof one);
 }
 
+/* Of a launch that is nearly affordable the runs of waves lie close together, and the tasks that warm one are
+ * among those of the run before it. */
+static void runs_of_waves_may_touch(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("transpose", "paper");
+  const hd_gpu g = load_gpu("h100");
+  const hd_run_options run = {.threads = 2, .n_sms = g.n_sms, .timed = true};
+  const hd_plan none = {0};
+  hd_study *s;
+  hd_counters whole;
+  hd_diag d = {0};
+  double part;
+  if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(hd_study_replay(s, &g, &none, g.dispatch, 0, &whole, &d), HD_OK);
+  const uint64_t units = (uint64_t)(0.97 * hd_study_units(s));
+  hd_study_close(s);
+  hd_workload_close(w);
+  const hd_counters some = replay("transpose", "paper", units, 2, "baseline", &part);
+  print_message("%.3f of it, time %+.3f\n", part, some.time_us / whole.time_us - 1);
+  assert_true(part > 0.9 && part < 1);
+  assert_true(fabs(some.time_us / whole.time_us - 1) < 0.1);
+}
+
 /* Rows of a sweep whose places of the grid are recorded while other rows are replayed, and that look at what
  * the default's replay recorded. */
 static void samples_of_many_plans_at_once_are_as_one_after_the_other(void **state) {
@@ -375,6 +398,43 @@ static void clusters_are_recorded_whole(void **state) {
   hd_workload_close(w);
 }
 
+static recording *record_transpose(hd_workload **w) {
+  const hd_run_options run = {.threads = 2, .timed = true};
+  const hd_compiled *code;
+  recording *r;
+  hd_diag d = {0};
+  *w = open_workload("transpose", "tiny");
+  assert_int_equal(hd_workload_compiled(*w, hd_launch_arch(NULL, run.arch), &code, &d), HD_OK);
+  if (record_open(code, NULL, &run, &(record_options){0}, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  return r;
+}
+
+static void a_task_that_is_asked_for_twice_is_recorded_once(void **state) {
+  static const uint64_t some[] = {3, 1, 3, 0, 1};
+  skip_without_compiler();
+  hd_workload *w;
+  recording *r = record_transpose(&w);
+  hd_diag d = {0};
+  if (record_tasks(r, 0, some, 5, UINT64_MAX, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(hd_trace_get_info(r->traces[0]).recorded, 3);
+  record_close(r);
+  hd_workload_close(w);
+}
+
+/* A trace that has failed ends the launch: the reason is the trace's, not that the launch was ended. */
+static void a_recording_that_breaks_off_says_why(void **state) {
+  static const uint64_t some[] = {0, 1};
+  skip_without_compiler();
+  hd_workload *w;
+  recording *r = record_transpose(&w);
+  hd_diag d = {0};
+  hd_trace_set_deadline(r->traces[0], hd_seconds());
+  assert_int_equal(record_tasks(r, 0, some, 2, UINT64_MAX, &d), HD_ERR_BUDGET);
+  assert_non_null(strstr(d.message, "the trace takes longer than it may"));
+  record_close(r);
+  hd_workload_close(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_predicts_the_whole),
@@ -383,11 +443,14 @@ int main(void) {
       cmocka_unit_test(a_study_like_another_is_as_one_of_its_own),
       cmocka_unit_test(uneven_work_costs_what_is_affordable),
       cmocka_unit_test(samples_do_not_depend_on_the_number_of_threads),
+      cmocka_unit_test(runs_of_waves_may_touch),
       cmocka_unit_test(samples_of_many_plans_at_once_are_as_one_after_the_other),
       cmocka_unit_test(a_survey_knows_work_that_repeats_with_rows),
       cmocka_unit_test(a_few_tasks_with_most_of_the_work_do_not_stand_for_all),
       cmocka_unit_test(tasks_that_others_steer_are_all_run),
       cmocka_unit_test(clusters_are_recorded_whole),
+      cmocka_unit_test(a_task_that_is_asked_for_twice_is_recorded_once),
+      cmocka_unit_test(a_recording_that_breaks_off_says_why),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
