@@ -108,8 +108,11 @@ typedef struct hd_gpu {
   hd_cache_config
       readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through
                    L1, as on Maxwell and on. Never short of MSHRs: textures' queues hold its misses */
-  double l1_lines_per_cycle;  /* lines that L1 looks up, for loads and stores; 0: its bytes alone limit it */
-  double l1_stores_per_cycle; /* lines, for stores; 0: as for loads */
+  /* Lines of loads that L1 does not have or that go past it, and of stores; 0: its bytes alone limit it.
+   * Where it is given and L1 is unified, words that lanes want of one bank of the store take a cycle each,
+   * too. */
+  double l1_lines_per_cycle;
+  double l1_stores_per_cycle;    /* lines, for stores; 0: as for loads */
   double l2_sm_bytes_per_cycle;  /* that one SM gets from L2; 0: no limit of its own */
   double l2_sms_bytes_per_cycle; /* that all SMs get together, whoever of them share a request; 0: no limit */
   uint32_t gpcs;     /* that get equal shares of L2's rate: SMs are dealt to them in pairs; 0: SMs do */

@@ -262,7 +262,7 @@ static uint32_t put_l1(const hd_probe_result *r, double mhz, hd_buf *b) {
   hd_buf_printf(b, "latency = %u  # measured: %.1f\n", cycles, r->l1_cycles);
   hd_buf_printf(b, "bytes_per_cycle = %.1f  # measured: %.2f TB/s, all SMs\n",
                 per_cycle(r->l1_bandwidth / r->device.n_sms, mhz), r->l1_bandwidth / 1e12);
-  put_value(b, "lines_per_cycle", hd_probe_value(r, "l1.load/32"), "l1.load/32");
+  put_value(b, "lines_per_cycle", hd_probe_value(r, "l2.load/32"), "l2.load/32");
   put_l1_ways(r, b);
   hd_buf_printf(b, "hashed = true  # not measured\nglobal = %s  # measured: a second load of a word %s\n",
                 yes(r->l1_cycles < 0.8 * r->l2_cycles),

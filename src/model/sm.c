@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model/banks.h"
+
 void model_sm_init(model_sm *s, uint32_t number, const hd_gpu *g, model_memory *mem, const model_cache *l1,
                    model_set *store, model_ranks *ranks, model_stream_slot *slots) {
   *s = (model_sm){.number = number,
@@ -294,6 +296,7 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
   s->l1_hits += readonly ? (uint64_t)hits * s->l1_unit : hits;
   if (now + latency > last) last = now + latency;
   *cycle = now;
+  s->missing += n_requests;
   model_memory_read(s->mem, s->number, requests, n_requests, model_l2_priority(cache));
   take_port(s, requests, n_requests);
   pass_stores(s, requests, n_requests);
@@ -432,12 +435,14 @@ static inline unsigned carry_priority(const hd_gpu *g, unsigned bits) {
              : bits;
 }
 
-/* The cycles for which an access occupies L1: for its bytes, for the look-ups of its lines, at least one. */
-static double l1_time(const hd_gpu *g, const hd_cache_config *cache, unsigned sectors, uint32_t lines,
+/* The cycles for which an access occupies L1, at least one: for its bytes or its banks, and for the lines
+ * that L1 does not have, one after the other. */
+static double l1_time(const model_sm *s, const hd_cache_config *cache, unsigned sectors, uint32_t passes,
                       bool store) {
-  double busy = sectors * MODEL_SECTOR / cache->bytes_per_cycle;
+  const hd_gpu *g = s->gpu;
+  double busy = passes ? passes : sectors * MODEL_SECTOR / cache->bytes_per_cycle;
   const double rate = store && g->l1_stores_per_cycle > 0 ? g->l1_stores_per_cycle : g->l1_lines_per_cycle;
-  if (rate > 0 && lines > busy * rate) busy = lines / rate;
+  if (rate > 0 && s->missing > busy * rate) busy = s->missing / rate;
   return busy < 1 ? 1 : busy;
 }
 
@@ -458,10 +463,12 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   for (unsigned at = 0; at < 256; at += 64) __builtin_prefetch(ahead + at);
   model_lines lines;
   model_stream_lines(e, &lines);
-  uint32_t n_lines = lines.n;
-  for (uint32_t i = 0; s->line_base && i < n_lines; i++) lines.line[i] += s->line_base;
+  const bool banked = s->gpu->l1_unified && s->gpu->l1_lines_per_cycle > 0 && kind == HD_ACCESS_LOAD;
+  const uint32_t passes = banked ? model_bank_passes(e, &lines) : 0;
+  for (uint32_t i = 0; s->line_base && i < lines.n; i++) lines.line[i] += s->line_base;
   uint64_t there = cycle;
   unsigned sectors = 0;
+  s->missing = 0;
   bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
   if (readonly && !store && !atomic) {
     there = load_readonly(s, &lines, &cycle, &sectors);
@@ -475,6 +482,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
       s->l1_sectors += sectors;
       s->l1_hits += sectors;
     }
+    s->missing = lines.n;
     model_request requests[MODEL_MAX_LINES];
     for (uint32_t i = 0; i < lines.n; i++) {
       uint32_t line = lines.line[i];
@@ -500,7 +508,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
   }
   *when = cycle;
-  *busy = l1_time(s->gpu, readonly ? &s->gpu->readonly : &s->gpu->l1, sectors, n_lines, store);
+  *busy = l1_time(s, readonly ? &s->gpu->readonly : &s->gpu->l1, sectors, passes, store);
   if (fetch && *busy < s->gpu->units.fetch) *busy = s->gpu->units.fetch;
   return there;
 }

@@ -69,6 +69,7 @@ typedef struct model_sm {
   uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each is free: a ring */
   model_ccws *ccws;            /* its victim tags; NULL: another scheduler */
   uint32_t asking;             /* the warp whose access is under way */
+  uint32_t missing;            /* lines that L1 does not have of that access, or has no part in */
   uint32_t line_base;          /* added to its lines: other launches' data lies elsewhere */
   uint64_t l1_sectors, l1_hits;
   uint64_t warp_instructions;

@@ -26,7 +26,7 @@ static hd_probe_figure full_figures[] = {
     {"constant.load/8 latency", "cycles", 112},
     {"fetch", "per cycle", 16},
     {"fetch latency", "cycles", 22.6},
-    {"l1.load/32", "per cycle", 1},
+    {"l2.load/32", "per cycle", 1},
     {"4 loads that hit, 32 lines each", "cycles", 128},
     {"4 loads that hit and 4 stores, 32 lines each", "cycles", 384},
     {"load of a line of L2 after prefetch.global.L1", "cycles", 330},

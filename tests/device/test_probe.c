@@ -146,7 +146,7 @@ static void figures_of_pipelines_become_a_files_units(void **state) {
       {"ex2 latency", "cycles", 5000},
       {"shared.load latency", "cycles", 29},
       {"mma.f16", "per cycle", 1020},
-      {"l1.load/32", "per cycle", 1.0},
+      {"l2.load/32", "per cycle", 1.0},
       {"barrier of 1 warps", "cycles", 14},
       {"fence latency", "cycles", 670},
       {"barrier of 32 warps", "cycles", 76},

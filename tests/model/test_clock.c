@@ -244,32 +244,7 @@ static void each_wait_is_told_from_the_others(void **state) {
     assert_true(all[i]->warp_cycles > 0 && waits(all[i]) <= all[i]->warp_cycles);
 }
 
-/* ---- L1's lines, the way to an SM, launches ------------------------------------------------------- */
-
-/* Each warp's lanes read a line each, again and again. */
-#define SCATTERED(load)                                                                                      \
-  "mov.u32 %r5, 0;\nmul.wide.u32 %rd4, %r1, 128;\nadd.u64 %rd4, %rd2, %rd4;\nL:\n" load                      \
-  ".u32 %r6, [%rd4];\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 200;\n@%p1 bra L;\n"                       \
-  "st.global.u32 [%rd2], %r6;\n"
-static const char scattered[] = SCATTERED("ld.global.nc"), past_l1[] = SCATTERED("ld.global.cg");
-
-static void lines_take_l1_as_long_as_looking_them_up(void **state) {
-  hd_gpu g = round_gpu();
-  double bytes = cycles_on(&g, scattered, 1, 128);
-  g.l1_lines_per_cycle = 1;
-  double lines = cycles_on(&g, scattered, 1, 128);
-  assert_between(bytes, 4 * 200 * 8, 4 * 200 * 8 * 1.3); /* 32 sectors, 128 bytes a cycle */
-  assert_between(lines, 4 * 200 * 32, 4 * 200 * 32 * 1.1);
-}
-
-static void an_sm_gets_no_more_from_l2_than_its_port_brings(void **state) {
-  hd_gpu g = round_gpu();
-  double wide = cycles_on(&g, past_l1, 1, 128);
-  g.l2_sm_bytes_per_cycle = 32;
-  double narrow = cycles_on(&g, past_l1, 1, 128);
-  assert_true(wide < narrow);
-  assert_between(narrow, 4 * 200 * 32, 4 * 200 * 32 * 1.2); /* 32 sectors, one a cycle */
-}
+/* ---- Launches ------------------------------------------------------- */
 
 static void a_launch_costs_more_than_its_ctas_take(void **state) {
   hd_gpu g = round_gpu();

@@ -1,4 +1,6 @@
 /* Replays with a clock: the ways of loads and stores past L1, on GPUs whose files say how they are. */
+#include <math.h>
+
 #include "check.h"
 
 #include <stdlib.h>
@@ -146,6 +148,7 @@ static void loads_and_stores_share_an_sms_way_to_l2(void **state) {
        *both[2] = {rounds(hit, true), rounds(past, true)};
   hd_gpu g = round_gpu();
   g.l1_lines_per_cycle = 1;
+  g.l1_unified = true; /* loads that hit want words of one bank */
   g.l2_sm_store_bytes_per_cycle = 32;
   g.l2_sm_stores_per_cycle = 0.5;
   for (int i = 0; i < 2; i++) assert_between(counters_on(&g, loads[i], 256).cycles, LINES, 1.15 * LINES);
@@ -164,6 +167,58 @@ static void loads_and_stores_share_an_sms_way_to_l2(void **state) {
   }
 }
 
+/* ---- L1's lines and banks, and the way from L2 ----------------------------------------------------- */
+
+/* Each warp's lanes read words so many bytes apart, again and again. */
+#define APART_BY(bytes, load)                                                                                \
+  "mov.u32 %r5, 0;\nmul.wide.u32 %rd4, %r1, " bytes ";\nadd.u64 %rd4, %rd2, %rd4;\nL:\n" load                \
+  ".u32 %r6, [%rd4];\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 200;\n@%p1 bra L;\n"                       \
+  "st.global.u32 [%rd2], %r6;\n"
+static const char scattered[] = APART_BY("128", "ld.global.nc"), past_l1[] = APART_BY("128", "ld.global.cg");
+
+static void lines_that_l1_lacks_take_it_one_after_the_other(void **state) {
+  hd_gpu g = round_gpu();
+  const double hits = counters_on(&g, scattered, 128).cycles, past = counters_on(&g, past_l1, 128).cycles;
+  g.l1_lines_per_cycle = 1;
+  assert_between(hits, 4 * 200 * 8, 4 * 200 * 8 * 1.3); /* 32 sectors, 128 bytes a cycle */
+  assert_between(past, 4 * 200 * 8, 4 * 200 * 8 * 1.3);
+  assert_between(counters_on(&g, scattered, 128).cycles, 4 * 200 * 8, 4 * 200 * 8 * 1.3);
+  assert_between(counters_on(&g, past_l1, 128).cycles, 4 * 200 * 32, 4 * 200 * 32 * 1.2);
+}
+
+/* %rd2 is 4 bytes further for each lane. */
+static void lanes_wait_for_a_bank_of_l1_and_for_tags(void **state) {
+  static const struct {
+    const char *body;
+    uint32_t cycles; /* of a load */
+  } loads[] = {
+      {APART_BY("0", "ld.global"), 1},    /* side by side */
+      {APART_BY("4", "ld.global"), 2},    /* every other word of two lines */
+      {APART_BY("28", "ld.global"), 8},   /* 32 apart: eight lines, eight lanes in each of four banks */
+      {APART_BY("32", "ld.global"), 3},   /* 36 apart: nine lines, four tags at a time */
+      {APART_BY("124", "ld.global"), 32}, /* all in one bank */
+      {APART_BY("128", "ld.global"), 8},  /* each in another one */
+      {APART_BY("252", "ld.global"), 32}, {APART_BY("256", "ld.global"), 8},
+  };
+  hd_gpu g = round_gpu();
+  g.l1_lines_per_cycle = 1;
+  g.l1_unified = true;
+  for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+    const double cycles = counters_on(&g, loads[i].body, 256).cycles / (8 * 200);
+    if (fabs(cycles / loads[i].cycles - 1) > 0.3)
+      fail_msg("row %zu: %.2f cycles a load, not %u", i, cycles, loads[i].cycles);
+  }
+}
+
+static void an_sm_gets_no_more_from_l2_than_its_port_brings(void **state) {
+  hd_gpu g = round_gpu();
+  double wide = counters_on(&g, past_l1, 128).cycles;
+  g.l2_sm_bytes_per_cycle = 32;
+  double narrow = counters_on(&g, past_l1, 128).cycles;
+  assert_true(wide < narrow);
+  assert_between(narrow, 4 * 200 * 32, 4 * 200 * 32 * 1.2); /* 32 sectors, one a cycle */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a load that L1 is not to keep goes first in L2, too",
@@ -172,6 +227,11 @@ int main(void) {
       BEHAVIOUR("a prefetch into L1 may bring its line to L2 alone",
                 a_prefetch_into_l1_may_bring_its_line_to_l2_alone),
       BEHAVIOUR("loads and stores share an SM's way to L2", loads_and_stores_share_an_sms_way_to_l2),
+      BEHAVIOUR("lines that L1 lacks take it one after the other",
+                lines_that_l1_lacks_take_it_one_after_the_other),
+      BEHAVIOUR("lanes wait for a bank of L1 and for tags", lanes_wait_for_a_bank_of_l1_and_for_tags),
+      BEHAVIOUR("an SM gets no more from L2 than its port brings",
+                an_sm_gets_no_more_from_l2_than_its_port_brings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
