@@ -32,7 +32,11 @@ typedef struct arch_facts {
 
 static const arch_facts facts[] = {
     {100, 128, true, 256 << 10, {0}},
-    {90, 128, true, 256 << 10, {.registers = 32, .pairs_guarded = true, .unrolls_no_join = true}},
+    {90,
+     128,
+     true,
+     256 << 10,
+     {.registers = 32, .pairs_guarded = true, .predicated = 7, .unrolls_no_join = true}},
     {86, 128, true, 128 << 10, {0}},
     {80, 128, true, 192 << 10, {0}},
     {75, 256, true, 96 << 10, {0}},
@@ -177,6 +181,7 @@ static void put_ptxas(const hd_ptxas *f, hd_buf *b) {
   if (!f->registers) return;
   hd_buf_printf(b, "[ptxas]\nregisters = %u  # not measured: CUDA 13's, by architecture\n", f->registers);
   hd_buf_printf(b, "pairs_guarded = %s  # not measured: the same\n", yes(f->pairs_guarded));
+  hd_buf_printf(b, "predicated = %u  # not measured: the same\n", f->predicated);
   hd_buf_printf(b, "unrolls_no_join = %s  # not measured: the same\n\n", yes(f->unrolls_no_join));
 }
 
@@ -353,6 +358,7 @@ static const char *const assumed[][2] = {
     {"sm", "shared_unit"},
     {"ptxas", "registers"},
     {"ptxas", "pairs_guarded"},
+    {"ptxas", "predicated"},
     {"ptxas", "unrolls_no_join"},
     {"l1", "ways"},
     {"l1", "mshrs"},

@@ -366,7 +366,38 @@ static void find_wide_loads(const hd_ptx_module *m, const hd_ptx_func *func, mod
   join_loads(f, loads, n);
 }
 
-/* ---- Loops ---------------------------------------------------------------------- */
+/* ---- Branches ------------------------------------------------------------------- */
+
+/* May ptxas move other instructions across it within a block? */
+static bool is_straight(const model_inst *in) {
+  switch ((model_class)in->cls) {
+  case CLASS_PLAIN:
+  case CLASS_LOAD:
+  case CLASS_STORE:
+  case CLASS_FETCH:
+  case CLASS_SHARED_LOAD:
+  case CLASS_SHARED_STORE: return true;
+  default: return false;
+  }
+}
+
+/* Branches to the instruction: several labels may stand before it. */
+static uint32_t branches_to(const model_func *f, uint32_t inst, const uint8_t *branches) {
+  uint32_t come = 0;
+  for (uint32_t s = inst ? f->insts[inst - 1].stmt + 1 : 0; s <= f->insts[inst].stmt; s++)
+    come += branches[s];
+  return come;
+}
+
+/* A conditional branch forward over straight code alone, which ptxas may make predicated instructions of. */
+static void find_skip(model_func *f, uint32_t at, uint32_t target, const uint8_t *branches) {
+  model_inst *branch = &f->insts[at];
+  uint32_t to = at + 1;
+  for (; to < f->n && f->insts[to].stmt < target; to++)
+    if (!is_straight(&f->insts[to]) || f->insts[to].leader || to - at >= UINT8_MAX) return;
+  if (!branch->n_src || to == at + 1 || branches_to(f, to, branches) != 1) return;
+  branch->skips = f->insts[to].skipped = (uint8_t)(to - at - 1);
+}
 
 /* The instructions from `first` to `last` that write a register; *one: the last of them. */
 static uint32_t writers(const model_func *f, uint32_t first, uint32_t last, uint32_t reg,
@@ -404,24 +435,23 @@ static void find_loop(const hd_ptx_func *func, model_func *f, uint32_t last, uin
   if (last - first >= MOST_UNROLLED || f->insts[first].stmt < target) return;
   for (uint32_t i = first; i <= last; i++) {
     const model_inst *in = &f->insts[i];
-    bool plain = in->cls == CLASS_PLAIN || in->cls == CLASS_LOAD || in->cls == CLASS_STORE ||
-                 in->cls == CLASS_FETCH || in->cls == CLASS_SHARED_LOAD || in->cls == CLASS_SHARED_STORE;
-    if ((i > first && in->leader) || (i < last && !plain)) return;
+    if ((i > first && in->leader) || (i < last && !is_straight(in))) return;
   }
-  uint32_t come = 0; /* several labels may stand before the first instruction */
-  for (uint32_t s = first ? f->insts[first - 1].stmt + 1 : 0; s <= f->insts[first].stmt; s++)
-    come += branches[s];
-  branch->joins = come > 1;
+  branch->joins = branches_to(f, first, branches) > 1;
   if (is_counted(f, first, last)) branch->loop = last - first + 1;
 }
 
-static bool find_loops(const hd_ptx_module *m, const hd_ptx_func *func, const uint8_t *branches, reg_list *l,
-                       model_func *f) {
+static bool find_branches(const hd_ptx_module *m, const hd_ptx_func *func, const uint8_t *branches,
+                          reg_list *l, model_func *f) {
   for (uint32_t i = 0; i < f->n; i++) {
     if (f->insts[i].cls != CLASS_CONTROL || f->insts[i].unit != UNIT_BRANCH) continue;
     l->dst.n = 0;
     if (!hd_ptx_visit(m, &func->stmts[f->insts[i].stmt], note_label, l) && l->failed) return false;
-    if (l->dst.n == 1 && l->dst.data[0] <= f->insts[i].stmt) find_loop(func, f, i, l->dst.data[0], branches);
+    if (l->dst.n != 1) continue;
+    if (l->dst.data[0] <= f->insts[i].stmt)
+      find_loop(func, f, i, l->dst.data[0], branches);
+    else
+      find_skip(f, i, l->dst.data[0], branches);
   }
   return true;
 }
@@ -463,7 +493,7 @@ static bool make_func(const hd_ptx_module *m, const hd_ptx_func *func, reg_list 
   }
   insts[out->n] = (model_inst){.stmt = func->n_stmts, .cls = CLASS_CONTROL, .leader = leader};
   find_wide_loads(m, func, out);
-  return join_pairs(out) && find_loops(m, func, branches, l, out);
+  return join_pairs(out) && find_branches(m, func, branches, l, out);
 }
 
 hd_status model_code_make(const hd_ptx_module *m, model_code *out, hd_diag *d) {

@@ -45,11 +45,13 @@ typedef enum model_pair { PAIR_NONE = 0, PAIR_PRODUCT, PAIR_SUM } model_pair;
 typedef struct model_inst {
   uint32_t stmt;
   uint8_t cls, unit;
-  bool leader;        /* some branch comes here */
-  bool joins;         /* CLASS_CONTROL that ends a loop: other branches come to the loop's beginning, too */
-  bool unordered;     /* a load that no store can change (.nc): ptxas moves it ahead of stores */
-  uint16_t n;         /* machine instructions */
-  uint16_t refined;   /* and as many more of UNIT_FMA: Newton's method */
+  bool leader;   /* some branch comes here */
+  uint8_t skips; /* CLASS_CONTROL: a branch over so many plain instructions, to which no other branch leads */
+  uint8_t skipped;  /* a leader to which such a branch alone leads: the instructions that it skips; else 0 */
+  bool joins;       /* CLASS_CONTROL that ends a loop: other branches come to the loop's beginning, too */
+  bool unordered;   /* a load that no store can change (.nc): ptxas moves it ahead of stores */
+  uint16_t n;       /* machine instructions */
+  uint16_t refined; /* and as many more of UNIT_FMA: Newton's method */
   uint16_t alu, imad; /* and as many more of these pipelines, one after the other */
   uint8_t
       words;    /* of a load that is joined with those beside it: all their words; n is 0 but for the first */

@@ -134,6 +134,7 @@ static const key keys[] = {
     {"launch", "cta_cycles", KEY_REAL, AT(launch.cta_cycles), 0, 1e5, NULL, true},
     {"ptxas", "registers", KEY_U32, AT(ptxas.registers), 0, 255, NULL, true},
     {"ptxas", "pairs_guarded", KEY_BOOL, AT(ptxas.pairs_guarded), 0, 0, NULL, true},
+    {"ptxas", "predicated", KEY_U32, AT(ptxas.predicated), 0, 255, NULL, true},
     {"ptxas", "unrolls_no_join", KEY_BOOL, AT(ptxas.unrolls_no_join), 0, 0, NULL, true},
     {"units", "fma", KEY_REAL, AT(units.fma), 1, 4096, NULL},
     {"units", "alu", KEY_REAL, AT(units.alu), 1, 4096, NULL},

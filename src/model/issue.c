@@ -3,7 +3,7 @@
 #include "model/builder.h"
 
 enum {
-  ROOM = 4,  /* registers that a thread has for loads at least */
+  ROOM = 2,  /* registers that a thread has for loads at least */
   CHAIN = 4, /* operations of more machine instructions than that are chains of dependent ones */
   MOST_ISSUE = UINT16_MAX / 2,
 };

@@ -26,6 +26,11 @@ static const model_path_access *find_access(const model_path_access *a, const mo
   return a < end ? a : NULL;
 }
 
+/* ptxas makes predicated instructions of those that a branch skips when they are few: no block ends there. */
+static bool is_predicated(const pace_builder *b, uint32_t skipped) {
+  return skipped && skipped <= b->gpu->ptxas.predicated;
+}
+
 static void do_run(pace_builder *b, const model_paths *paths, const model_path_run *r) {
   const model_func *f = &b->code->funcs[r->func];
   const model_path_access *a = paths->accesses.data + r->access, *end = a + r->n_access;
@@ -33,7 +38,8 @@ static void do_run(pace_builder *b, const model_paths *paths, const model_path_r
   for (uint32_t i = r->first; i <= r->last && i <= f->n; i++) {
     const model_inst *in = &f->insts[i];
     uint32_t events = 0, wavefronts = 0;
-    if (in->leader && !(b->goes_on && i == r->first)) pace_catch_up(b);
+    if (is_predicated(b, in->skips)) continue;
+    if (in->leader && !(b->goes_on && i == r->first) && !is_predicated(b, in->skipped)) pace_catch_up(b);
     if (in->live) pace_begin_block(b, f, in);
     if (in->cls != CLASS_PLAIN || in->unit == UNIT_LSU) {
       uint32_t stmt = in->cls == CLASS_BARRIER ? PATH_BARRIER : in->stmt;

@@ -221,7 +221,7 @@ static void figures_of_constants_fetches_and_stores_become_keys(void **state) {
   assert_true(g.l1_stores_per_cycle == 0.5 && g.l1_fetches_pass);
   assert_true(g.launch.second_us == 2.75 && g.launch.host_us == 3.5);
   assert_int_equal(g.ptxas.registers, 32);
-  assert_true(g.ptxas.pairs_guarded && g.ptxas.unrolls_no_join);
+  assert_true(g.ptxas.pairs_guarded && g.ptxas.predicated == 7 && g.ptxas.unrolls_no_join);
   figures[17].value = 70;  /* the fetch brought the line into L1 */
   figures[16].value = 120; /* nonsense, as of a GPU that is not alone */
   r.device.arch = 100;

@@ -20,6 +20,7 @@ static const char *const unmeasured[] = {"sm.schedulers",
                                          "sm.shared_unit",
                                          "ptxas.registers",
                                          "ptxas.pairs_guarded",
+                                         "ptxas.predicated",
                                          "ptxas.unrolls_no_join",
                                          "l1.bytes", /* with shared memory, by architecture */
                                          "l1.ways",

@@ -160,6 +160,38 @@ static void loads_under_opposite_guards_are_in_flight_together(void **state) {
   hd_buf_free(&b);
 }
 
+/* Loads that are added up at once, each behind a branch over both; `other`: a second way to where it leads.
+ */
+static double loads_behind_branches(const hd_gpu *g, const char *over, const char *other) {
+  hd_buf b = {0};
+  hd_buf_puts(&b, "setp.gt.u32 %p1, %r1, 1000;\nsetp.gt.u32 %p2, %r1, 2000;\nmov.f32 %f0, 0f00000000;\n");
+  for (unsigned i = 1; i <= 4; i++) {
+    hd_buf_printf(&b, "%s", other);
+    if (*other) hd_buf_printf(&b, "J%u;\nadd.u32 %%r5, %%r5, 1;\n", i);
+    hd_buf_printf(&b,
+                  "@%%p1 bra J%u;\nld.global.f32 %%f%u, [%%rd2+%u];\nadd.f32 %%f0, %%f0, %%f%u;\n%sJ%u:\n", i,
+                  i, i * APART, i, over, i);
+  }
+  hd_buf_puts(&b, "st.global.f32 [%rd2], %f0;\n");
+  const double cycles = cycles_on(g, b.data, 1, 32);
+  hd_buf_free(&b);
+  return cycles;
+}
+
+static void a_branch_over_few_instructions_ends_no_block(void **state) {
+  static const char five_more[] = "add.u32 %r5, %r5, 1;\nadd.u32 %r6, %r6, 1;\nadd.u32 %r7, %r7, 1;\n"
+                                  "add.u32 %r8, %r8, 1;\nadd.u32 %r9, %r9, 1;\n";
+  hd_gpu g = round_gpu();
+  assert_between(loads_behind_branches(&g, "", ""), 4 * 500, 4 * 800);
+  g.ptxas.predicated = 7;
+  assert_between(loads_behind_branches(&g, "", ""), 500, 900);
+  assert_between(loads_behind_branches(&g, five_more, ""), 500, 900);
+  assert_between(loads_behind_branches(&g, "", "@%p2 bra "), 4 * 500, 4 * 800);
+  assert_between(loads_behind_branches(&g, "fence.acq_rel.gpu;\n", ""), 4 * 500, 4 * 1800);
+  g.ptxas.predicated = 6;
+  assert_between(loads_behind_branches(&g, five_more, ""), 4 * 500, 4 * 800);
+}
+
 /* ---- Many warps ------------------------------------------------------------------------------- */
 
 static const char thousand_additions[] =
@@ -543,9 +575,7 @@ int main(void) {
       BEHAVIOUR("all warps of a CTA leave a barrier together", all_warps_of_a_cta_leave_a_barrier_together),
       BEHAVIOUR("conflicts of banks take a pass each", conflicts_of_banks_take_a_pass_each),
       BEHAVIOUR("each wait is told from the others", each_wait_is_told_from_the_others),
-      BEHAVIOUR("lines take L1 as long as looking them up", lines_take_l1_as_long_as_looking_them_up),
-      BEHAVIOUR("an SM gets no more from L2 than its port brings",
-                an_sm_gets_no_more_from_l2_than_its_port_brings),
+      BEHAVIOUR("a branch over few instructions ends no block", a_branch_over_few_instructions_ends_no_block),
       BEHAVIOUR("a launch costs more than its CTAs take", a_launch_costs_more_than_its_ctas_take),
       BEHAVIOUR("time grows with waves of CTAs", time_grows_with_waves_of_ctas),
       BEHAVIOUR("wavefronts are those of the programming guide",
