@@ -51,6 +51,19 @@ Times, from a device and from a file:
     copy-col, order=col: measured 1.50x, modelled 1.00x, as good as no effect; model: cycles issuing +0%, L2 sectors +0%, DRAM reads +0%, warps wait for memory 95% of their time instead of 95%
   $ heddle accuracy --time --measured wrong.json --size tiny --json | grep -c '"contradicted": true'
   1
+  $ heddle accuracy --time --measured wrong.json --size tiny --json >done.json
+  $ "$SOURCE/scripts/accuracy-table" done.json | sed -n '$p' | sed 's/off by .* right/... right/;s/; tau.*; /; ... /'
+  all 1: default launches ... right signs 0 of 1; ... 0 plans came too late to be replayed
+  $ echo '{"rows": [{"workload": "late", "failed": "not modelled within 1 s", "plans": [{"plan": "baseline", "measured_us": 2,
+  > "model_us": null, "contradicted": false}]}]}' >late.json
+  $ "$SOURCE/scripts/accuracy-table" done.json late.json >both; "$SOURCE/scripts/accuracy-table" done.json | diff - both | sed "s/^>/+/;s/ *$//"
+  5a6,7
+  + late: failed: not modelled within 1 s
+  +
+  6a9
+  + 1 of 2 workloads failed: late
+  $ "$SOURCE/scripts/accuracy-table" late.json | tail -1
+  1 of 1 workloads failed: late
   $ heddle accuracy --time --measured times.json matmul-naive
   heddle: times.json has no times of 'matmul-naive'
   [2]
