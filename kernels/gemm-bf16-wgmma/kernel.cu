@@ -233,6 +233,12 @@ static __device__ void make_tile(const TensorMap *a, const TensorMap *b, const T
     if (threadIdx.x == MULTIPLIERS) copy_slices(shared, a, b, row, column, steps);
   } else {
     float sum[SUMS] = {};
+#if PEERS > 1
+    // Otherwise nvcc sets these zeros a second time, on a way of its own past the products to the last wait for them,
+    // and ptxas then serializes all products (C7515).
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sum[i]));
+#endif
     multiply(shared, group, steps, sum);
     store(shared, c, group, row, column, sum);
   }

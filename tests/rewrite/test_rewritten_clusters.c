@@ -1,6 +1,8 @@
 /* Orders of kernels that run in clusters: whole clusters change places, and each CTA keeps its rank. */
 #include "check.h"
 
+#include <unistd.h>
+
 #include "rewrite/generated.h"
 
 /* Each CTA writes 8 words of its own: what it sees of its place, what its neighbour in the cluster left in
@@ -124,8 +126,8 @@ static void drawn_orders_of_clusters_compute_the_same(void **state) {
       fail_msg("seed %" PRIu64 ": %s, clusters of %ux%ux%u, grid %ux%ux%u%s: %s\n%s", seed, c.plan,
                c.cluster[0], c.cluster[1], c.cluster[2], c.grid[0], c.grid[1], c.grid[2],
                c.known ? "" : ", any", d.message, after.data);
-    rewritten += strcmp(before.data, after.data) != 0;
-    read += strstr(after.data, "%clusterid") != NULL;
+    rewritten += before.data && after.data && strcmp(before.data, after.data) != 0;
+    read += after.data && strstr(after.data, "%clusterid");
     hd_buf_free(&before);
     hd_buf_free(&after);
   }
@@ -162,11 +164,59 @@ static void a_grid_of_other_clusters_is_refused(void **state) {
   hd_buf_free(&printed);
 }
 
+/* What ptxas says of a product in clusters by wgmma, under a plan. */
+static void assemble(const char *plan, bool known, char *said, size_t cap) {
+  char ptx[] = "/tmp/heddle-clusters-XXXXXX", command[160];
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_plan p;
+  hd_recipe recipe = {0};
+  hd_buf rewritten = {0};
+  hd_diag d = {0};
+  const hd_rewrite_options o = {.grid = {.g = {16, 32, 1}, .known = known}};
+  static char source[1 << 17];
+  FILE *f = fopen(SOURCE_DIR "/kernels/gemm-bf16-cluster/kernel.ptx", "r");
+  assert_non_null(f);
+  const size_t length = fread(source, 1, sizeof source, f);
+  fclose(f);
+  hd_arena_init(&arena);
+  assert_int_equal(hd_plan_parse(plan, &p, &d), HD_OK);
+  hd_status st = hd_ptx_parse(source, length, "kernel.ptx", &arena, &m, &d);
+  if (st == HD_OK) st = hd_rewrite(m, 0, &p, &o, &recipe, &d);
+  if (st == HD_OK) st = hd_ptx_print(m, &rewritten);
+  if (st != HD_OK) fail_msg("%s: %s", plan, d.message);
+  const int fd = mkstemp(ptx);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, rewritten.data, rewritten.len), (ssize_t)rewritten.len);
+  close(fd);
+  snprintf(command, sizeof command, "ptxas -arch=sm_90a %s -o /dev/null 2>&1", ptx);
+  f = popen(command, "r");
+  assert_non_null(f);
+  said[fread(said, 1, cap - 1, f)] = 0;
+  assert_int_equal(pclose(f), 0);
+  unlink(ptx);
+  hd_buf_free(&rewritten);
+  hd_plan_free(&p);
+  hd_arena_free(&arena);
+}
+
+static void ptxas_serializes_no_products(void **state) {
+  static const char *const plans[] = {"baseline", "order=col", "order=band:4", "order=hilbert"};
+  if (system("ptxas --version >/dev/null 2>&1") != 0) skip();
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+    for (int known = 0; known < 2; known++) {
+      char said[4096];
+      assemble(plans[i], known, said, sizeof said);
+      if (strstr(said, "serialized")) fail_msg("%s: %s", plans[i], said);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("drawn orders of clusters compute the same", drawn_orders_of_clusters_compute_the_same),
       BEHAVIOUR("levers that part a cluster are refused", levers_that_part_a_cluster_are_refused),
       BEHAVIOUR("a grid of other clusters is refused", a_grid_of_other_clusters_is_refused),
+      BEHAVIOUR("ptxas serializes no products in clusters", ptxas_serializes_no_products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
