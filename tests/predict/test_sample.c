@@ -188,7 +188,8 @@ static void samples_of_many_plans_at_once_are_as_one_after_the_other(void **stat
       const size_t plan = k ? N - 1 - i : i;
       if (rows[i].status != HD_OK) fail_msg("%s: %s", plans[plan], rows[i].why);
       if (!k) first[plan] = rows[i].counters;
-      if (memcmp(&first[plan], &rows[i].counters, sizeof *first) != 0)
+      const void *was = &first[plan], *is = &rows[i].counters;
+      if (memcmp(was, is, sizeof *first) != 0)
         fail_msg("%s: %.3f us, then %.3f", plans[plan], first[plan].time_us, rows[i].counters.time_us);
       hd_plan_free(&rows[i].plan);
     }
