@@ -36,12 +36,14 @@ static uint32_t word_passes(const model_runs *runs) {
   return most;
 }
 
-uint32_t model_bank_passes(const model_stream_event *e, const model_lines *lines) {
+uint32_t model_bank_passes(model_stream_slot *slot, const model_stream_event *e, const model_lines *lines) {
   if (lines->n == 1) return 1;
   const uint32_t tags = tag_passes(lines);
   if (tags >= lines->n) return tags; /* a line has one word in each bank */
-  model_runs runs;
-  model_stream_runs(e->shape, e->address, &runs);
-  const uint32_t words = word_passes(&runs);
-  return words > tags ? words : tags;
+  if (!slot->words) {
+    model_runs runs;
+    model_stream_runs(e->shape, e->address, &runs);
+    slot->words = (uint8_t)word_passes(&runs);
+  }
+  return slot->words > tags ? slot->words : tags;
 }

@@ -464,7 +464,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   model_lines lines;
   model_stream_lines(e, &lines);
   const bool banked = s->gpu->l1_unified && s->gpu->l1_lines_per_cycle > 0 && kind == HD_ACCESS_LOAD;
-  const uint32_t passes = banked ? model_bank_passes(e, &lines) : 0;
+  const uint32_t passes = banked ? model_bank_passes(&s->warps[w].reader.slots[e->slot], e, &lines) : 0;
   for (uint32_t i = 0; s->line_base && i < lines.n; i++) lines.line[i] += s->line_base;
   uint64_t there = cycle;
   unsigned sectors = 0;

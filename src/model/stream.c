@@ -306,6 +306,7 @@ void model_stream_next_op(model_stream_reader *r, model_stream_event *e) {
   }
   if (op == OP_SHAPE || op == OP_BOTH || op == OP_GOTO_BOTH || op == OP_DEFINE) {
     s->shape = p;
+    s->words = 0;
     p = shape_end(p);
   }
   r->p = p;

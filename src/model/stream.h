@@ -88,6 +88,7 @@ typedef struct model_stream_slot {
   const uint8_t *shape;
   uint32_t inst;
   uint8_t attr, next, trusted;
+  uint8_t words; /* of the shape, in the bank of which it has most (banks.h); 0: not counted yet */
 } model_stream_slot;
 
 typedef struct model_stream_event {
