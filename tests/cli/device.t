@@ -127,7 +127,7 @@ A modelled GPU is what its file says.
   $ grep differs told; heddle probe --device model:h200 -o g.toml --against h100 | tail -1
   l1.mshrs                   576       512      -11.1%  differs
   dram.latency               624       693      +11.1%  differs
-  44 of its keys were not measured.
+  45 of its keys were not measured.
   $ heddle probe --device model:h200 -o g.toml --against h10
   heddle: there is no GPU 'h10'; there is h100
   [2]
