@@ -3,6 +3,7 @@
 
 #include "heddle/results.h"
 #include "report/json.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 static json_t *row_json(const hd_measurement *t, size_t i) {
@@ -28,10 +29,12 @@ void hd_measurement_json(const hd_measurement *t, hd_buf *out) {
   const hd_device_info *d = t->device;
   json_t *rows = json_array();
   for (size_t i = 0; i < t->n; i++) json_array_append_new(rows, row_json(t, i));
-  report_put_json(json_pack("{s:s, s:s, s:{s:s, s:s, s:s, s:i, s:i, s:b}, s:I, s:o}", "workload",
-                            t->workload->name, "size", t->workload->size, "device", "name", d->name, "title",
-                            d->title, "uuid", d->uuid, "sms", (int)d->n_sms, "driver", (int)d->driver_version,
-                            "mig", d->mig, "pairs", (json_int_t)t->rows[0].speedup.pairs, "rows", rows),
+  report_put_json(json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:i, s:i, s:b}, s:I, s:o}", "workload",
+                            t->workload->name, "size", t->workload->size, "time",
+                            d->kind == HD_DEVICE_MODEL ? "bound" : "measured", "device", "name", d->name,
+                            "title", d->title, "uuid", d->uuid, "sms", (int)d->n_sms, "driver",
+                            (int)d->driver_version, "mig", d->mig, "pairs",
+                            (json_int_t)t->rows[0].speedup.pairs, "rows", rows),
                   out);
 }
 
@@ -80,8 +83,11 @@ void hd_measurement_text(const hd_measurement *t, hd_buf *out) {
     out->failed = true;
     return;
   }
-  static const char *const head[] = {"plan",    "median us",  "speedup",      "99% interval",
-                                     "L1 hits", "L2 read MB", "DRAM read MB", "DRAM written MB"};
+  const bool bounds = d->kind == HD_DEVICE_MODEL; /* it replays accesses without a clock */
+  const char *const head[] = {"plan",         bounds ? "bound us" : "median us",
+                              "speedup",      "99% interval",
+                              "L1 hits",      "L2 read MB",
+                              "DRAM read MB", "DRAM written MB"};
   for (size_t i = 0; i < (counters ? 8u : 4u); i++) hd_text_table_cell(table, "%s", head[i]);
   hd_text_table_rule(table);
   for (size_t i = 0; i < t->n; i++) put_row(table, &t->rows[i], i == 0, counters);
@@ -97,4 +103,9 @@ void hd_measurement_text(const hd_measurement *t, hd_buf *out) {
   }
   if (!counters && t->rows[0].no_counters[0])
     hd_buf_printf(out, "\nNo counters: %s.\n", t->rows[0].no_counters);
+  if (!bounds) return;
+  hd_buf_putc(out, '\n');
+  report_put_confirmation(false, 1, false, NULL, out);
+  hd_buf_puts(
+      out, "'heddle sweep --gpu NAME' has times by a clock where the GPU's file says what launches take.\n");
 }

@@ -29,6 +29,7 @@ file's kernels have one size, which every command takes:
   {
     "workload": "matmul-naive",
     "size": "tiny",
+    "time": "measured",
     "device": {
       "name": "cuda:0",
       "title": "Fake GPU",
@@ -50,6 +51,15 @@ file's kernels have one size, which every command takes:
       }
     ]
   }
+A model's device replays accesses without a clock: its times are bounds, and are called so.
+
+  $ heddle time copy-col --size tiny --device model:h100 --plan order=col --repetitions 2 --no-counters | sed -n '3p;7,$p' | sed 's/ *$//'
+  plan       bound us  speedup  99% interval
+  
+  Times are bounds, those of the busiest resource: on an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).
+  'heddle sweep --gpu NAME' has times by a clock where the GPU's file says what launches take.
+  $ heddle time copy-col --size tiny --device model:h100 --repetitions 2 --no-counters --json | grep '"time"'
+    "time": "bound",
   $ heddle time copy-col --size tiny --device emu
   heddle: device emu measures no times
   [2]
