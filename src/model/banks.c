@@ -15,10 +15,10 @@ static uint32_t tag_passes(const model_lines *lines) {
   return most;
 }
 
+/* Of each bank the lines whose words are wanted are listed; a lane has one word there at most. */
 static uint32_t word_passes(const model_runs *runs) {
   enum { BANKS = MODEL_LINE / 4 };
-  uint32_t line[BANKS][HD_WARP],
-      most = 1; /* of the words of each bank so far: a lane has one there at most */
+  uint32_t line[BANKS][HD_WARP], most = 1;
   uint8_t depth[BANKS] = {0};
   if (runs->n == 1) return (runs->bytes[0] + MODEL_LINE - 1) / MODEL_LINE;
   for (uint32_t r = 0; r < runs->n; r++) {

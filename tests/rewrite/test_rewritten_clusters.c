@@ -164,7 +164,7 @@ static void a_grid_of_other_clusters_is_refused(void **state) {
   hd_buf_free(&printed);
 }
 
-/* What ptxas says of a product in clusters by wgmma, under a plan. */
+/* ptxas's messages for a product in clusters by wgmma, under a plan. */
 static void assemble(const char *plan, bool known, char *said, size_t cap) {
   char ptx[] = "/tmp/heddle-clusters-XXXXXX", command[160];
   hd_arena arena;
