@@ -3,8 +3,8 @@
 #include "model/builder.h"
 
 enum {
-  ROOM =
-      2, /* registers that a thread has for loads at least: reduce, at 30 of 32, has two or three under way */
+  /* Registers that a thread has for loads at least: reduce, at 30 of 32, has two or three under way. */
+  ROOM = 2,
   CHAIN = 4, /* operations of more machine instructions than that are chains of dependent ones */
   MOST_ISSUE = UINT16_MAX / 2,
 };

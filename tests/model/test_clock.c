@@ -276,7 +276,7 @@ static void each_wait_is_told_from_the_others(void **state) {
     assert_true(all[i]->warp_cycles > 0 && waits(all[i]) <= all[i]->warp_cycles);
 }
 
-/* ---- Launches ------------------------------------------------------- */
+/* ---- Launches --------------------------------------------------------------------------------- */
 
 static void a_launch_costs_more_than_its_ctas_take(void **state) {
   hd_gpu g = round_gpu();
