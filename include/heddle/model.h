@@ -20,14 +20,15 @@ extern "C" {
 /* ---- GPUs ----------------------------------------------------------------- */
 
 typedef enum hd_l1_write { HD_L1_WRITE_EVICT = 0, HD_L1_WRITE_THROUGH, HD_L1_WRITE_NO_ALLOCATE } hd_l1_write;
-/* How a warp scheduler chooses among its warps (src/model/warps.h). Replays without a clock know the first
- * two only. */
+/* How a warp scheduler chooses among its warps (src/model/warps.h). Those that say which warps may load, and
+ * two-level, need a clock. */
 typedef enum hd_warp_scheduler {
   HD_SCHED_LRR = 0,   /* loose round robin */
   HD_SCHED_GTO,       /* greedy, then the oldest */
   HD_SCHED_TWO_LEVEL, /* round robin inside a fetch group, until all of the group wait */
   HD_SCHED_CCWS,      /* cache-conscious wavefront scheduling */
   HD_SCHED_PRIORITY,  /* MAP's programmable one: only the oldest warps may load */
+  HD_SCHED_OLDEST,    /* the oldest CTA's warps, these in turn: an H100's, as policy.cu measured */
   HD_SCHED_COUNT
 } hd_warp_scheduler;
 HD_API const char *hd_scheduler_name(hd_warp_scheduler s); /* "lrr", "gto", ... */

@@ -245,6 +245,7 @@ typedef enum hd_warps_kind {
   HD_WARPS_TWO_LEVEL,
   HD_WARPS_CCWS,
   HD_WARPS_PRIORITY,
+  HD_WARPS_OLDEST,
   HD_WARPS_COUNT
 } hd_warps_kind;
 
@@ -295,7 +296,7 @@ typedef struct hd_plan {
  *   threads=ORDER|cta:ORDER
  *   bypass=l1:K|ro:K|l2:K|auto|l1:K+l2:K            stream=l1|3+7+8|auto (load numbers)
  *   form=auto|predicate|replicate|register     prefetch=l1:D|l2:D
- *   sms=0-31+64-95                             warps=lrr|gto|two-level[:N]|ccws|priority[:N]
+ *   sms=0-31+64-95                             warps=lrr|gto|two-level[:N]|ccws|priority[:N]|oldest
  */
 
 /* Parse the notation. Errors name the lever, the value, the column. A lever given twice is an error, and

@@ -24,8 +24,13 @@ typedef struct key {
 } key;
 
 static const char *const scheduler_words[] = {
-    [HD_SCHED_LRR] = "lrr",   [HD_SCHED_GTO] = "gto",           [HD_SCHED_TWO_LEVEL] = "two-level",
-    [HD_SCHED_CCWS] = "ccws", [HD_SCHED_PRIORITY] = "priority", NULL,
+    [HD_SCHED_LRR] = "lrr",
+    [HD_SCHED_GTO] = "gto",
+    [HD_SCHED_TWO_LEVEL] = "two-level",
+    [HD_SCHED_CCWS] = "ccws",
+    [HD_SCHED_PRIORITY] = "priority",
+    [HD_SCHED_OLDEST] = "oldest",
+    NULL,
 };
 static const char *const dispatch_words[] = {
     [HD_DISPATCH_ROUND_ROBIN] = "round-robin",

@@ -353,7 +353,7 @@ hd_status model_replay_set_scheduler(hd_model *m, const hd_replay_options *o, hd
   m->gpu.scheduler_warps = m->own.scheduler_warps;
   if (o->warps.kind != HD_WARPS_GPU)
     st = hd_gpu_set_scheduler(&m->gpu, (hd_warp_scheduler)(o->warps.kind - HD_WARPS_LRR), o->warps.warps, d);
-  if (st == HD_OK && !o->timed && m->gpu.scheduler > HD_SCHED_GTO)
+  if (st == HD_OK && !o->timed && model_warps_need_clock(m->gpu.scheduler))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the warp scheduler %s needs a clock: --depth timing",
                    hd_scheduler_name(m->gpu.scheduler));
   return st;

@@ -139,11 +139,13 @@ static inline uint32_t pick(const model_sm *s, uint64_t *when) {
       if (best <= s->now) break;
     }
   } else {
-    best = s->ready[s->last];
-    warp = s->last;
+    const bool in_turn = s->gpu->scheduler == HD_SCHED_OLDEST;
+    if (!in_turn) best = s->ready[s->last], warp = s->last;
     for (uint32_t k = 0; k < s->n_by_age && best > s->now; k++) {
-      uint32_t w = s->by_age[k] * s->warps_per_cta, end = w + s->warps_per_cta;
-      for (; w < end && best > s->now; w++) {
+      const uint32_t first = s->by_age[k] * s->warps_per_cta, end = first + s->warps_per_cta;
+      uint32_t w = in_turn && s->last >= first && s->last < end ? s->last : end - 1;
+      for (uint32_t i = first; i < end && best > s->now; i++) {
+        if (++w >= end) w = first;
         if (s->ready[w] >= best) continue;
         best = s->ready[w];
         warp = w;

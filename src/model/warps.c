@@ -14,6 +14,7 @@ void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_
   memset(p->away, true, sizeof p->away);
   for (uint32_t w = 0; w < places; w++) {
     p->rank[w] = w % per_cta;
+    p->cta[w] = (uint8_t)(w / per_cta);
     p->scheduler[w] = (uint8_t)(w % p->schedulers);
   }
 }
@@ -32,6 +33,7 @@ void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n) {
 
 void model_warps_start(model_warps *p, uint32_t warp) {
   p->away[warp] = false;
+  p->next[p->scheduler[warp]][p->cta[warp]] = 0;
   if (p->ccws) model_ccws_start(p->ccws, warp);
 }
 
@@ -59,15 +61,25 @@ uint32_t model_warps_turn(const model_warps *p, uint32_t warp) {
     uint32_t away = (warp / p->group + groups - last / p->group) % groups;
     return away * p->places + behind(p, warp, last);
   }
+  if (p->kind == HD_SCHED_OLDEST) {
+    const uint32_t place = warp / p->schedulers, next = p->next[p->scheduler[warp]][p->cta[warp]];
+    return (p->rank[warp] / p->per_cta * 2 + (place < next)) * CCWS_WARPS + place;
+  }
   return warp == last ? 0 : 1 + p->rank[warp];
 }
 
 uint32_t model_warps_oldest(const model_warps *p, uint32_t scheduler, uint64_t places) {
   const uint32_t last = p->last[scheduler];
-  if (p->scheduler[last] == scheduler && places >> last / p->schedulers & 1) return last;
+  const bool in_turn = p->kind == HD_SCHED_OLDEST;
+  if (!in_turn && p->scheduler[last] == scheduler && places >> last / p->schedulers & 1) return last;
   for (uint32_t i = 0; i < p->n_ctas; i++) {
     const uint64_t own = places & p->by_age[scheduler][i];
-    if (own) return (uint32_t)__builtin_ctzll(own) * p->schedulers + scheduler;
+    if (!own) continue;
+    uint32_t warp = (uint32_t)__builtin_ctzll(own) * p->schedulers + scheduler;
+    if (!in_turn) return warp;
+    const uint32_t next = p->next[scheduler][p->cta[warp]];
+    const uint64_t behind = next < 64 ? own & ~UINT64_C(0) << next : 0;
+    return behind ? (uint32_t)__builtin_ctzll(behind) * p->schedulers + scheduler : warp;
   }
   return (uint32_t)__builtin_ctzll(places) * p->schedulers + scheduler;
 }
@@ -81,6 +93,10 @@ static bool has_priority(const model_warps *p, uint32_t warp) {
   return older < p->group;
 }
 
+bool model_warps_need_clock(hd_warp_scheduler s) {
+  return s == HD_SCHED_TWO_LEVEL || s == HD_SCHED_CCWS || s == HD_SCHED_PRIORITY;
+}
+
 bool model_warps_may_load(model_warps *p, uint32_t warp, uint64_t cycle) {
   if (p->ccws) return model_ccws_may_load(p->ccws, warp, cycle);
   return p->kind != HD_SCHED_PRIORITY || !p->group || has_priority(p, warp);
@@ -90,7 +106,7 @@ bool model_warps_may_load(model_warps *p, uint32_t warp, uint64_t cycle) {
 
 static const char *const NAMES[HD_SCHED_COUNT] = {
     [HD_SCHED_LRR] = "lrr",   [HD_SCHED_GTO] = "gto",           [HD_SCHED_TWO_LEVEL] = "two-level",
-    [HD_SCHED_CCWS] = "ccws", [HD_SCHED_PRIORITY] = "priority",
+    [HD_SCHED_CCWS] = "ccws", [HD_SCHED_PRIORITY] = "priority", [HD_SCHED_OLDEST] = "oldest",
 };
 
 const char *hd_scheduler_name(hd_warp_scheduler s) {
@@ -117,7 +133,7 @@ hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t warps, h
 }
 
 hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d) {
-  static const char known[] = "lrr, gto, two-level[:N], ccws, priority[:N]";
+  static const char known[] = "lrr, gto, two-level[:N], ccws, priority[:N], oldest";
   char near[HD_NEAR];
   size_t n = strcspn(text, ":");
   uint64_t warps = 0;

@@ -5,6 +5,9 @@
  *
  * lrr        the next one after the last, in the order of their places on the SM
  * gto        the last one again, else the oldest: by its CTA's arrival, then by its number
+ * oldest     those of the CTA that arrived first, and of these the next one after the CTA's last. An H100
+ * does so: CTAs of equal work end one after the other, the warps of one together
+ *            (bench/results/H100-2026-11-24/policy.txt)
  * two-level  fetch groups of `warps` places (Narasiman et al., MICRO 2011): lrr inside the current group;
  * another group, the next in turn, becomes current when no warp of the current one could issue ccws gto, and
  * loads of warps that have lost no locality wait while others have (ccws.h) priority   gto, and only the
@@ -30,10 +33,13 @@ typedef struct model_warps {
   uint32_t schedulers; /* warp w belongs to scheduler w mod schedulers */
   uint32_t places, per_cta;
   uint32_t last[WARPS_MAX_SCHEDULERS]; /* the warp that issued last */
-  uint32_t rank[CCWS_WARPS];           /* per warp, by age: the oldest is 0 */
-  uint8_t scheduler[CCWS_WARPS];       /* per warp: its own */
-  bool away[CCWS_WARPS];               /* per warp: not there, ended, or at a barrier */
-  uint32_t n_ctas;                     /* on the SM */
+  /* oldest: per CTA, the place behind that of its warp that issued last; a place is a bit of by_age. */
+  uint8_t next[WARPS_MAX_SCHEDULERS][CCWS_WARPS];
+  uint8_t cta[CCWS_WARPS];       /* per warp */
+  uint32_t rank[CCWS_WARPS];     /* per warp, by age: the oldest is 0 */
+  uint8_t scheduler[CCWS_WARPS]; /* per warp: its own */
+  bool away[CCWS_WARPS];         /* per warp: not there, ended, or at a barrier */
+  uint32_t n_ctas;               /* on the SM */
   /* Per scheduler, of the CTAs on the SM, the oldest first: its warps, bit k for warp k * schedulers + the
    * scheduler. */
   uint64_t by_age[WARPS_MAX_SCHEDULERS][CCWS_WARPS];
@@ -52,7 +58,8 @@ void model_warps_go_on(model_warps *p, uint32_t warp);
 void model_warps_end(model_warps *p, uint32_t warp);
 /* Among warps of one scheduler the one with the lowest number goes first; no two have the same. */
 uint32_t model_warps_turn(const model_warps *p, uint32_t warp);
-/* Does the last one go on, and else the oldest? So it is under gto, ccws and priority. */
+/* Do older CTAs' warps go before others? So it is under gto, ccws and priority, but for the last one, which
+ * goes on, and under oldest. */
 static inline bool model_warps_oldest_first(const model_warps *p) {
   return p->kind != HD_SCHED_LRR && p->kind != HD_SCHED_TWO_LEVEL;
 }
@@ -63,8 +70,11 @@ uint32_t model_warps_oldest(const model_warps *p, uint32_t scheduler, uint64_t p
 static inline void model_warps_issued(model_warps *p, uint32_t scheduler, uint32_t warp,
                                       uint32_t instructions) {
   p->last[scheduler] = warp;
+  if (p->kind == HD_SCHED_OLDEST) p->next[scheduler][p->cta[warp]] = (uint8_t)(warp / p->schedulers + 1);
   if (p->ccws) p->ccws->issued += instructions;
 }
 bool model_warps_may_load(model_warps *p, uint32_t warp, uint64_t cycle);
+/* Do only replays with a clock know it? */
+bool model_warps_need_clock(hd_warp_scheduler s);
 
 #endif

@@ -2,7 +2,7 @@
 
 Each warp scheduler runs the same accesses, barriers included, and all CTAs come to their end:
 
-  $ for s in lrr gto two-level two-level:3 ccws priority priority:1; do heddle simulate matmul-tiled --size tiny --gpu gtx480 --depth timing --scheduler $s --json | sed -n 's/.*"\(warp_instructions\|l1_sectors\)": \([0-9]*\).*/\2/p' | tr '\n' ' '; echo; done | sort -u | wc -l | tr -d ' '
+  $ for s in lrr gto oldest two-level two-level:3 ccws priority priority:1; do heddle simulate matmul-tiled --size tiny --gpu gtx480 --depth timing --scheduler $s --json | sed -n 's/.*"\(warp_instructions\|l1_sectors\)": \([0-9]*\).*/\2/p' | tr '\n' ' '; echo; done | sort -u | wc -l | tr -d ' '
   1
 
 Schedulers that steer loads keep more of the warps' own data in L1; a plan's scheduler is as good as an option's:
@@ -31,7 +31,7 @@ A scheduler that a GPU cannot have:
   heddle: the warp scheduler ccws needs a clock: --depth timing
   [2]
   $ heddle simulate atax --size tiny --gpu gtx480 --scheduler fifo
-  heddle: no warp scheduler 'fifo': there are lrr, gto, two-level[:N], ccws, priority[:N]
+  heddle: no warp scheduler 'fifo': there are lrr, gto, two-level[:N], ccws, priority[:N], oldest
   [2]
 
 A kernel does not carry its scheduler with it:

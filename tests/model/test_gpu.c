@@ -160,7 +160,7 @@ static const said manuals[] = {
      .threads = 2048,
      .schedulers = 4,
      .issue = 4,
-     .scheduler = HD_SCHED_LRR,
+     .scheduler = HD_SCHED_OLDEST,
      .dispatch = HD_DISPATCH_DEMAND,
      .registers = 65536,
      .register_unit = 256,
@@ -374,7 +374,7 @@ static void values_that_contradict_each_other_are_refused(void **state) {
   swap("latency = 690", "latency = 690\nchannels = 6\ninterleave = 256\nbanks = 16", "'row_bytes'");
   swap("latency = 690", "latency = 690\nrow_latency = 691", "at most 'latency', 690");
   swap("threads = 2048", "threads = 1024", "32 x warps");
-  swap("scheduler = \"lrr\"", "scheduler = \"fifo\"", "'lrr', 'gto'");
+  swap("scheduler = \"oldest\"", "scheduler = \"fifo\"", "'lrr', 'gto'");
   swap("write = \"through\"", "write = \"back\"", "'evict', 'through', 'no-allocate'");
   swap("[dram]", "[drum]", "unknown key 'drum'");
   swap("title = \"",

@@ -78,6 +78,43 @@ static void gto_stays_with_a_warp_until_it_waits_and_then_takes_the_oldest(void 
   EXPECT(&b, 12);
 }
 
+/* As CTAs of an H100 end: by age, the warps of one together (bench/microbenchmarks/policy.cu). */
+static void oldest_goes_round_the_oldest_cta_that_is_ready(void **state) {
+  bench b;
+  open_bench(&b, HD_SCHED_OLDEST, 0);
+  EXPECT(&b, 8, 9, 10, 11, 8);
+  b.ready[9] = false;
+  EXPECT(&b, 10, 11, 8, 10);
+  b.ready[8] = b.ready[10] = b.ready[11] = false;
+  EXPECT(&b, 0, 1);
+  b.ready[10] = true;
+  EXPECT(&b, 10, 10);
+  b.ready[10] = false; /* the next CTA goes on where it was */
+  EXPECT(&b, 2, 3, 0);
+  for (uint32_t w = 0; w < 4; w++) b.ready[w] = false;
+  EXPECT(&b, 12, 13);
+}
+
+static void under_oldest_a_cta_that_comes_later_goes_last(void **state) {
+  static const uint32_t by_age[CTAS] = {0, 3, 1, 2};
+  bench b;
+  open_bench(&b, HD_SCHED_OLDEST, 0);
+  EXPECT(&b, 8, 9);
+  model_warps_order(&b.p, by_age, CTAS); /* CTA 2 ended, and another one has its place */
+  for (uint32_t w = 8; w < 12; w++) model_warps_start(&b.p, w);
+  EXPECT(&b, 0, 1, 2);
+  for (uint32_t w = 0; w < WARPS; w++) b.ready[w] = w >= 8 && w < 12;
+  EXPECT(&b, 8, 9, 10);
+}
+
+static void under_oldest_warps_of_a_cta_share_and_ctas_do_not(void **state) {
+  bench b;
+  uint32_t issued[WARPS] = {0};
+  open_bench(&b, HD_SCHED_OLDEST, 0);
+  for (uint32_t i = 0; i < 10 * PER_CTA; i++) issued[issue(&b)]++;
+  for (uint32_t w = 0; w < WARPS; w++) assert_int_equal(issued[w], w / PER_CTA == 2 ? 10 : 0);
+}
+
 static void two_level_goes_round_its_group_until_all_of_it_waits(void **state) {
   bench b;
   open_bench(&b, HD_SCHED_TWO_LEVEL, 4);
@@ -115,11 +152,11 @@ static void turns_differ_between_warps_of_a_scheduler(void **state) {
 }
 
 static void the_oldest_of_a_set_is_the_one_with_the_lowest_turn(void **state) {
-  static const hd_warp_scheduler kinds[] = {HD_SCHED_GTO, HD_SCHED_CCWS, HD_SCHED_PRIORITY};
+  static const hd_warp_scheduler kinds[] = {HD_SCHED_GTO, HD_SCHED_CCWS, HD_SCHED_PRIORITY, HD_SCHED_OLDEST};
   rng r = {11, 0};
   for (unsigned k = 0; k < 500; k++) {
     bench b;
-    open_bench(&b, kinds[below(&r, 3)], 0);
+    open_bench(&b, kinds[below(&r, 4)], 0);
     b.gpu.schedulers = 1 + (uint32_t)below(&r, 4);
     uint32_t by_age[CTAS] = {0, 1, 2, 3};
     for (uint32_t i = CTAS - 1; i; i--) {
@@ -285,7 +322,7 @@ static void a_scheduler_that_a_gpu_cannot_have_is_refused(void **state) {
   }
 }
 
-static void a_replay_without_a_clock_has_two_schedulers(void **state) {
+static void a_replay_without_a_clock_has_the_schedulers_that_let_all_warps_load(void **state) {
   mix m = loads_only;
   hd_gpu g = synth_gpu();
   hd_trace *t = synth_trace(8, 64, mixed_warp, &m);
@@ -296,7 +333,7 @@ static void a_replay_without_a_clock_has_two_schedulers(void **state) {
     hd_diag d = {0};
     hd_replay_options o = {.warps = {(hd_warps_kind)k, 0}};
     hd_status st = hd_model_replay(model, t, &o, &c, &d);
-    assert_int_equal(st, k <= HD_WARPS_GTO ? HD_OK : HD_ERR_UNSUPPORTED);
+    assert_int_equal(st, k <= HD_WARPS_GTO || k == HD_WARPS_OLDEST ? HD_OK : HD_ERR_UNSUPPORTED);
     if (st != HD_OK) assert_non_null(strstr(d.message, "needs a clock"));
   }
   hd_model_destroy(model);
@@ -309,6 +346,12 @@ int main(void) {
       BEHAVIOUR("LRR is fair", lrr_is_fair),
       BEHAVIOUR("GTO stays with a warp until it waits and then takes the oldest",
                 gto_stays_with_a_warp_until_it_waits_and_then_takes_the_oldest),
+      BEHAVIOUR("oldest goes round the oldest CTA that is ready",
+                oldest_goes_round_the_oldest_cta_that_is_ready),
+      BEHAVIOUR("under oldest a CTA that comes later goes last",
+                under_oldest_a_cta_that_comes_later_goes_last),
+      BEHAVIOUR("under oldest warps of a CTA share and CTAs do not",
+                under_oldest_warps_of_a_cta_share_and_ctas_do_not),
       BEHAVIOUR("two-level goes round its group until all of it waits",
                 two_level_goes_round_its_group_until_all_of_it_waits),
       BEHAVIOUR("two-level without a number has groups of eight",
@@ -329,7 +372,8 @@ int main(void) {
                 the_warp_with_the_highest_score_may_always_load),
       BEHAVIOUR("a scheduler that a GPU cannot have is refused",
                 a_scheduler_that_a_gpu_cannot_have_is_refused),
-      BEHAVIOUR("a replay without a clock has two schedulers", a_replay_without_a_clock_has_two_schedulers),
+      BEHAVIOUR("a replay without a clock has the schedulers that let all warps load",
+                a_replay_without_a_clock_has_the_schedulers_that_let_all_warps_load),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
