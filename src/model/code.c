@@ -200,6 +200,28 @@ static bool is_copy_wait(const hd_ptx_form *f) {
           (hd_ptx_form_has(f, HD_M_TRY_WAIT) || hd_ptx_form_has(f, HD_M_TEST_WAIT)));
 }
 
+/* ptxas writes MEMBAR.ALL.GPU before whatever other CTAs may see a release by, a cluster's too (CUDA 13,
+ * sm_80, sm_90).
+ */
+static bool releases(const hd_ptx_form *f, const hd_ptx_access *a) {
+  if (f->flags & HD_OPF_CLUSTER_WIDE)
+    return hd_ptx_form_has(f, HD_M_ARRIVE) && !hd_ptx_form_has(f, HD_M_RELAXED);
+  return a->scope >= HD_SCOPE_CLUSTER &&
+         (a->order == HD_ORDERED_RELEASE || a->order == HD_ORDERED_ACQ_REL || a->order == HD_ORDERED_SC);
+}
+
+/* A turn of a loop that waits by the clock takes 34 cycles on an H100
+ * (bench/results/H100-2026-11-24/waits.txt), of which its other instructions take about 14. */
+enum { CLOCK_LATE = 20 };
+
+static bool looks_at_clock(const hd_ptx_module *m, const hd_ptx_stmt *s) {
+  if (m->forms[s->form].op != HD_OP_MOV || s->n_opnds != 2) return false;
+  const hd_ptx_opnd *from = &m->opnds[s->first_opnd + 1];
+  if (from->kind != HD_O_SREG) return false;
+  const uint32_t id = m->syms[from->sym].index;
+  return id == HD_SR_CLOCK || id == HD_SR_CLOCK_HI || id == HD_SR_CLOCK64;
+}
+
 static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *in) {
   const hd_ptx_form *f = &m->forms[s->form];
   uint32_t flags = f->flags;
@@ -207,6 +229,9 @@ static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *i
   in->expects = f->op == HD_OP_MBARRIER && hd_ptx_form_has(f, HD_M_EXPECT_TX);
   in->counts = f->op == HD_OP_ADD || f->op == HD_OP_SUB;
   in->compares = f->op == HD_OP_SETP;
+  if (looks_at_clock(m, s)) in->n = 1, in->late = CLOCK_LATE;
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  in->releases = releases(f, &a);
   if (flags & (HD_OPF_LEAVES | HD_OPF_CALLS)) {
     in->cls = CLASS_CONTROL;
     if (f->op != HD_OP_CALL) in->unit = UNIT_BRANCH;
@@ -229,11 +254,10 @@ static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *i
       in->keep = (uint8_t)o->imm;
     return;
   }
-  hd_ptx_access a = hd_ptx_access_of(f);
   if (f->op == HD_OP_WGMMA) return; /* reads shared memory by itself */
   if (a.kinds)
     classify_access(f, &a, is_indexed(m, s), in);
-  else if (a.order != HD_ORDERED_NONE && a.scope >= HD_SCOPE_GPU)
+  else if (in->releases)
     in->cls = CLASS_FENCE;
 }
 

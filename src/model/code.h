@@ -50,6 +50,8 @@ typedef struct model_inst {
   uint8_t skipped;  /* a leader to which such a branch alone leads: the instructions that it skips; else 0 */
   bool joins;       /* CLASS_CONTROL that ends a loop: other branches come to the loop's beginning, too */
   bool unordered;   /* a load that no store can change (.nc): ptxas moves it ahead of stores */
+  bool releases;    /* at a wider scope than the CTA's: ptxas writes a fence for the GPU before it */
+  uint8_t late;     /* cycles for which its result takes longer than others of its pipeline */
   uint16_t n;       /* machine instructions */
   uint16_t refined; /* and as many more of UNIT_FMA: Newton's method */
   uint16_t alu, imad; /* and as many more of these pipelines, one after the other */

@@ -53,7 +53,7 @@ static void set_results(pace_builder *b, const model_inst *in, uint32_t first_re
 
 /* Issue it now. Returns when its result is there. */
 static uint64_t issue(pace_builder *b, const model_inst *in, uint32_t wavefronts) {
-  uint32_t n = in->n + in->refined + in->alu + in->imad, unit = in->unit, latency = b->latency[unit];
+  uint32_t n = in->n + in->refined + in->alu + in->imad, unit = in->unit, latency = b->latency[unit] + in->late;
   if (!n) return in->words ? b->joined : b->now;
   if (b->step.issue + n * b->issue > PACE_CHUNK && b->step.issue) pace_close_step(b, 0);
   double busy = in->n * b->cycles[unit];
@@ -219,8 +219,14 @@ static void await_copies(pace_builder *b, const model_inst *in) {
   }
 }
 
+static void fence(pace_builder *b) {
+  pace_catch_up(b);
+  b->now += b->gpu->units.fence_latency ? b->gpu->units.fence_latency : b->gpu->l2.latency;
+}
+
 void pace_process(pace_builder *b, const model_inst *in, uint32_t first_reg, uint32_t events,
                   uint32_t wavefronts) {
+  if (in->releases) fence(b);
   bool pending = is_pending(b, in, first_reg);
   if (in->expects) end_group(b);
   unsigned cls = in->cls;
@@ -284,11 +290,7 @@ void pace_process(pace_builder *b, const model_inst *in, uint32_t first_reg, uin
     execute(b, in, first_reg, 0);
     for (uint32_t e = 0; e < events; e++) pace_event(b, EVENT_BARRIER, false);
     return;
-  case CLASS_FENCE:
-    pace_catch_up(b);
-    execute(b, in, first_reg, 0);
-    b->now += b->gpu->units.fence_latency ? b->gpu->units.fence_latency : b->gpu->l2.latency;
-    return;
+  case CLASS_FENCE: execute(b, in, first_reg, 0); return;
   case CLASS_CONTROL:
     if (b->stays && in->loop) return;
     pace_catch_up(b);

@@ -89,7 +89,7 @@ struct hd_emu_cta {
   bool stuck;
   unsigned watch; /* bit 1 << hd_space: the access hook wants it; emu_watch bits */
   uint64_t clock; /* warp instructions run */
-  uint64_t clock_reads;
+  uint64_t clock_looks; /* and as many cycles more, for looks at the clock */
   uint64_t stores;  /* instructions that stored to global or shared memory */
   emu_quiet *quiet; /* NULL: no window is open */
   emu_order *order; /* NULL: races inside the CTA are not looked for */

@@ -320,7 +320,7 @@ static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t s
   c->live_mask = c->n_warps == 32 ? UINT32_MAX : (1u << c->n_warps) - 1;
   c->blocked_warps = 0;
   c->stuck = false;
-  c->clock = c->clock_reads = c->stores = 0;
+  c->clock = c->clock_looks = c->stores = 0;
   c->quiet = NULL;
   /* Shared memory that is read before it is written must not depend on earlier CTAs. */
   if (c->shared_bytes) memset(c->shared, 0, c->cluster ? c->shared_bytes : emu_shared_taken(c->shared_bytes));
