@@ -157,6 +157,8 @@ typedef struct hd_gpu {
   double dram_row_cycles, dram_activate_cycles;
   double clock_mhz;
   hd_units units;
+  bool clock_compared; /* replays with a clock were compared with such a GPU, by this file
+                          (docs/decisions/clock.md) */
 } hd_gpu;
 
 /* NAME of a file in the GPU folder (without .toml), or a path to one. Every key is
@@ -166,9 +168,12 @@ HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_g
 HD_API hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d);
 /* The text of a GPU file that hd_gpu_load reads as g, apart from its name. */
 HD_API void hd_gpu_toml(const hd_gpu *g, hd_buf *out);
-/* Whether the file says what a clock needs and what launches take, as a probe measures it: then replays with
- * a clock tell times, and are what everything that ranks plans goes by. Elsewhere bounds are. */
+/* Whether the file has [units], which a clock needs: then replays with a clock tell times, and are what
+ * everything that ranks plans goes by. Elsewhere bounds are. */
 HD_API bool hd_gpu_has_clock(const hd_gpu *g);
+/* Whether the file has [launch]: what launches take beside their CTAs' work, which a probe measures.
+ * Elsewhere a clock counts it as nothing. */
+HD_API bool hd_gpu_has_launches(const hd_gpu *g);
 /* Give a GPU another warp scheduler. HD_ERR_USAGE for a number of warps that the scheduler does not take, or
  * beyond an SM's; HD_ERR_UNSUPPORTED for one that steers loads through L1 on a GPU whose global loads do not
  * use it. */
@@ -328,6 +333,11 @@ waits for an MSHR */
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last
  * one's. */
 HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
+/* Add the counters of launch `number` of a row (0: the first), as a replay with a clock has them, to those of
+ * the launches before it. Beside the times of single launches, the second of a row costs more than those
+ * behind it, and none begins before the host has launched it, which has a start of so many microseconds. */
+HD_API void hd_counters_add_launch(hd_counters *row, const hd_counters *c, const hd_gpu *g, uint32_t number,
+                                   double head_start_us);
 /* Bytes that DRAM reads and writes. */
 static inline uint64_t hd_counters_dram(const hd_counters *c) {
   return c->dram_read_bytes + c->dram_write_bytes;

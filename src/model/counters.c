@@ -70,6 +70,15 @@ void hd_counters_add(hd_counters *sum, const hd_counters *c) {
   }
 }
 
+void hd_counters_add_launch(hd_counters *row, const hd_counters *c, const hd_gpu *g, uint32_t number,
+                            double head_start_us) {
+  const hd_launch_cost *l = &g->launch;
+  const double launched = number * l->host_us - head_start_us;
+  if (row->time_us < launched) row->time_us = launched;
+  hd_counters_add(row, c);
+  if (number == 1 && l->second_us > l->next_us) row->time_us += l->second_us - l->next_us;
+}
+
 void hd_counters_scale(hd_counters *c, double factor) {
   for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
     const hd_counter *f = &hd_counter_table[i];

@@ -50,6 +50,7 @@ static const key keys[] = {
     {NULL, "title", KEY_TEXT, AT(title), 0, 0, NULL},
     {NULL, "arch", KEY_U32, AT(arch), 20, 999, NULL},
     {NULL, "clock_mhz", KEY_REAL, AT(clock_mhz), 1, 1e5, NULL},
+    {NULL, "clock_compared", KEY_BOOL, AT(clock_compared), 0, 0, NULL, true},
     {"sm", "count", KEY_U32, AT(n_sms), 1, 1024, NULL},
     {"sm", "ctas", KEY_U32, AT(max_ctas), 1, 64, NULL},
     {"sm", "warps", KEY_U32, AT(max_warps), 1, 64, NULL},
@@ -370,19 +371,19 @@ static bool says_nothing(const key *k, const hd_gpu *g) {
 }
 
 static bool has_table(const char *name, const hd_gpu *g) {
-  if (strcmp(name, "units") == 0) return g->units.fma > 0;
-  if (strcmp(name, "launch") == 0) return g->launch.first_us > 0;
+  if (strcmp(name, "units") == 0) return hd_gpu_has_clock(g);
+  if (strcmp(name, "launch") == 0) return hd_gpu_has_launches(g);
   if (strcmp(name, "ptxas") == 0) return g->ptxas.registers > 0;
   return strcmp(name, "readonly") != 0 || g->readonly.bytes;
 }
 
 static bool has_key(const key *k, const hd_gpu *g) {
-  return !k->table || (has_table(k->table, g) && !says_nothing(k, g));
+  return (!k->table || has_table(k->table, g)) && !says_nothing(k, g);
 }
 
 void hd_gpu_toml(const hd_gpu *g, hd_buf *out) {
   for (size_t i = 0; i < N_KEYS; i++)
-    if (!keys[i].table) put_key(&keys[i], g, out);
+    if (!keys[i].table && has_key(&keys[i], g)) put_key(&keys[i], g, out);
   for (size_t t = 0; t < N_TABLES; t++) {
     if (!has_table(tables[t].name, g)) continue;
     hd_buf_printf(out, "\n[%s]\n", tables[t].name);
@@ -529,7 +530,9 @@ hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out
   return st;
 }
 
-bool hd_gpu_has_clock(const hd_gpu *g) { return g->units.fma > 0 && g->launch.first_us > 0; }
+bool hd_gpu_has_clock(const hd_gpu *g) { return g->units.fma > 0; }
+
+bool hd_gpu_has_launches(const hd_gpu *g) { return g->launch.first_us > 0; }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
@@ -538,7 +541,10 @@ hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
   if (bytes % unit)
     return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
                    (unsigned long long)bytes, (unsigned long long)unit);
-  if (bytes) g->l1.bytes = bytes;
+  if (bytes) {
+    g->l1.bytes = bytes;
+    g->clock_compared = false; /* such a GPU was not */
+  }
   return HD_OK;
 }
 

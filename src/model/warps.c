@@ -145,5 +145,7 @@ hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d) {
   if (text[n] && (!hd_parse_u64(text + n + 1, strlen(text + n + 1), UINT32_MAX, &warps) || !warps))
     return hd_fail(d, HD_ERR_USAGE, "warp scheduler '%.40s': behind the colon stands a number of warps",
                    text);
-  return hd_gpu_set_scheduler(g, (hd_warp_scheduler)s, (uint32_t)warps, d);
+  hd_status st = hd_gpu_set_scheduler(g, (hd_warp_scheduler)s, (uint32_t)warps, d);
+  if (st == HD_OK) g->clock_compared = false; /* such a GPU was not */
+  return st;
 }

@@ -158,18 +158,6 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
   return st;
 }
 
-/* Beside the times of single launches: the second of a row costs more than those behind it, and none begins
- * before the host has launched it. The host has a start of HD_DEVICE_HEAD_START_US, for which `heddle time`
- * keeps the GPU busy. */
-
-static void add_launch(const hd_gpu *g, uint32_t number, const hd_counters *c, hd_counters *sum) {
-  const hd_launch_cost *l = &g->launch;
-  const double launched = number * l->host_us - HD_DEVICE_HEAD_START_US;
-  if (sum->time_us < launched) sum->time_us = launched;
-  hd_counters_add(sum, c);
-  if (number == 1 && l->second_us > l->next_us) sum->time_us += l->second_us - l->next_us;
-}
-
 static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, recording *recorded,
                                const hd_gpu *g, const hd_plan *p, const hd_dispatch *dispatch,
                                hd_counters *out, hd_diag *d) {
@@ -193,8 +181,8 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
   }
   const double error = st == HD_OK && s->sample ? launches_fill(&s->sample->row, s->sample->use, each) : 0;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
-    if (s->run.timed)
-      add_launch(g, i, &each[i], out);
+    if (s->run.timed) /* `heddle time` keeps the GPU busy for that long */
+      hd_counters_add_launch(out, &each[i], g, i, HD_DEVICE_HEAD_START_US);
     else
       hd_counters_add(out, &each[i]);
   }

@@ -12,25 +12,18 @@ static hd_gpu_keys told_of(const hd_probe_result *r, hd_gpu *g) {
   return told;
 }
 
-/* Nothing measures these: rules of allocation and of caches that are not published, and ptxas's code. */
-static const char *const unmeasured[] = {"sm.schedulers",
-                                         "sm.scheduler",
-                                         "sm.issue_per_cycle",
-                                         "sm.register_unit",
-                                         "sm.shared_unit",
-                                         "ptxas.registers",
-                                         "ptxas.pairs_guarded",
-                                         "ptxas.predicated",
-                                         "ptxas.unrolls_no_join",
+/* Nothing measures these: rules of allocation and of caches that are not published, ptxas's code, and whether
+ * the clock was compared. */
+static const char *const unmeasured[] = {".clock_compared",  "sm.schedulers",
+                                         "sm.scheduler",     "sm.issue_per_cycle",
+                                         "sm.register_unit", "sm.shared_unit",
+                                         "ptxas.registers",  "ptxas.pairs_guarded",
+                                         "ptxas.predicated", "ptxas.unrolls_no_join",
                                          "l1.bytes", /* with shared memory, by architecture */
-                                         "l1.ways",
-                                         "l1.mshrs",
-                                         "l1.hashed",
-                                         "l1.unified",
-                                         "l1.write",
-                                         "l2.line",
-                                         "l2.ways",
-                                         "l2.hashed"};
+                                         "l1.ways",          "l1.mshrs",
+                                         "l1.hashed",        "l1.unified",
+                                         "l1.write",         "l2.line",
+                                         "l2.ways",          "l2.hashed"};
 
 static bool is_unmeasured(const char *table, const char *key) {
   char name[64];

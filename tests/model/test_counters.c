@@ -55,6 +55,19 @@ static void launches_add_up_but_for_residency(void **state) {
   }
 }
 
+static void a_row_takes_what_its_launches_and_its_host_take(void **state) {
+  const hd_gpu h = {.launch = {.first_us = 3, .next_us = 1, .second_us = 2, .host_us = 50}}, none = {0};
+  const hd_counters c = {.time_us = 10};
+  hd_counters row = {0}, same = {0};
+  const double after[] = {10, 31, 80}; /* 20 + 10 + 1; the host makes the third at 2 x 50 - 30 */
+  for (uint32_t i = 0; i < 3; i++) {
+    hd_counters_add_launch(&row, &c, &h, i, 30);
+    hd_counters_add_launch(&same, &c, &none, i, 30);
+    assert_true(row.time_us == after[i]);
+    assert_true(same.time_us == 10 * (i + 1));
+  }
+}
+
 static void counters_are_scaled_but_for_residency(void **state) {
   hd_counters c = numbered(100);
   hd_counters_scale(&c, 2.5);
@@ -75,6 +88,8 @@ int main(void) {
       BEHAVIOUR("values are read as they were set", values_are_read_as_they_were_set),
       BEHAVIOUR("counters are scaled, but for the CTAs resident", counters_are_scaled_but_for_residency),
       BEHAVIOUR("launches add up, but for the CTAs resident", launches_add_up_but_for_residency),
+      BEHAVIOUR("a row takes what its launches take, and its host",
+                a_row_takes_what_its_launches_and_its_host_take),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static char *proved_text(const hd_workload *w, const hd_gpu *g, const hd_plan *p
 static void what_is_written_is_what_was_proved(void **state) {
   skip_without_compiler();
   hd_workload *w = open_blocks();
-  hd_gpu g = load_gpu("gtx580");
+  hd_gpu g = load_unitless("gtx580");
   g.arch = 90; /* a text for the modelled GPU would be another one */
   const hd_compiled *other;
   const hd_compiled *code;
@@ -105,7 +105,7 @@ static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
   } cases[] = {{60, false, "", 96}, {0.4, false, "less", 40}, {1e-6, false, "tiny", 8}, {1e-6, true, "", 96}};
   skip_without_compiler();
   hd_workload *w = open_blocks();
-  hd_gpu g = load_gpu("gtx580");
+  hd_gpu g = load_unitless("gtx580");
   hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
   char *want = proved_text(w, &g, &plans[0].plan);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -200,7 +200,7 @@ static hd_workload *open_short(hd_gpu *g, double over_issue) {
   scratch_write("short/workload.toml", workload_text);
   const char *const set[] = {"blocks=1024"};
   OK(hd_workload_open_with(scratch_path("short"), NULL, "small", set, 1, &w, &d));
-  *g = load_gpu("gtx580");
+  *g = load_unitless("gtx580");
   g->l1.bytes_per_cycle *= 1000;
   g->l2.bytes_per_cycle *= 1000;
   g->l2.bytes = 1 << 16;
@@ -254,7 +254,7 @@ static void count_stages(void *ctx, const char *stage, size_t done, size_t n) {
 static void a_search_that_is_stopped_proves_the_best_so_far(void **state) {
   skip_without_compiler();
   hd_workload *w = open_blocks();
-  hd_gpu g = load_gpu("gtx580");
+  hd_gpu g = load_unitless("gtx580");
   hd_candidate plans[12] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
   for (uint32_t i = 1; i < 12; i++) plans[i] = tile(i, 3);
   stopping s = {0};
@@ -287,7 +287,7 @@ static void plans_whose_gain_the_model_does_not_see_are_named(void **state) {
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     session q = open_session(cases[i].workload, "small", "h100");
-    q.g.launch = (hd_launch_cost){0}; /* by bounds */
+    q.g.units = (hd_units){0}; /* by bounds */
     hd_optimize_options o = {.run = {.threads = 2}, .dispatch = q.g.dispatch, .seconds = 0.01};
     hd_optimized z;
     bool found = false;
