@@ -11,14 +11,17 @@ typedef struct emulated {
   hd_dispatch dispatch;
   hd_gpu gpu;      /* model:NAME */
   hd_model *model; /* NULL: emu */
+  bool timed;      /* by a clock; else times are bounds */
   bool cold;       /* the next launch finds empty caches */
   unsigned workers;
-  hd_counters sum; /* of the launches since time_begin */
+  hd_counters sum;   /* of the launches since time_begin */
+  uint32_t launches; /* so many */
 } emulated;
 
 typedef struct emulated_module {
   hd_device_module base;
   hd_arena arena;
+  hd_ptx_module *parsed;
   hd_emu_program *program;
 } emulated_module;
 
@@ -97,9 +100,8 @@ static hd_status emulated_load(hd_device *dev, const char *ptx, size_t len, cons
   if (!m) return hd_nomem(d);
   m->base.device = dev;
   hd_arena_init(&m->arena);
-  hd_ptx_module *parsed;
-  hd_status st = hd_ptx_parse(ptx, len, name, &m->arena, &parsed, d);
-  if (st == HD_OK) st = hd_emu_load(of(dev)->emu, parsed, &m->program, d);
+  hd_status st = hd_ptx_parse(ptx, len, name, &m->arena, &m->parsed, d);
+  if (st == HD_OK) st = hd_emu_load(of(dev)->emu, m->parsed, &m->program, d);
   if (st != HD_OK) {
     emulated_unload(&m->base);
     return st;
@@ -137,17 +139,30 @@ static hd_status emulated_resident(hd_device_module *m, const char *kernel, uint
 
 /* ---- Launches ------------------------------------------------------------------------ */
 
+/* A replay takes a launch that finds L2 as another left it for one of a row. The first since time_begin is
+ * none, whatever L2 holds. */
+static void add_launch(emulated *e, hd_counters *c, bool follows) {
+  const hd_launch_cost *l = &e->gpu.launch;
+  if (e->timed && follows && !e->launches) c->time_us += l->first_us - l->next_us;
+  if (e->timed)
+    hd_counters_add_launch(&e->sum, c, &e->gpu, e->launches, HD_DEVICE_HEAD_START_US);
+  else
+    hd_counters_add(&e->sum, c);
+  e->launches++;
+}
+
 static hd_status replay(emulated *e, const emulated_module *m, const hd_device_launch *l, const hd_trace *t,
                         hd_diag *d) {
   hd_counters c;
   hd_replay_options o = {.dispatch = {.kind = e->gpu.dispatch, .seed = e->dispatch.seed},
                          .registers = l->registers,
                          .shared_bytes = hd_emu_static_shared(m->program, l->kernel) + l->dynamic_shared,
+                         .timed = e->timed,
                          .keep_caches = !e->cold};
   hd_status st = hd_model_replay(e->model, t, &o, &c, d);
   if (st != HD_OK) return st;
+  add_launch(e, &c, o.keep_caches);
   e->cold = false;
-  hd_counters_add(&e->sum, &c);
   return HD_OK;
 }
 
@@ -165,7 +180,8 @@ static hd_status emulated_run(hd_device_module *base, const hd_device_launch *l,
   hd_trace *t;
   hd_status st = hd_trace_create(l->grid, l->block, e->workers, 0, &t, d);
   if (st != HD_OK) return st;
-  st = hd_emu_launch(m->program, &p, &e->dispatch, hd_trace_hooks(t), NULL, d);
+  if (e->timed) st = hd_trace_keep_paths(t, m->parsed, d);
+  if (st == HD_OK) st = hd_emu_launch(m->program, &p, &e->dispatch, hd_trace_hooks(t), NULL, d);
   if (st == HD_OK) st = hd_trace_finish(t, d);
   if (st == HD_OK) st = replay(e, m, l, t, d);
   hd_trace_destroy(t);
@@ -195,8 +211,13 @@ static hd_status emulated_flush(hd_device *dev, hd_diag *d) {
   return HD_OK;
 }
 
+static void begin_row(emulated *e) {
+  e->sum = (hd_counters){0};
+  e->launches = 0;
+}
+
 static hd_status model_time_begin(hd_device *dev, hd_diag *d) {
-  of(dev)->sum = (hd_counters){0};
+  begin_row(of(dev));
   return HD_OK;
 }
 
@@ -214,7 +235,7 @@ static hd_status emulated_count(hd_device *dev, const hd_device_job *job, bool k
   }
   hd_status st = device_prepare(dev, job, keep_l2, d);
   if (st != HD_OK) return st;
-  e->sum = (hd_counters){0};
+  begin_row(e);
   if ((st = job->run(job->ctx, d)) != HD_OK) return st;
   *out = e->sum;
   *have = true;
@@ -266,6 +287,7 @@ hd_status device_open_emulated(const char *name, const char *gpu, const hd_devic
   if (st == HD_OK && gpu) {
     describe_model(i, &e->gpu);
     e->base.gpu = &e->gpu;
+    e->timed = hd_gpu_has_clock(&e->gpu);
     eo.n_sms = e->gpu.n_sms;
     /* The emulator runs today's PTX on any model; only %smid and the like differ. */
     st = hd_model_create(&e->gpu, &e->model, d);

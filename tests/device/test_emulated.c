@@ -1,8 +1,10 @@
 /* emu and model:NAME through the interface. */
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "heddle/device.h"
 
@@ -93,6 +95,64 @@ static void a_models_counters_come_with_each_job(void **state) {
   close_with(dev, &j);
 }
 
+/* A file of the folder without a table. */
+static void write_without(const char *name, const char *table, const char *path) {
+  hd_gpu g;
+  hd_buf text = {0};
+  hd_diag d = {0};
+  assert_int_equal(hd_gpu_load(name, SOURCE_DIR "/gpus", &g, &d), HD_OK);
+  if (strcmp(table, "units") == 0) g.units = (hd_units){0};
+  if (strcmp(table, "launch") == 0) g.launch = (hd_launch_cost){0};
+  hd_gpu_toml(&g, &text);
+  assert_int_equal(hd_file_write(path, text.data, text.len, &d), HD_OK);
+  hd_buf_free(&text);
+}
+
+static hd_status run_twice(void *ctx, hd_diag *d) {
+  hd_status st = run(ctx, d);
+  return st == HD_OK ? run(ctx, d) : st;
+}
+
+/* Cold, after a run of the same, and of two launches. */
+static void time_on(const char *name, double us[3], hd_counters *cold) {
+  job j = {0};
+  hd_diag d = {0};
+  hd_device *dev = open_with(name, &j);
+  const hd_device_job once = {.run = run, .ctx = &j}, twice = {.run = run_twice, .ctx = &j};
+  const hd_timing_options o = {.repetitions = 1}, keep = {.repetitions = 1, .keep_l2 = true};
+  bool have;
+  char why[64];
+  assert_int_equal(hd_device_time(dev, &once, 1, &o, &us[0], &d), HD_OK);
+  assert_int_equal(hd_device_time(dev, &once, 1, &keep, &us[1], &d), HD_OK);
+  assert_int_equal(hd_device_time(dev, &twice, 1, &o, &us[2], &d), HD_OK);
+  assert_int_equal(hd_device_count(dev, &once, false, cold, &have, why, sizeof why, &d), HD_OK);
+  assert_true(have);
+  close_with(dev, &j);
+}
+
+static void a_models_times_are_by_its_clock(void **state) {
+  double us[3], free_us[3], bound_us[3];
+  hd_counters c, bound;
+  char path[2][64];
+  hd_gpu g;
+  for (int i = 0; i < 2; i++) snprintf(path[i], sizeof path[i], "/tmp/emulated-%d-%d.toml", (int)getpid(), i);
+  assert_int_equal(hd_gpu_load("h100", SOURCE_DIR "/gpus", &g, NULL), HD_OK);
+  write_without("h100", "launch", path[0]);
+  write_without("h100", "units", path[1]);
+  time_on("model:h100", us, &c);
+  assert_true(c.warp_cycles > 0 && us[0] == c.time_us && us[0] > g.launch.first_us);
+  assert_true(us[1] > g.launch.first_us && us[1] < us[0]); /* a launch alone, which finds its data */
+  assert_true(us[2] > us[0] + g.launch.next_us && us[2] < us[0] + us[1]);
+  char name[80];
+  snprintf(name, sizeof name, "model:%s", path[0]);
+  time_on(name, free_us, &c);
+  assert_true(c.warp_cycles > 0 && free_us[0] < us[0] - g.launch.first_us + 1e-3);
+  snprintf(name, sizeof name, "model:%s", path[1]);
+  time_on(name, bound_us, &bound);
+  assert_true(bound.warp_cycles == 0 && bound_us[0] > 0 && bound_us[0] < free_us[0]);
+  for (int i = 0; i < 2; i++) remove(path[i]);
+}
+
 static void the_emulator_has_neither_times_nor_counters(void **state) {
   job j = {0};
   hd_diag d = {0};
@@ -133,6 +193,7 @@ int main(void) {
       BEHAVIOUR("both compute what the kernel says", both_compute),
       BEHAVIOUR("a model's counters come with each job, its caches kept or flushed",
                 a_models_counters_come_with_each_job),
+      BEHAVIOUR("a model's times are by its clock, where it has one", a_models_times_are_by_its_clock),
       BEHAVIOUR("the emulator alone has neither times nor counters",
                 the_emulator_has_neither_times_nor_counters),
       BEHAVIOUR("how many CTAs are resident is the model's to say", residency_is_the_models),
