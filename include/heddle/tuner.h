@@ -40,7 +40,7 @@ typedef struct hd_tune_options {
                             Models advise themselves */
   double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
                             budget; two and a half budgets when 0, none when negative */
-  hd_tune_strategy strategy; /* other than SEARCH on models: all of it goes by a clock */
+  hd_tune_strategy strategy; /* other than SEARCH on models: all launches are replayed whole */
   const hd_plan *plans; /* to try first. The first with bind=agents:auto is not tried: it says in what company
                            agents are voted on. Without one they are in row order */
   size_t n_plans;
@@ -166,6 +166,8 @@ typedef struct hd_tuning {
   hd_speedup speedup;    /* of the whole workload under all adopted plans */
   hd_tune_places places; /* where that was */
   double before_us, after_us;
+  double part;    /* models: hd_study_part of their replays */
+  bool lack_ends; /* and hd_study_leaves_ends */
   bool has_counters;
   hd_counters before, after;
   char no_counters[256];

@@ -9,8 +9,7 @@ hd_status search_compare(const tuner_bench *b, const hd_plan_set *first, const h
                          double *after_us, hd_diag *d) {
   /* Two halves, each with both loaded again: where code and tables come to lie is chance as well. */
   bool slow = rounds <= SEARCH_LEAST_TEST;
-  uint32_t halves = b->exact || slow ? 1 : 2, done = 0;
-  if (b->exact) rounds = SEARCH_LEAST_TEST;
+  uint32_t halves = slow ? 1 : 2, done = 0;
   double *before = calloc(2 * (size_t)rounds, sizeof *before), *after = before ? before + rounds : NULL;
   double *us = calloc(2 * (size_t)rounds, sizeof *us);
   hd_status st = before && us ? HD_OK : hd_nomem(d);
@@ -21,7 +20,7 @@ hd_status search_compare(const tuner_bench *b, const hd_plan_set *first, const h
     held += st == HD_OK;
     if (st == HD_OK) st = b->admit(b->ctx, h ? first : second, &slots[h ? 0 : 1], &rough, d);
     held += st == HD_OK;
-    if (st == HD_OK) st = b->time(b->ctx, slots, 2, b->exact || slow ? 0 : 1, n, us, d);
+    if (st == HD_OK) st = b->time(b->ctx, slots, 2, slow ? 0 : 1, n, us, d);
     if (st == HD_OK) {
       memcpy(before + done, us, n * sizeof *us);
       memcpy(after + done, us + n, n * sizeof *us);

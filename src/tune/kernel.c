@@ -64,6 +64,10 @@ static void say_why_not(const search *s, hd_tuned *k) {
   else if (s->best < 0 || s->trials.data[s->best].score < 1.001)
     snprintf(k->why, sizeof k->why, "none of %zu plans was faster: the best one runs at %.3fx", measured,
              best);
+  else if (s->asked > 0)
+    snprintf(k->why, sizeof k->why,
+             "the best of %zu plans is predicted at %.3fx, and %.2fx is asked of such a plan", measured,
+             speedup->median, s->asked);
   else if (p->n && p->least <= 1)
     snprintf(k->why, sizeof k->why,
              "the best of %zu plans is not faster wherever buffers lie: %.3fx, then %.3fx", measured,

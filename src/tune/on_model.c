@@ -34,9 +34,17 @@ static hd_status levers_on_model(hd_tuning *out, hd_diag *d) {
   return st;
 }
 
-/* The ways to find a number at run time are about time, so they go by a clock, and all else with them. */
-static bool by_clock(const tuning *t) {
-  return t->o.strategy != HD_TUNE_SEARCH && hd_device_get_gpu(t->dev)->units.fma > 0;
+/* A model's search makes so many replays within its budget, about, one after the other. */
+enum { REPLAYS = 24 };
+
+/* Long launches are sampled, so that replays take the time that there is. Votes are of all CTAs. */
+static void set_replays(const tuning *t, hd_run_options *run) {
+  const hd_gpu *g = hd_device_get_gpu(t->dev);
+  run->n_sms = g->n_sms;
+  run->timed = hd_gpu_has_clock(g);
+  run->sample_gpu = g;
+  if (run->timed && t->o.strategy == HD_TUNE_SEARCH)
+    run->sample_units = hd_sample_units(tuning_budget(t), 2 * REPLAYS); /* of two cores each has one */
 }
 
 static void find_numbers(const tuning *t, const hd_study *s, uint32_t launch, hd_plan_space *space,
@@ -44,7 +52,7 @@ static void find_numbers(const tuning *t, const hd_study *s, uint32_t launch, hd
   const hd_gpu *g = hd_device_get_gpu(t->dev);
   const hd_tune_strategy how = t->o.strategy;
   const bool votes = how == HD_TUNE_VOTE || how == HD_TUNE_COMPARE,
-             samples = how == HD_TUNE_SAMPLE || how == HD_TUNE_COMPARE, clocked = by_clock(t);
+             samples = how == HD_TUNE_SAMPLE || how == HD_TUNE_COMPARE, clocked = hd_gpu_has_clock(g);
   static const hd_plan threshold = {.bypass = {.kind = HD_BYPASS_AUTO}};
   const hd_plan agents = tuning_agents_plan(t);
   hd_tune_vote none = {0};
@@ -110,12 +118,13 @@ hd_status tuning_on_model(tuning *t, hd_diag *d) {
   hd_study *s = NULL;
   model_bench *m = NULL;
   hd_run_options run = t->o.run;
-  run.n_sms = g->n_sms;
-  run.timed = run.timed || by_clock(t);
+  set_replays(t, &run);
   double start = hd_seconds();
   tuning_report(t, "traces");
   hd_status st = hd_study_open(t->w, &run, &s, d);
   t->out->spent.buffers = hd_seconds() - start;
+  if (st == HD_OK) t->out->part = hd_study_part(s);
+  if (st == HD_OK) t->out->lack_ends = hd_study_leaves_ends(s);
   if (st == HD_OK && t->o.advisor) {
     tuning_report(t, "advice");
     start = hd_seconds();

@@ -193,11 +193,8 @@ double hd_optimize_worth(const hd_plan *p, bool by_clock) {
   return p->bind != HD_BIND_NONE || p->prefetch.kind ? 1.15 : 1.05;
 }
 
-/* More is asked where times lack the ends of the longest warps, of orders as well. */
 static double worth(const optimizing *z, const hd_plan *p) {
-  static const double without_ends = 1.3;
-  const double asked = hd_optimize_worth(p, z->o.run.timed);
-  return hd_study_leaves_ends(z->out->study) && asked < without_ends ? without_ends : asked;
+  return promise_asked(z->out->study, p, z->o.run.timed);
 }
 
 static bool is_promising(const optimizing *z, const hd_sweep_row *row) {

@@ -10,6 +10,9 @@
  * - halving: the better half again with twice the rounds, until few are left; the best of each family stays
  *   longer than its score alone would let it
  * - climbing: neighbours of the best (SMC 5.1), and its levers with those of others, while that helps
+ * Where times are exact, as a model's are, all that is left is the choice of the fastest plan that promises
+ * what is asked of its kind. Else there are
+ *
  * - finals: the few best, loaded again, with new rounds in two places, ranked by the lesser median
  * - the test: the first one against the original, with rounds that decide nothing else, in places that chose
  *   nothing; should it owe its win to where buffers lay, the next ones too
@@ -200,7 +203,7 @@ static hd_status finals(search *s, double until, hd_diag *d) {
   size_t at[SEARCH_FINALISTS];
   size_t n = search_rank(s, at, SEARCH_FINALISTS);
   double least[SEARCH_FINALISTS] = {INFINITY, INFINITY, INFINITY, INFINITY}, part;
-  if (n < 2 || b->exact) {
+  if (n < 2) {
     s->best = n ? (int64_t)at[0] : -1;
     return HD_OK;
   }
@@ -274,6 +277,57 @@ static hd_status test(search *s, double stricter, hd_diag *d) {
     if (!s->bench->move) break;
   }
   search_report(s, "testing", n, n);
+  return HD_OK;
+}
+
+/* ---- Exact times ------------------------------------------------------------------------------------ */
+
+/* The fastest trial that was not looked at; -1: none is left. */
+static int64_t next_best(const search *s) {
+  int64_t best = -1;
+  for (size_t i = 0; i < s->trials.n; i++) {
+    const search_trial *t = &s->trials.data[i];
+    if (t->status != HD_OK || t->tested || t->score < SEARCH_PROMISING) continue;
+    if (best < 0 || t->score > s->trials.data[best].score) best = (int64_t)i;
+  }
+  return best;
+}
+
+static void take_promise(search *s, double speedup) {
+  s->tested.speedup = (hd_speedup){
+      .median = speedup, .low = speedup, .high = speedup, .pairs = 1, .confidence = s->o.confidence};
+  s->tested.before_us = s->original_us;
+  s->tested.after_us = s->original_us / speedup;
+}
+
+/* Further rounds would tell what is known. The fastest plan may be of a kind of which much is asked: then
+ * others behind it are content with less. */
+static hd_status choose_exact(search *s, hd_diag *d) {
+  enum { LOOKS = 4 };
+  const tuner_bench *b = s->bench;
+  uint32_t looks = 0;
+  s->best = next_best(s);
+  if (s->best >= 0) take_promise(s, s->trials.data[s->best].score);
+  for (int64_t i = s->best; i >= 0 && !s->adopted && looks < LOOKS; i = next_best(s)) {
+    search_trial *t = &s->trials.data[i];
+    const double asked = fmax(b->asked ? b->asked(b->ctx, &t->plan) : 0, SEARCH_LEAST_GAIN);
+    double promised = t->score;
+    t->tested = true;
+    if (promised >= asked && b->again) {
+      hd_diag e = {0};
+      hd_status st = b->again(b->ctx, &t->plan, &promised, &e);
+      looks++;
+      if (st != HD_OK && !search_plans_fault(st)) {
+        if (d) *d = e;
+        return st;
+      }
+      if (st != HD_OK) promised = 0;
+    }
+    s->adopted = promised >= asked;
+    if (i == s->best || s->adopted) s->asked = s->adopted ? 0 : asked;
+    if (promised > 0 && (i == s->best || s->adopted)) take_promise(s, promised);
+    if (s->adopted) s->best = i;
+  }
   return HD_OK;
 }
 
@@ -419,8 +473,8 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, ends(s, finals_end, budget), d);
   forget_candidates(s); /* candidates beyond the budget were not tried */
   if (st == HD_OK) st = climb(s, budget, d);
-  if (st == HD_OK) st = finals(s, ends(s, finals_end, budget), d);
-  if (st == HD_OK && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) {
+  if (st == HD_OK) st = b->exact ? choose_exact(s, d) : finals(s, ends(s, finals_end, budget), d);
+  if (st == HD_OK && !b->exact && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) {
     st = test(s, 1, d);
     if (st == HD_OK && !s->adopted && b->move) st = choose_again(s, d);
   }

@@ -52,6 +52,10 @@ typedef struct tuner_bench {
   hd_status (*move)(void *ctx, bool fragmented, double *part, hd_diag *d);
   void (*settle)(void *ctx); /* there will be no more moves for a while */
   double moving;             /* seconds that a move takes, about */
+  /* Where times are exact; either may be NULL. The speedup that a plan must promise to be adopted, and what
+   * it promises in a second look, which had no part in the choice: *speedup stays where none is to be had. */
+  double (*asked)(void *ctx, const hd_plan *p);
+  hd_status (*again)(void *ctx, const hd_plan *p, double *speedup, hd_diag *d);
 } tuner_bench;
 
 struct search_trial {
@@ -107,6 +111,7 @@ typedef struct search {
   bool unaffordable;    /* a run takes so long that nothing was tried */
   bool adopted;         /* the best one's speedup is above 1 for sure */
   search_test tested;   /* the best, measured again */
+  double asked;         /* where times are exact: of the best, which promised less; 0: of none */
 } search;
 
 /* Search and decide. The search takes over the candidates' plans, and search_free frees them, after a failure

@@ -23,6 +23,12 @@ hd_status second_look_take(second_look *l, const hd_plan *p, double *speedup, hd
   return st;
 }
 
+double promise_asked(const hd_study *s, const hd_plan *p, bool by_clock) {
+  static const double without_ends = 1.3;
+  const double asked = hd_optimize_worth(p, by_clock);
+  return hd_study_leaves_ends(s) && asked < without_ends ? without_ends : asked;
+}
+
 double second_look_part(const second_look *l) { return hd_study_part(l->study); }
 
 void second_look_close(second_look *l) {

@@ -85,12 +85,13 @@ static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
 /* A recorded launch or a kernel's file has no small size: its launches are sampled. Those that cannot be run
  * in part end the advice when they take too long. */
 static hd_run_options small_run(const tuning *t) {
-  hd_run_options run = {
-      .threads = t->o.run.threads, .n_sms = t->o.advisor->n_sms, .apply.assume = t->o.run.apply.assume};
+  hd_run_options run = {.threads = t->o.run.threads,
+                        .n_sms = t->o.advisor->n_sms,
+                        .timed = hd_gpu_has_clock(t->o.advisor),
+                        .apply.assume = t->o.run.apply.assume};
   if (t->w->n_sizes > 1) return run;
   const double seconds = advice_share * tuning_budget(t);
   run.trace_seconds = seconds;
-  run.timed = hd_gpu_has_clock(t->o.advisor);
   run.sample_gpu = t->o.advisor;
   run.sample_units = hd_sample_units(seconds, 2 * ADVICE_REPLAYS); /* which run on one core */
   return run;

@@ -349,8 +349,13 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
   hd_run_options run = o->run;
   hd_study *s;
   run.n_sms = g->n_sms;
+  run.timed = hd_gpu_has_clock(g);
+  run.sample_gpu = g;
+  run.sample_units = hd_sample_units(o->budget, 2 * ((size_t)t->n_kernels + 1)); /* on one core of two each */
   hd_status st = hd_study_open(w, &run, &s, d);
   if (st != HD_OK) return st;
+  t->part = hd_study_part(s);
+  t->lack_ends = hd_study_leaves_ends(s);
   t->adopted = false;
   st = hd_study_replay(s, g, &original, g->dispatch, 0, &t->before, d);
   t->after = t->before;

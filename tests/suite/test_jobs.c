@@ -180,11 +180,13 @@ static void ask(void (*worker)(void *, int), const hd_work *w, const hd_buf *fir
 
 /* The verdict's plan becomes one that cannot be applied. */
 static void spoil(hd_buf *answer) {
-  static const char won[] = "\"plan\": \"threads=", put[] = "\"plan\": \"stream=";
+  static const char won[] = "\"plan\": \"", put[] = "\"plan\": \"stream=999\"";
   char *at = memmem(answer->data, answer->len, won, sizeof won - 1);
   assert_non_null(at);
+  char *end = strchr(at + sizeof won - 1, '"') + 1;
+  assert_true((size_t)(end - at) >= sizeof put - 1);
+  memset(at, ' ', (size_t)(end - at));
   memcpy(at, put, sizeof put - 1);
-  for (char *p = at + sizeof put - 1; *p != '"'; p++) *p = p[1] == '"' ? '9' : '0';
 }
 
 static hd_status run_by_two(void *ctx, const hd_work *w, const size_t *todo, size_t n, hd_work_done *done,
@@ -241,7 +243,7 @@ static void a_winner_is_kept_when_it_wins_on_a_second_gpu_too(void **state) {
   snprintf(sums, sizeof sums, "%s", scratch_path("sums"));
   hd_bench_row row = tune_by_two("both", false, plan, NULL);
   assert_string_equal(row.plan, plan);
-  assert_ptr_equal(strstr(plan, "threads="), plan);
+  assert_non_null(strstr(plan, "threads="));
   assert_true(row.speedup > 1.5 && row.second.speedup > 1.5);
   row = tune_by_two("one", true, plan, NULL);
   assert_string_equal(row.plan, "baseline");
@@ -254,8 +256,8 @@ static void a_winner_that_is_told_is_measured_on_a_second_gpu_too(void **state) 
   char plan[512];
   hd_buf told = {0};
   tune_by_two("told", false, plan, &told);
-  assert_ptr_equal(strstr(plan, "threads="), plan);
-  assert_non_null(strstr(told.data, "verdict: threads="));
+  assert_non_null(strstr(plan, "threads="));
+  assert_non_null(strstr(told.data, "verdict: "));
   assert_non_null(strstr(told.data, "on a second GPU, GPU-2: "));
   hd_buf_clear(&told);
   tune_by_two("told-one", true, plan, &told);

@@ -82,6 +82,27 @@ static void announces_what_it_will_ask_for(void **state) {
   }
 }
 
+/* Where times are exact, each kind of plan must promise more than chance and error explain. */
+static double asked_of(void *ctx, const hd_plan *p) { return p->bind == HD_BIND_AGENTS ? 1.3 : 1.05; }
+
+static double agents_beside_columns(const simulated *s, const hd_plan *p) {
+  const bool bare = !p->threads.kind && !p->bypass.kind && !p->stream.kind && !p->prefetch.kind;
+  if (!bare) return 0.9;
+  return p->bind == HD_BIND_AGENTS                                  ? 1.25
+         : p->bind == HD_BIND_NONE && p->order.kind == HD_ORDER_COL ? 1.1
+                                                                    : 0.95;
+}
+
+static double little_gain(const simulated *s, const hd_plan *p) {
+  return p->order.kind == HD_ORDER_COL && p->bind == HD_BIND_NONE ? 1.04 : 0.9;
+}
+
+/* Columns do not hold their promise. */
+static hd_status look_again_at(void *ctx, const hd_plan *p, double *speedup, hd_diag *d) {
+  if (p->order.kind == HD_ORDER_COL) *speedup = 1.02;
+  return HD_OK;
+}
+
 /* ---- Tests ------------------------------------------------------------------------------ */
 
 /* The search finds, without a GPU, the plans that were found by hand on one. */
@@ -467,10 +488,42 @@ static void what_is_refused_is_not_offered(void **state) {
   assert_int_equal(hd_candidates(&s, list, HD_CANDIDATES), 0);
 }
 
+static void exact_times_choose_what_promises_enough(void **state) {
+  static const struct {
+    double (*speedup)(const simulated *s, const hd_plan *p);
+    bool again, adopted;
+    double median, asked;
+  } cases[] = {{agents_beside_columns, false, true, 1.1, 0},
+               {agents_beside_columns, true, false, 1.25, 1.3},
+               {little_gain, false, false, 1.04, 1.05},
+               {none_faster, false, false, 1, 0}};
+  static simulated s;
+  hd_candidate list[HD_CANDIDATES];
+  const search_options o = {.budget = 30, .confidence = 0.99};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    search r;
+    hd_diag d = {0};
+    s = (simulated){.base_us = 100, .speedup = cases[i].speedup, .admission = 0.02};
+    tuner_bench b = bench_of(&s);
+    b.exact = true;
+    b.asked = asked_of;
+    if (cases[i].again) b.again = look_again_at;
+    const size_t n = hd_candidates(&plane, list, HD_CANDIDATES);
+    assert_int_equal(tuner_search(&r, &b, &plane, list, n, &o, &d), HD_OK);
+    assert_int_equal(s.held, 0);
+    assert_int_equal(r.adopted, cases[i].adopted);
+    assert_float_equal(r.tested.speedup.median, cases[i].median, 1e-9);
+    if (r.asked != cases[i].asked) fail_msg("case %zu: %g", i, r.asked);
+    if (r.adopted) assert_float_equal(r.tested.after_us, 100 / cases[i].median, 1e-6);
+    search_free(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("of plans that gain nothing fewer than 1% are adopted", adopts_nothing_of_no_worth),
       BEHAVIOUR("a slower plan is never adopted", never_adopts_what_is_slower),
+      BEHAVIOUR("of exact times those win that promise enough", exact_times_choose_what_promises_enough),
       BEHAVIOUR("a gain of 5% is found", finds_five_percent),
       BEHAVIOUR("climbing finds a height between the candidates'", climbs_between_candidates),
       BEHAVIOUR("two levers that pay are joined", joins_levers),
