@@ -68,7 +68,7 @@ typedef struct hd_accuracy_job {
   const hd_gpu *gpu;
   double seconds;                                     /* that one workload may take */
   size_t at_once;                                     /* processes; 0: one per processor */
-  bool bound;                                         /* times by the traffic's bound instead of a clock */
+  bool bound;                                         /* replays by the traffic's bound instead of a clock */
   void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL */
   void *ctx;
 } hd_accuracy_job;

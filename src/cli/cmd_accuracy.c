@@ -113,7 +113,7 @@ int cmd_accuracy(int argc, char **argv) {
       {"time", 0, CLI_FLAG, &time, 0, NULL, "compare times, of the default launches and of plans"},
       {"measured", 0, CLI_TEXT, &a.measured, 0, "FILE",
        "--time: measured times, {workload: {plan: us}}, in place of a device"},
-      CLI_COMMON_AS("depth", &depth, "--time: by a clock (default), or its bound"),
+      CLI_COMMON("depth", &depth),
       CLI_COMMON_AS("size", &a.job.size, "the workloads' size (default: small)"),
       {"seconds", 0, CLI_NUMBER, &seconds, 86400, "N", "that modelling one workload may take (default: 60)"},
       {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
@@ -124,7 +124,6 @@ int cmd_accuracy(int argc, char **argv) {
   if (rc >= 0) return rc;
   if (!seconds) return cli_usage("accuracy: --seconds is at least 1");
   if (a.measured && !time) return cli_usage("accuracy: --measured goes with --time");
-  a.job.bound = depth == DEPTH_TRAFFIC;
   hd_diag d = {0};
   hd_buf out = {0};
   a.job.seconds = (double)seconds;
@@ -133,6 +132,7 @@ int cmd_accuracy(int argc, char **argv) {
   a.job.progress = cli_progress;
   a.job.ctx = (void *)"modelling workloads";
   hd_status st = hd_gpu_load(gpu, cli_gpus_dir(), &a.gpu, &d);
+  a.job.bound = depth ? depth == DEPTH_TRAFFIC : !hd_gpu_has_clock(&a.gpu);
   if (st == HD_OK)
     st = a.measured
              ? hd_accuracy_read_times(a.measured, argv + 1, (size_t)n, &a.job.names, &a.times, &a.job.n, &d)

@@ -14,7 +14,7 @@ static const cli_option common[] = {
      "seconds for each workload, about (default: 5, up to 10 where runs take long, more while much is "
      "unseen)"},
     {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
-     "by a clock (default where the GPU's file says what launches take), or a bound"},
+     "by a clock (default where the GPU's file has [units]), or a bound"},
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
     {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
     {"exact", 0, CLI_FLAG, NULL, 0, NULL, "replay all launches whole, however long that takes"},

@@ -62,7 +62,7 @@ static void count(void *ctx, size_t i, void *answer) {
   const hd_accuracy_job *j = ((const modelling *)ctx)->job;
   hd_accuracy_row *row = answer;
   hd_diag d = {0};
-  hd_run_options run = {.threads = 1};
+  hd_run_options run = {.threads = 1, .timed = !j->bound};
   hd_workload *w = NULL;
   hd_status st = hd_workload_open(j->names[i], j->kernels_dir, j->size, &w, &d);
   if (st == HD_OK) st = hd_accuracy_model(w, j->gpu, &run, &row->model, &d);
