@@ -55,6 +55,7 @@ typedef struct hd_bench_place {
   hd_bench_gpu gpu;
   uint32_t n_sms;
   double dram_bytes_per_second; /* peak; 0: unknown */
+  char predicted[640];          /* of a model: lines on what its times are; "": they are measured */
 } hd_bench_place;
 
 HD_API const char *hd_bench_lever_name(unsigned lever); /* "order", "bind", ... */

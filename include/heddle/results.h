@@ -57,6 +57,7 @@ HD_API void hd_simulation_json(const hd_simulation *s, hd_buf *out);
 typedef struct hd_measurement {
   const hd_workload *workload;
   const hd_device_info *device;
+  const hd_gpu *gpu; /* of a model's device (hd_device_get_gpu), whose times are predicted; else NULL */
   const hd_measure_row *rows; /* rows[0]: the default launch */
   size_t n;
 } hd_measurement;
@@ -66,6 +67,7 @@ HD_API void hd_measurement_json(const hd_measurement *m, hd_buf *out);
 typedef struct hd_corun_report {
   const hd_workload *const *workloads; /* two */
   const hd_device_info *device;
+  const hd_gpu *gpu; /* as in hd_measurement */
   const hd_corun_result *result;
 } hd_corun_report;
 HD_API void hd_corun_text(const hd_corun_report *r, hd_buf *out);
@@ -74,6 +76,7 @@ HD_API void hd_corun_json(const hd_corun_report *r, hd_buf *out);
 typedef struct hd_tuning_report {
   const hd_workload *workload;
   const hd_device_info *device;
+  const hd_gpu *gpu; /* as in hd_measurement */
   const hd_tuning *tuning;
   hd_tune_strategy strategy; /* that it was made with: the vote is shown where there was one */
   uint32_t most_trials;      /* of each kernel, in text */

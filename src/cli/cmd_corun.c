@@ -14,7 +14,8 @@ typedef struct session {
 
 static int print(const session *s, bool json) {
   hd_buf out = {0};
-  const hd_corun_report r = {(const hd_workload *const *)s->w, hd_device_get_info(s->device), &s->r};
+  const hd_corun_report r = {(const hd_workload *const *)s->w, hd_device_get_info(s->device),
+                             hd_device_get_gpu(s->device), &s->r};
   (json ? hd_corun_json : hd_corun_text)(&r, &out);
   return cli_print(&out);
 }
@@ -71,10 +72,7 @@ int cmd_corun(int argc, char **argv) {
     st = hd_workload_open(argv[1 + i], cli_kernels_dir(), size_of(size, i, room), &s.w[i], &d);
   if (st == HD_OK) st = cli_open_device(device, 0, &s.device, &d);
   if (st == HD_OK) st = hd_corun(s.device, (const hd_workload *const *)s.w, &s.o, &s.r, &d);
-  if (st != HD_OK)
-    rc = cli_fail(&d);
-  else
-    rc = print(&s, json);
+  rc = st == HD_OK ? print(&s, json) : cli_fail(&d);
   for (int i = 0; i < 2; i++) hd_plan_free(&s.o.plans[i]);
   hd_device_close(s.device);
   for (int i = 0; i < 2; i++) hd_workload_close(s.w[i]);

@@ -74,7 +74,7 @@ int cmd_time(int argc, char **argv) {
   if (st == HD_OK) st = hd_measure(t.device, t.w, &o, t.rows, t.n, &d);
   if (st != HD_OK) return close_timing(&t, cli_fail(&d));
   hd_buf out = {0};
-  const hd_measurement m = {t.w, hd_device_get_info(t.device), t.rows, t.n};
+  const hd_measurement m = {t.w, hd_device_get_info(t.device), hd_device_get_gpu(t.device), t.rows, t.n};
   (json ? hd_measurement_json : hd_measurement_text)(&m, &out);
   return close_timing(&t, cli_print(&out));
 }

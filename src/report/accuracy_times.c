@@ -6,6 +6,7 @@
 
 #include "heddle/results.h"
 #include "report/json.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 /* ---- Measured times ------------------------------------------------------------------- */
@@ -233,6 +234,7 @@ void hd_accuracy_times_text(const hd_accuracy_times_report *a, hd_buf *out) {
   const hd_accuracy_ranking *k = &a->ranking;
   hd_buf_printf(out, "%s modelled by %s, measured: %s, size %s\n\n", a->gpu->title,
                 a->bound ? "the traffic's bound" : "a clock", a->measured, a->size);
+  report_put_lacks(a->gpu, !a->bound, out);
   put_rows(a, out);
   if (k->n) {
     hd_buf_printf(

@@ -6,6 +6,7 @@
 #include "heddle/container.h"
 #include "report/analysis.h"
 #include "report/json.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 static double percent(uint64_t part, uint64_t whole) {
@@ -106,7 +107,8 @@ static void put_occupancy(const hd_advice_report *s, hd_buf *out) {
   if (f.few) put_text(out, "", "Latency decides the time of so small a launch, not bandwidth.");
 }
 
-static void put_proposals(const hd_advice *a, hd_buf *out) {
+static void put_proposals(const hd_advice_report *s, hd_buf *out) {
+  const hd_advice *a = s->advice;
   if (!a->n_proposals) {
     put_text(out, "proposals",
              a->order_free == HD_ORDER_FREE_NO ? "none: the order is not free"
@@ -139,6 +141,7 @@ static void put_proposals(const hd_advice *a, hd_buf *out) {
   }
   hd_text_table_print(t, out);
   hd_text_table_free(t);
+  report_put_lacks(s->gpu, b->warp_cycles > 0, out);
 }
 
 void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
@@ -185,7 +188,7 @@ void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
     put_facts(s, a, &a->launches[i], out);
   }
   hd_buf_puts(out, "\n");
-  put_proposals(a, out);
+  put_proposals(s, out);
   hd_buf_free(&category);
 }
 

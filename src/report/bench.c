@@ -31,6 +31,10 @@ void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place
   snprintf(out->version, sizeof out->version, "%.31s", version);
   hd_tune_place(i, gpu, out->gpu.driver);
   out->n_sms = i->n_sms;
+  hd_buf lines = {0};
+  if (g) report_put_confirmation(g, hd_gpu_has_clock(g), 1, false, NULL, &lines);
+  if (lines.data) snprintf(out->predicted, sizeof out->predicted, "%s", lines.data);
+  hd_buf_free(&lines);
   /* Memory clocks are told in cycles, in each of which two words move. */
   out->dram_bytes_per_second = g ? g->dram_bytes_per_cycle * g->clock_mhz * 1e6
                                  : 2 * i->memory_clock_mhz * 1e6 * i->memory_bus_bits / 8;
@@ -253,6 +257,7 @@ void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
       out, "Speedup over the default launch: the best plan of each lever alone, and the best of all, which "
            "is the original where none won.\n\n");
   put_speedups(rows, n, out);
+  if (p->predicted[0]) hd_buf_printf(out, "\n%s", p->predicted);
   hd_buf_puts(
       out,
       "\nTraffic by default and after tuning. Compulsory: each byte once; 'times it' is after tuning. Of "

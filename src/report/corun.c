@@ -3,6 +3,7 @@
 
 #include "heddle/results.h"
 #include "report/json.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 static json_t *figure_json(const hd_corun_figure *f) {
@@ -91,4 +92,7 @@ void hd_corun_text(const hd_corun_report *s, hd_buf *out) {
   for (int m = 0; m < HD_CORUN_MODES; m++)
     if (r->rows[m].status != HD_OK && has_mode(&r->rows[m]))
       hd_buf_printf(out, "\n%s: %s\n", hd_corun_mode_name((hd_corun_mode)m), r->rows[m].why);
+  if (!s->gpu) return;
+  hd_buf_putc(out, '\n');
+  report_put_confirmation(s->gpu, true, 1, false, NULL, out);
 }

@@ -70,10 +70,18 @@ static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, c
 
 /* ---- Table ------------------------------------------------------------------------------ */
 
+/* A GPU's name is its file's, and may be anything. */
+static void put_confirmation(hd_buf *out, const hd_report *r) {
+  hd_buf text = {0};
+  report_put_own_confirmation(r, &text);
+  out->failed |= text.failed;
+  hd_buf_html(out, text.data ? text.data : "");
+  hd_buf_free(&text);
+}
+
 static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
   hd_buf_puts(out, "<p class=\"sub\">");
-  report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, r->lack_ends, report_default(r),
-                          out);
+  put_confirmation(out, r);
   hd_buf_printf(out,
                 "</p><table><tr><th>plan</th><th>L1 hits</th><th>L2 MB</th><th>L2 hits</th>"
                 "<th>DRAM MB</th><th>vs compulsory</th><th>%s &micro;s</th><th>change</th></tr>",

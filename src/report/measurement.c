@@ -6,6 +6,9 @@
 #include "report/summary.h"
 #include "report/table.h"
 
+/* A model's device goes by a clock where its GPU's file has what that needs. */
+static bool by_clock(const hd_measurement *t) { return t->gpu && hd_gpu_has_clock(t->gpu); }
+
 static json_t *row_json(const hd_measurement *t, size_t i) {
   const hd_measure_row *r = &t->rows[i];
   if (r->status != HD_OK)
@@ -31,9 +34,11 @@ void hd_measurement_json(const hd_measurement *t, hd_buf *out) {
   for (size_t i = 0; i < t->n; i++) json_array_append_new(rows, row_json(t, i));
   report_put_json(json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:i, s:i, s:b}, s:I, s:o}", "workload",
                             t->workload->name, "size", t->workload->size, "time",
-                            d->kind == HD_DEVICE_MODEL ? "bound" : "measured", "device", "name", d->name,
-                            "title", d->title, "uuid", d->uuid, "sms", (int)d->n_sms, "driver",
-                            (int)d->driver_version, "mig", d->mig, "pairs",
+                            !t->gpu       ? "measured"
+                            : by_clock(t) ? "clock"
+                                          : "bound",
+                            "device", "name", d->name, "title", d->title, "uuid", d->uuid, "sms",
+                            (int)d->n_sms, "driver", (int)d->driver_version, "mig", d->mig, "pairs",
                             (json_int_t)t->rows[0].speedup.pairs, "rows", rows),
                   out);
 }
@@ -83,8 +88,8 @@ void hd_measurement_text(const hd_measurement *t, hd_buf *out) {
     out->failed = true;
     return;
   }
-  const bool bounds = d->kind == HD_DEVICE_MODEL; /* it replays accesses without a clock */
-  const char *const head[] = {"plan",         bounds ? "bound us" : "median us",
+  const bool bounds = t->gpu && !by_clock(t);
+  const char *const head[] = {"plan",         bounds ? "bound us" : t->gpu ? "predicted us" : "median us",
                               "speedup",      "99% interval",
                               "L1 hits",      "L2 read MB",
                               "DRAM read MB", "DRAM written MB"};
@@ -103,9 +108,7 @@ void hd_measurement_text(const hd_measurement *t, hd_buf *out) {
   }
   if (!counters && t->rows[0].no_counters[0])
     hd_buf_printf(out, "\nNo counters: %s.\n", t->rows[0].no_counters);
-  if (!bounds) return;
+  if (!t->gpu) return;
   hd_buf_putc(out, '\n');
-  report_put_confirmation(false, 1, false, NULL, out);
-  hd_buf_puts(
-      out, "'heddle sweep --gpu NAME' has times by a clock where the GPU's file says what launches take.\n");
+  report_put_confirmation(t->gpu, !bounds, 1, false, NULL, out);
 }

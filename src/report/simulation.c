@@ -64,7 +64,7 @@ void hd_simulation_text(const hd_simulation *s, hd_buf *out) {
            c->compulsory_bytes ? (double)hd_counters_dram(c) / (double)c->compulsory_bytes : 0.0);
   hd_text_table_print(t, out);
   hd_text_table_free(t);
-  report_put_confirmation(s->timed, s->part, s->lack_ends, c, out);
+  report_put_confirmation(s->gpu, s->timed, s->part, s->lack_ends, c, out);
   hd_buf_free(&text);
 }
 

@@ -71,24 +71,53 @@ const hd_counters *report_default(const hd_report *r) { return r->n_rows ? &r->r
 
 bool report_by_clock(const hd_report *r) { return r->n_rows && r->rows[0].counters.warp_cycles > 0; }
 
-void report_put_confirmation(bool clock, double part, bool lack_ends, const hd_counters *c, hd_buf *out) {
-  hd_buf_puts(
-      out,
-      clock ? "Times are by a clock: on an H100 it was off by 12% (mean of 71 default launches), and right "
-              "about the sign of 93% of plans' effects over 5% (docs/decisions/clock.md).\n"
-            : "Times are bounds, those of the busiest resource: on an H100 they are right about the sign of "
-              "47% of plans' effects over 5% (docs/decisions/clock.md).\n");
-  if (part < 1)
-    hd_buf_printf(out, "%.1f%% of the launches' work was replayed (--exact replays all). %s\n", 100 * part,
-                  lack_ends
-                      ? "A few warps have far more work than others and were cut: times compare plans, and "
-                        "lack how long these warps take."
-                      : "Such times were off by 8% (mean) from those of whole replays.");
+void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out) {
+  if (clock && !hd_gpu_has_launches(g))
+    hd_buf_printf(out,
+                  "The file of %s has no [launch]: what launches take beside their CTAs' work counts as "
+                  "nothing.\n",
+                  g->name);
+  if (!clock && !hd_gpu_has_clock(g))
+    hd_buf_printf(out, "The file of %s has no [units], which a clock needs.\n", g->name);
+}
+
+/* The figures are those of one GPU, and of no other. */
+static void put_figures(const hd_gpu *g, bool clock, hd_buf *out) {
+  hd_buf_puts(out, clock ? "Times are by a clock" : "Times are bounds, those of the busiest resource");
+  hd_buf_puts(out, g->clock_compared ? ": on"
+                   : clock           ? " that was not compared with such a GPU. On"
+                                     : ", and were not compared with such a GPU. On");
+  hd_buf_puts(out,
+              clock ? " an H100 it was off by 12% (mean of 71 default launches), and right about the sign of "
+                      "93% of plans' effects over 5% (docs/decisions/clock.md).\n"
+                    : " an H100 they are right about the sign of 47% of plans' effects over 5% "
+                      "(docs/decisions/clock.md).\n");
+}
+
+void report_put_part(double part, const char *more, bool lack_ends, hd_buf *out) {
+  if (part >= 1) return;
+  hd_buf_printf(out, "%.1f%% of the launches' work was replayed (%s). %s\n", 100 * part, more,
+                lack_ends
+                    ? "A few warps have far more work than others and were cut: times compare plans, and "
+                      "lack how long these warps take."
+                    : "Such times were off by 8% (mean) from those of whole replays.");
+}
+
+void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack_ends, const hd_counters *c,
+                             hd_buf *out) {
+  put_figures(g, clock, out);
+  report_put_lacks(g, clock, out);
+  report_put_part(part, "--exact replays all", lack_ends, out);
   if (c && c->time_error_us > 0)
     hd_buf_printf(out,
                   "Some launches stand for those like them: the standard error of the time is %.2f us "
                   "(%.1f%%).\n",
                   c->time_error_us, 100 * c->time_error_us / c->time_us);
+}
+
+void report_put_own_confirmation(const hd_report *r, hd_buf *out) {
+  report_put_confirmation(r->gpu, report_by_clock(r), r->part > 0 ? r->part : 1, r->lack_ends,
+                          report_default(r), out);
 }
 
 static void put_table(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
@@ -202,9 +231,7 @@ void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) 
   hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
                 r->gpu->title, r->dispatch, r->n_rows);
   put_table(r, limit, colour, out);
-  if (r->rows[0].status == HD_OK)
-    report_put_confirmation(report_by_clock(r), r->part > 0 ? r->part : 1, r->lack_ends, report_default(r),
-                            out);
+  if (r->rows[0].status == HD_OK) report_put_own_confirmation(r, out);
   if (r->best > 0) {
     hd_buf plan = {0};
     hd_plan_print(&r->rows[r->best].plan, &plan);

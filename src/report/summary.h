@@ -12,8 +12,15 @@ const hd_counters *report_default(const hd_report *r); /* the original's; NULL: 
 bool report_by_clock(const hd_report *r);              /* the times are a clock's, not bounds */
 /* The proof is of a smaller size than the workload's. */
 bool report_proof_is_smaller(const hd_report *r);
-/* Sentences on how well such times were confirmed; `part` as hd_study_part has it; `lack_ends`:
- * hd_study_leaves_ends; c: of the original. */
-void report_put_confirmation(bool clock, double part, bool lack_ends, const hd_counters *c, hd_buf *out);
+/* Lines on what the GPU's file lacks, and so times on it. Nothing where it lacks nothing. */
+void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out);
+/* A line on the part of the work that was replayed, and on how to have `more` of it. Nothing of 1. */
+void report_put_part(double part, const char *more, bool lack_ends, hd_buf *out);
+/* Lines on how well such times were confirmed, and on what they lack; `part` as hd_study_part has it;
+ * `lack_ends`: hd_study_leaves_ends; c: of the original, or NULL. */
+void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack_ends, const hd_counters *c,
+                             hd_buf *out);
+/* The same of an optimization's rows. */
+void report_put_own_confirmation(const hd_report *r, hd_buf *out);
 
 #endif

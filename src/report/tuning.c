@@ -5,6 +5,7 @@
 
 #include "heddle/results.h"
 #include "report/json.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 static const char *proof_text(hd_proof_state p) {
@@ -166,6 +167,11 @@ void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
   if (t->n_kernels > 1)
     hd_buf_printf(out, "\nall kernels: %.3fx, %.1f instead of %.1f us\n", t->speedup.median, t->after_us,
                   t->before_us);
+  hd_buf_putc(out, '\n');
+  if (!s->gpu || (t->recalled && !s->verified)) return;
+  report_put_confirmation(s->gpu, hd_gpu_has_clock(s->gpu), 1, false, t->has_counters ? &t->before : NULL,
+                          out);
+  report_put_part(t->part, "a larger --budget replays more", t->lack_ends, out);
   hd_buf_putc(out, '\n');
 }
 

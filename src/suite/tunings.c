@@ -55,6 +55,7 @@ static hd_status keep(const hd_tunings *o, const hd_workload *w, const hd_tune_o
 static void tell(const hd_tunings *o, const hd_workload *w, const hd_tuning *t, bool verified, hd_buf *text) {
   const hd_tuning_report r = {.workload = w,
                               .device = hd_device_get_info(o->device),
+                              .gpu = hd_device_get_gpu(o->device),
                               .tuning = t,
                               .strategy = o->tune.strategy,
                               .most_trials = o->most_trials,

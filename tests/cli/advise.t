@@ -26,6 +26,7 @@ A page on a workload:
   proposals  plan                      time  L1 hits  L2 sectors  DRAM bytes  because
     1        stream=auto              1.00x     +0.0        -60%         +0%  of what some loads ask for, 0% is asked for again; it takes room in L1 from what other loads ask for
     2        bypass=l1:1,stream=auto  1.00x     +0.0        -60%         +0%  of what some loads ask for, 0% is asked for again; it takes room in L1 from what other loads ask for
+  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
   
   forward_dct, reuse between CTAs from the code: direction x
   

@@ -5,7 +5,7 @@ Replays bound a time by the busiest resource, or find it by a clock:
   $ heddle simulate copy-row --size tiny | sed -n 's/  [0-9.]* us.*//;2p'; heddle simulate copy-row --size tiny --depth traffic | sed -n 's/  [0-9.]* us.*//;2p'; heddle simulate copy-row --size tiny --gpu gtx580 | sed -n 's/  [0-9.]* us.*//;2p'
     predicted time
     bound on time
-    bound on time
+    predicted time
   $ heddle simulate copy-row --size tiny --depth timing | sed -n 's/  [0-9.]* us \(([a-z ]*\).*/ \1/;2p'
     predicted time (by a clock
   $ heddle simulate copy-row --size tiny --depth timing --json | grep depth
@@ -22,3 +22,32 @@ A kernel of one CTA takes as long as its loads and stores, which no resource's b
   $ sed '/^\[units\]/,/^tensor_latency/d' "$HEDDLE_DATA/gpus/h100.toml" >plain.toml; heddle simulate copy-row --size tiny --gpu ./plain.toml >/dev/null && heddle simulate copy-row --size tiny --gpu ./plain.toml --depth timing
   heddle: GPU 'plain': its file has no [units], which a clock needs
   [2]
+
+Launches cost nothing where the file does not say what they cost, and no other GPU than an H100 was compared. Without
+[units] there are bounds alone:
+
+  $ for gpu in h100 gtx580 ./plain.toml; do heddle simulate copy-row --size tiny --gpu $gpu | sed -n '/^Times/,$p'; done
+  Times are by a clock: on an H100 it was off by 12% (mean of 71 default launches), and right about the sign of 93% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 12% (mean of 71 default launches), and right about the sign of 93% of plans' effects over 5% (docs/decisions/clock.md).
+  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
+  Times are bounds, those of the busiest resource: on an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).
+  The file of plain has no [units], which a clock needs.
+  $ heddle simulate copy-row --size tiny --gpu gtx580 --depth traffic | sed -n '/^Times/,$p'
+  Times are bounds, those of the busiest resource, and were not compared with such a GPU. On an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).
+  $ heddle simulate copy-row --size tiny --l1 32768 --gpu gtx480 | sed -n '/^Times/,$p' | cut -c1-60
+  Times are by a clock that was not compared with such a GPU. 
+  The file of gtx480 has no [launch]: what launches take besid
+
+The page of a sweep says so, too:
+
+  $ heddle sweep copy-row --size tiny --gpu gtx580 --plans order=col --html page.html >sweep.csv; grep -oE 'The file of gtx580 has no \[launch\]|<th>[a-z]* &micro;s' page.html
+  The file of gtx580 has no [launch]
+  <th>predicted &micro;s
+  $ heddle sweep copy-row --size tiny --gpu ./plain.toml --plans order=col --html page.html >sweep.csv; grep -oE 'The file of plain has no \[units\]|<th>[a-z]* &micro;s' page.html
+  The file of plain has no [units]
+  <th>bound &micro;s
+
+Parts of a GPU's file that heddle changes make another GPU of it:
+
+  $ heddle simulate copy-row --size tiny --scheduler lrr | grep -o 'Times are by a clock that was not compared'
+  Times are by a clock that was not compared

@@ -183,7 +183,7 @@ null pointer. Kernels may store them too, and a proof compares what they stored:
   > heddle check $batch --device model:h100 --plan order=reverse | head -2
   > heddle check pointers.ptx -k length --grid 4 --block 32 --buffer 'next=u64[128]=address(next, i - 4)' --arg 'u64[128]=address(next, i)' --arg 'u64[128]=none' --plan order=reverse | head -2
   > heddle check pointers.ptx -k swap --grid 4 --block 32 $x --arg 'u64[256]=address(x, i)' --plan bind=claim --save swapped | head -2
-  > heddle tune swapped --device model:h100 --plan order=reverse --store none --budget 1 | grep -c 'order=reverse  *1.000x'
+  > heddle tune swapped --device model:h100 --plan order=reverse --store none --budget 1 | grep -c 'order=reverse  *[0-9.]*x'
   > heddle check pointers.ptx -k swap --grid 4 --block 32 $x --arg 'u64[256]=address(x, i * 100)'
   > heddle check pointers.ptx -k swap --grid 4 --block 32 --arg 'u64[256]=address(z, i)'
   > heddle check pointers.ptx -k swap --grid 4 --block 32 --buffer f32[4]=zero --arg 'u64[256]=zero'

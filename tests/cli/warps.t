@@ -27,7 +27,7 @@ A scheduler that a GPU cannot have:
   $ heddle simulate atax --size tiny --gpu gtx480 --depth timing --plan warps=priority:64
   heddle: the warp scheduler priority:64: an SM of gtx480 has 48 warps
   [2]
-  $ heddle simulate atax --size tiny --gpu gtx480 --scheduler ccws
+  $ heddle simulate atax --size tiny --gpu gtx480 --scheduler ccws --depth traffic
   heddle: the warp scheduler ccws needs a clock: --depth timing
   [2]
   $ heddle simulate atax --size tiny --gpu gtx480 --scheduler fifo

@@ -148,9 +148,10 @@ static void an_optimization_says_what_the_time_did_not_suffice_for(void **state)
   hd_buf_free(&text);
 }
 
+/* Without [units] times are bounds. */
 static void a_simulation_is_all_its_counters(void **state) {
   hd_buf out = {0};
-  hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
+  hd_gpu gpu = {.name = "h100", .title = "H100 SXM", .clock_compared = true};
   hd_simulation s = {&workload, &gpu, "demand", &column, counters, false, 1, false};
   hd_simulation_text(&s, &out);
   s.counters = (hd_counters){0};
@@ -161,6 +162,89 @@ static void a_simulation_is_all_its_counters(void **state) {
   assert_json("simulation.json", &out);
 }
 
+#define FIGURES                                                                                              \
+  " an H100 it was off by 12% (mean of 71 default launches), and right about the sign of 93% of plans' "     \
+  "effects over 5% (docs/decisions/clock.md).\n"
+#define NO_LAUNCH                                                                                            \
+  "The file of other has no [launch]: what launches take beside their CTAs' work counts as nothing.\n"
+#define BOUNDS                                                                                               \
+  " an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).\n"
+
+/* The figures are an H100's, by its file; no other GPU has any. */
+static void what_confirms_times_is_said_for_each_gpu(void **state) {
+  static const struct {
+    hd_gpu gpu;
+    bool clock;
+    const char *text;
+  } cases[] = {
+      {{.name = "h100", .clock_compared = true, .units.fma = 1, .launch.first_us = 1},
+       true,
+       "Times are by a clock: on" FIGURES},
+      {{.name = "probed", .units.fma = 1, .launch.first_us = 1},
+       true,
+       "Times are by a clock that was not compared with such a GPU. On" FIGURES},
+      {{.name = "other", .units.fma = 1},
+       true,
+       "Times are by a clock that was not compared with such a GPU. On" FIGURES NO_LAUNCH},
+      {{.name = "other", .units.fma = 1}, /* asked for */
+       false,
+       "Times are bounds, those of the busiest resource, and were not compared with such a GPU. On" BOUNDS},
+      {{.name = "bare"},
+       false,
+       "Times are bounds, those of the busiest resource, and were not compared with such a GPU. On" BOUNDS
+       "The file of bare has no [units], which a clock needs.\n"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_counters c = counters;
+    c.warp_cycles = cases[i].clock ? 1 : 0;
+    hd_sweep_row rows[] = {{.counters = c}};
+    const hd_report r = {.workload = &workload,
+                         .gpu = &cases[i].gpu,
+                         .dispatch = "demand",
+                         .rows = rows,
+                         .n_rows = 1,
+                         .nothing_helps = "no gain is predicted"};
+    const hd_simulation s = {&workload, &cases[i].gpu, "demand", &original, c, cases[i].clock, 1, false};
+    hd_buf simulated = {0}, swept = {0}, page = {0}, escaped = {0};
+    hd_simulation_text(&s, &simulated);
+    hd_report_text(&r, 0, false, &swept);
+    hd_report_html(&r, &page);
+    hd_buf_html(&escaped, cases[i].text);
+    if (strlen(simulated.data) < strlen(cases[i].text) ||
+        strcmp(simulated.data + strlen(simulated.data) - strlen(cases[i].text), cases[i].text) != 0)
+      fail_msg("case %zu: %s", i, simulated.data);
+    assert_non_null(strstr(swept.data, cases[i].text));
+    assert_non_null(strstr(page.data, escaped.data));
+    hd_buf_free(&simulated);
+    hd_buf_free(&swept);
+    hd_buf_free(&page);
+    hd_buf_free(&escaped);
+  }
+}
+
+static void a_models_times_say_what_they_are(void **state) {
+  static const struct {
+    hd_gpu gpu;
+    const char *head, *kind, *line;
+  } cases[] = {{{.name = "h100", .clock_compared = true, .units.fma = 1, .launch.first_us = 1},
+                " predicted us ",
+                "\"time\": \"clock\"",
+                "\nTimes are by a clock: on"},
+               {{.name = "bare"}, " bound us ", "\"time\": \"bound\"", "\nThe file of bare has no [units]"}};
+  const hd_device_info model = {.kind = HD_DEVICE_MODEL, .name = "model:X", .title = "A GPU"};
+  hd_measure_row row = {.median_us = 100, .least_us = 100, .speedup = {1, 1, 1, 31, 0.99}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const hd_measurement m = {&workload, &model, &cases[i].gpu, &row, 1};
+    hd_buf text = {0}, json = {0};
+    hd_measurement_text(&m, &text);
+    hd_measurement_json(&m, &json);
+    assert_non_null(strstr(text.data, cases[i].head));
+    assert_non_null(strstr(text.data, cases[i].line));
+    assert_non_null(strstr(json.data, cases[i].kind));
+    hd_buf_free(&text);
+    hd_buf_free(&json);
+  }
+}
+
 static void times_name_what_failed_and_what_has_too_few_rounds(void **state) {
   hd_buf out = {0};
   hd_measure_row rows[] = {
@@ -168,7 +252,7 @@ static void times_name_what_failed_and_what_has_too_few_rounds(void **state) {
       {.plan = column, .median_us = 80, .least_us = 79, .speedup = {1.25, 1.2, 1.3, 31, 0.99}},
       {.plan = mirror, .median_us = 110, .least_us = 105, .speedup = {0.91, 0, INFINITY, 31, 0.99}},
       {.plan = {.bind = HD_BIND_AGENTS}, .status = HD_ERR_REFUSED, .why = "line 3: %smid"}};
-  hd_measurement m = {&workload, &device, rows, 4};
+  hd_measurement m = {&workload, &device, NULL, rows, 4};
   snprintf(rows[0].no_counters, sizeof rows[0].no_counters, "no permission");
   hd_measurement_text(&m, &out);
   rows[0].has_counters = rows[1].has_counters = true;
@@ -195,7 +279,7 @@ static void a_corun_has_a_row_for_each_mode(void **state) {
   r.rows[HD_CORUN_GREEN].status = HD_ERR_UNSUPPORTED;
   snprintf(r.rows[HD_CORUN_GREEN].why, sizeof r.rows[0].why, "the driver is too old");
   r.rows[HD_CORUN_THREADS].status = HD_ERR_UNSUPPORTED; /* the device has no such mode: no row */
-  const hd_corun_report c = {both, &device, &r};
+  const hd_corun_report c = {both, &device, NULL, &r};
   hd_corun_text(&c, &out);
   assert_golden("corun.txt", &out);
   hd_corun_json(&c, &out);
@@ -317,6 +401,8 @@ int main(void) {
       BEHAVIOUR("an optimization says what the time did not suffice for",
                 an_optimization_says_what_the_time_did_not_suffice_for),
       BEHAVIOUR("a simulation is all its counters", a_simulation_is_all_its_counters),
+      BEHAVIOUR("what confirms times is said for each GPU", what_confirms_times_is_said_for_each_gpu),
+      BEHAVIOUR("a model's times say what they are", a_models_times_say_what_they_are),
       BEHAVIOUR("times name what failed, and what has too few rounds",
                 times_name_what_failed_and_what_has_too_few_rounds),
       BEHAVIOUR("a corun has a row for each mode", a_corun_has_a_row_for_each_mode),
