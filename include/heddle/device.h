@@ -4,7 +4,7 @@
  *
  *     emu          the functional emulator: results, no times
  *     model:NAME   the emulator, with each launch's accesses replayed through a model of the GPU
- *                  gpus/NAME.toml: results, predicted times and counters
+ *                  gpus/NAME.toml: results, counters, and times by a clock (hd_gpu_has_clock; else bounds)
  *     cuda:N       the N-th NVIDIA GPU, through its driver, which is opened at run time: results,
  *                  measured times, and hardware counters where CUPTI is installed and allowed
  *
