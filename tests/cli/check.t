@@ -46,7 +46,7 @@ So it is for the tuner:
   $ for word in '' '--assume no-waits'; do heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none $word | grep -Eo '1 plans tried, 1 of them refused|assumed: .*|order=reverse  .*x ' ; done
   1 plans tried, 1 of them refused
   assumed: no-waits
-  order=reverse      1.000x 
+  order=reverse      0.972x 
   $ heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none --assume no-waits --json | grep '"assume"'
       "assume": "no-waits",
   $ heddle optimize $SOURCE/tests/cli/data/ready --assume no-weights
