@@ -144,6 +144,15 @@ void model_clock_occupy(model_clock *c, uint64_t cycle, uint32_t cycles) {
 
 /* ---- Events ------------------------------------------------------------------- */
 
+/* The pipeline is taken until later: do more of the scheduler's accesses wait for it by then, or does another
+ * event come first? */
+static bool may_change(const model_clock *c, uint32_t scheduler) {
+  const clock_queue *q = &c->queue[scheduler];
+  const clock_line *l = &q->accesses;
+  return q->events || !model_warps_oldest_first(&c->policy) ||
+         (l->unripe && (!l->soonest || l->next_ripe <= c->load_store));
+}
+
 static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
   clock_warp *w = &c->warps[number];
   uint64_t asked = cycle;
@@ -155,8 +164,8 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   s->mem->atomics.asked += w->repeats * s->mem->repeat_cost;
   s->l1_cycles += (double)(cycle - asked + busy);
   c->load_store = cycle + busy;
-  /* More accesses may wait for it by then. */
-  for (uint32_t i = 0; c->policy.kind != HD_SCHED_LRR && i < c->schedulers; i++) c->choice[i].stale = true;
+  for (uint32_t i = 0; c->policy.kind != HD_SCHED_LRR && i < c->schedulers; i++)
+    if (may_change(c, i)) c->choice[i].stale = true;
   if (w->event == EVENT_LOAD) {
     const bool joined = w->joined && w->loads;
     uint64_t *slot = &w->arrival[(joined ? w->loads - 1 : w->loads) % PACE_LOADS];

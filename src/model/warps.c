@@ -20,15 +20,18 @@ void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_
 }
 
 void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n) {
-  p->n_ctas = n;
+  uint32_t listed[WARPS_MAX_SCHEDULERS] = {0};
   for (uint32_t i = 0; i < n; i++) {
-    for (uint32_t s = 0; s < WARPS_MAX_SCHEDULERS; s++) p->by_age[s][i] = 0;
+    for (uint32_t s = 0; s < p->schedulers; s++) p->by_age[s][listed[s]] = 0;
     for (uint32_t k = 0; k < p->per_cta; k++) {
-      const uint32_t warp = ctas[i] * p->per_cta + k;
+      const uint32_t warp = ctas[i] * p->per_cta + k, s = p->scheduler[warp];
       p->rank[warp] = i * p->per_cta + k;
-      p->by_age[p->scheduler[warp]][i] |= UINT64_C(1) << warp / p->schedulers;
+      p->by_age[s][listed[s]] |= UINT64_C(1) << warp / p->schedulers;
     }
+    for (uint32_t s = 0; s < p->schedulers; s++) listed[s] += p->by_age[s][listed[s]] != 0;
   }
+  for (uint32_t s = 0; s < p->schedulers; s++)
+    if (listed[s] < CCWS_WARPS) p->by_age[s][listed[s]] = UINT64_MAX;
 }
 
 void model_warps_start(model_warps *p, uint32_t warp) {
@@ -71,17 +74,16 @@ uint32_t model_warps_turn(const model_warps *p, uint32_t warp) {
 uint32_t model_warps_oldest(const model_warps *p, uint32_t scheduler, uint64_t places) {
   const uint32_t last = p->last[scheduler];
   const bool in_turn = p->kind == HD_SCHED_OLDEST;
+  if (!(places & (places - 1))) return (uint32_t)__builtin_ctzll(places) * p->schedulers + scheduler;
   if (!in_turn && p->scheduler[last] == scheduler && places >> last / p->schedulers & 1) return last;
-  for (uint32_t i = 0; i < p->n_ctas; i++) {
-    const uint64_t own = places & p->by_age[scheduler][i];
-    if (!own) continue;
-    uint32_t warp = (uint32_t)__builtin_ctzll(own) * p->schedulers + scheduler;
-    if (!in_turn) return warp;
-    const uint32_t next = p->next[scheduler][p->cta[warp]];
-    const uint64_t behind = next < 64 ? own & ~UINT64_C(0) << next : 0;
-    return behind ? (uint32_t)__builtin_ctzll(behind) * p->schedulers + scheduler : warp;
-  }
-  return (uint32_t)__builtin_ctzll(places) * p->schedulers + scheduler;
+  const uint64_t *by_age = p->by_age[scheduler];
+  while (!(places & *by_age)) by_age++;
+  const uint64_t own = places & *by_age;
+  const uint32_t warp = (uint32_t)__builtin_ctzll(own) * p->schedulers + scheduler;
+  if (!in_turn || !(own & (own - 1))) return warp;
+  const uint32_t next = p->next[scheduler][p->cta[warp]];
+  const uint64_t behind = next < 64 ? own & ~UINT64_C(0) << next : 0;
+  return behind ? (uint32_t)__builtin_ctzll(behind) * p->schedulers + scheduler : warp;
 }
 
 /* ---- Who may load ----------------------------------------------------------------- */

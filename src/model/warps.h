@@ -39,9 +39,8 @@ typedef struct model_warps {
   uint32_t rank[CCWS_WARPS];     /* per warp, by age: the oldest is 0 */
   uint8_t scheduler[CCWS_WARPS]; /* per warp: its own */
   bool away[CCWS_WARPS];         /* per warp: not there, ended, or at a barrier */
-  uint32_t n_ctas;               /* on the SM */
-  /* Per scheduler, of the CTAs on the SM, the oldest first: its warps, bit k for warp k * schedulers + the
-   * scheduler. */
+  /* Per scheduler, of those CTAs on the SM that have warps of it, the oldest first: these warps, bit k for
+   * warp k * schedulers + the scheduler. All bits behind the last one. */
   uint64_t by_age[WARPS_MAX_SCHEDULERS][CCWS_WARPS];
   model_ccws *ccws; /* of this SM; NULL: another policy */
 } model_warps;
