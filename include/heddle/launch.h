@@ -154,7 +154,8 @@ typedef struct hd_check_options {
   size_t n_dispatchers;                /* HD_ASSUME_NO_WAITS: serial is added, under which a wait shows */
   uint64_t seed;                       /* of the first dispatcher; one more for each that follows */
   uint32_t resident;                   /* CTAs alive at once per SM; 4 when 0 */
-  bool no_reference;                   /* do not compare the original with reference.c */
+  bool no_reference;                   /* do not compare the original with reference.c; nor is it where
+                                          run.until leaves no time for that */
   bool no_race_check;                  /* do not look for tasks that read each other's output */
   uint32_t runs;                       /* hd_check_on: of the rewritten kernel; 3 when 0 */
 } hd_check_options;

@@ -29,6 +29,11 @@ void **launch_bytes_new(const hd_workload *w);
 void launch_bytes_free(const hd_workload *w, void **bytes); /* NULL is fine */
 uint64_t launch_bytes_total(const hd_workload *w);
 
+/* Before a time that is given (0: none), is there enough left for the reference, which nothing interrupts? It
+ * is taken for as long as twice the emulator's run, which began then: products of tensor cores are as fast
+ * there. */
+bool launch_has_time_for_reference(double began, double now, double until);
+
 enum { LAUNCH_POISON = 0xCD };
 /* Overwrite old contents, so that a byte that a run leaves unwritten shows. */
 void launch_poison(void *at, uint64_t bytes);

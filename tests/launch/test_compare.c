@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "launch/launch.h"
 #include "launch/placement.h"
 #include "launch/resolved.h"
 #include "workload/scratch.h"
@@ -129,6 +130,15 @@ static void sums_of_atomics_may_differ_within_their_tolerance(void **state) {
   close_bed(&b);
 }
 
+/* The reference of a product of matrices ran for a minute behind the end of an optimization's time. */
+static void a_reference_is_left_out_where_the_time_may_not_suffice(void **state) {
+  assert_true(launch_has_time_for_reference(100, 130, 0)); /* no time is given */
+  assert_true(launch_has_time_for_reference(100, 110, 130));
+  assert_false(launch_has_time_for_reference(100, 110, 129));
+  assert_false(launch_has_time_for_reference(100, 131, 130));
+  assert_true(launch_has_time_for_reference(100, 100, 100));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a winner is compared in every byte at the size it runs at",
@@ -136,6 +146,8 @@ int main(void) {
       BEHAVIOUR("one wrong byte is found wherever it lies", one_wrong_byte_is_found_wherever_it_lies),
       BEHAVIOUR("sums of atomics may differ within their tolerance",
                 sums_of_atomics_may_differ_within_their_tolerance),
+      BEHAVIOUR("a reference is left out where the time may not suffice",
+                a_reference_is_left_out_where_the_time_may_not_suffice),
   };
   return cmocka_run_group_tests_name("launch.compare", tests, setup, scratch_teardown);
 }

@@ -194,7 +194,8 @@ static void end_resident(launch *l, const resident *r) {
   if (!l->cooperative) emu_dispatch_retire(l->dispatcher, r->sm);
 }
 
-/* A turn for every CTA; those that are over leave. False: the launch is over. */
+/* A turn for every CTA until the launch's time is over; CTAs that are over leave. False: the launch is over.
+ */
 static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
   size_t kept = 0;
   uint64_t ran = 0;
@@ -202,7 +203,8 @@ static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
   for (size_t k = 0; k < alive->n; k++) {
     resident *r = &alive->data[k];
     const uint64_t clock = emu_unit_clock(r->cta);
-    ok = ok && step_unit(l->dispatcher, r);
+    ok = ok &&
+         (emu_is_late(l->grid) || step_unit(l->dispatcher, r)); /* the caller ends a launch that is late */
     ran += emu_unit_clock(r->cta) - clock;
     if (ok && emu_unit_lives(r->cta))
       alive->data[kept++] = *r;
