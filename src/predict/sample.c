@@ -468,16 +468,22 @@ static run_pace pace_of(const hd_replay_progress *p) {
   return (run_pace){a, (b - a) / (to - from), end - b};
 }
 
-/* How long a wave whose warps were cut would take; `all`: instructions of its tasks, `ran` of these. */
-static double uncut(const hd_replay_progress *p, double all, double ran) {
-  const hd_replay_mark *end = &p->marks[p->n - 1];
+/* How long a wave whose warps were cut would take; `all`: instructions of its tasks, `ran` of these.
+ * Schedulers that prefer the oldest let tasks end one after the other. Behind the last wave no others take
+ * their places: from the first task's end on the wave takes as much longer as it has more work. */
+static double uncut(const hd_replay_progress *p, double all, double ran, bool last) {
+  const hd_replay_mark *end = &p->marks[p->n - 1], *first = end;
   uint32_t b = 0, a = 0;
+  for (uint32_t i = 0; last && i < p->n && first == end; i++)
+    if (p->marks[i].ended) first = &p->marks[i];
   while (b + 1 < p->n && !p->marks[b + 1].ended && p->marks[b + 1].work < 0.9 * end->work) b++;
   while (a < b && p->marks[a].work < 0.4 * p->marks[b].work) a++;
   if (ran >= all || ran <= 0 || a >= b || p->marks[b].cycle <= p->marks[a].cycle)
     return ran > 0 ? end->cycle * all / ran : end->cycle;
   const double rate = (p->marks[b].work - p->marks[a].work) / (p->marks[b].cycle - p->marks[a].cycle);
-  return p->marks[b].cycle + (end->work * all / ran - p->marks[b].work) / rate;
+  const double more = all / ran;
+  return p->marks[b].cycle + (first->work * more - p->marks[b].work) / rate +
+         (end->cycle - first->cycle) * more;
 }
 
 /* Only the trace knows how much of long warps is cut off. */
@@ -535,6 +541,8 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
   hd_status st = p ? HD_OK : hd_nomem(d);
   const uint32_t n_parts = parts_of(l, &o->claims);
   const bool waves = !l->cut || goes_round(l, &o->claims);
+  /* Workers that find no task end before the first task does. */
+  const bool claim_each = o->claims.n_queues && !o->claims.agents;
   memset(out, 0, sizeof *out);
   for (uint32_t i = 0; st == HD_OK && i < n_parts; i++) {
     hd_counters c;
@@ -548,7 +556,8 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
     if (i + 1 == n_parts) cycles += c.cycles - p->marks[p->n - 1].cycle;
     if (!waves) {
       const double times = i ? 1 : (double)(uint64_t)(tasks / n);
-      cycles += times * uncut(p, n * l->instructions, (double)c.warp_instructions);
+      const bool last_wave = i + 1 == n_parts && !claim_each;
+      cycles += times * uncut(p, n * l->instructions, (double)c.warp_instructions, last_wave);
       continue;
     }
     const run_pace pace = pace_of(p);
