@@ -42,6 +42,7 @@ static void a_sample_predicts_the_whole(void **state) {
        3},                                            /* of whose L2 sectors most are the first tasks' */
       {"nw", "paper", "baseline", 2500000, 0.1, 0.1}, /* grids that grow and shrink */
       {"nw", "paper", "order=reverse", 2500000, 0.1, 0.1},
+      {"lps", "paper", "baseline", 6750000, 0.06, 0.3}, /* one wave, whose tasks end one after the other */
   };
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
