@@ -53,7 +53,8 @@ static void set_results(pace_builder *b, const model_inst *in, uint32_t first_re
 
 /* Issue it now. Returns when its result is there. */
 static uint64_t issue(pace_builder *b, const model_inst *in, uint32_t wavefronts) {
-  uint32_t n = in->n + in->refined + in->alu + in->imad, unit = in->unit, latency = b->latency[unit] + in->late;
+  uint32_t n = in->n + in->refined + in->alu + in->imad, unit = in->unit,
+           latency = b->latency[unit] + in->late;
   if (!n) return in->words ? b->joined : b->now;
   if (b->step.issue + n * b->issue > PACE_CHUNK && b->step.issue) pace_close_step(b, 0);
   double busy = in->n * b->cycles[unit];
