@@ -22,15 +22,15 @@ void model_warps_reset(model_warps *p, const hd_gpu *g, uint32_t places, uint32_
 void model_warps_order(model_warps *p, const uint32_t *ctas, uint32_t n) {
   uint32_t listed[WARPS_MAX_SCHEDULERS] = {0};
   for (uint32_t i = 0; i < n; i++) {
-    for (uint32_t s = 0; s < p->schedulers; s++) p->by_age[s][listed[s]] = 0;
+    for (uint32_t s = 0; s < WARPS_MAX_SCHEDULERS; s++) p->by_age[s][listed[s]] = 0;
     for (uint32_t k = 0; k < p->per_cta; k++) {
       const uint32_t warp = ctas[i] * p->per_cta + k, s = p->scheduler[warp];
       p->rank[warp] = i * p->per_cta + k;
       p->by_age[s][listed[s]] |= UINT64_C(1) << warp / p->schedulers;
     }
-    for (uint32_t s = 0; s < p->schedulers; s++) listed[s] += p->by_age[s][listed[s]] != 0;
+    for (uint32_t s = 0; s < WARPS_MAX_SCHEDULERS; s++) listed[s] += p->by_age[s][listed[s]] != 0;
   }
-  for (uint32_t s = 0; s < p->schedulers; s++)
+  for (uint32_t s = 0; s < WARPS_MAX_SCHEDULERS; s++)
     if (listed[s] < CCWS_WARPS) p->by_age[s][listed[s]] = UINT64_MAX;
 }
 
