@@ -200,9 +200,8 @@ static bool is_copy_wait(const hd_ptx_form *f) {
           (hd_ptx_form_has(f, HD_M_TRY_WAIT) || hd_ptx_form_has(f, HD_M_TEST_WAIT)));
 }
 
-/* ptxas writes MEMBAR.ALL.GPU before whatever other CTAs may see a release by, a cluster's too (CUDA 13,
- * sm_80, sm_90).
- */
+/* ptxas (CUDA 13, sm_80, sm_90) writes MEMBAR.ALL.GPU before whatever other CTAs may see a release by, those
+ * of a cluster too. */
 static bool releases(const hd_ptx_form *f, const hd_ptx_access *a) {
   if (f->flags & HD_OPF_CLUSTER_WIDE)
     return hd_ptx_form_has(f, HD_M_ARRIVE) && !hd_ptx_form_has(f, HD_M_RELAXED);

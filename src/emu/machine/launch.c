@@ -194,8 +194,7 @@ static void end_resident(launch *l, const resident *r) {
   if (!l->cooperative) emu_dispatch_retire(l->dispatcher, r->sm);
 }
 
-/* A turn for every CTA until the launch's time is over; CTAs that are over leave. False: the launch is over.
- */
+/* A turn for every CTA, until the launch's time is over; those that end leave. False: the launch is over. */
 static bool step_all(launch *l, residents *alive, emu_progress *p, bool *due) {
   size_t kept = 0;
   uint64_t ran = 0;
