@@ -34,6 +34,15 @@ hd_status record_add(recording *r, uint32_t launch, hd_diag *d) {
   return st == HD_OK ? hd_trace_finish(t, d) : st;
 }
 
+/* Are tasks of the traces other ones of the original? */
+static bool is_reordered(const hd_resolved *plans) {
+  for (uint32_t k = 0; plans && k < plans->code->n_kernels; k++) {
+    const hd_plan *p = &plans->kernels[k].plan;
+    if (p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE || p->shape.loop) return true;
+  }
+  return false;
+}
+
 hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
                       const record_options *how, recording **out, hd_diag *d) {
   const hd_workload *w = code->workload;
@@ -44,12 +53,14 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
   r->threads = run.threads = run.threads ? run.threads : hd_cpu_count();
   r->timed = o->timed;
   r->before = how->before;
+  r->reordered = is_reordered(plans);
   pthread_mutex_init(&r->lock, NULL);
   hd_status st = how->contents ? runner_open_with(&r->r, code, plans, &run, HD_CHECK_BOUNDS, how->contents, d)
                                : runner_open(&r->r, code, plans, &run, HD_CHECK_BOUNDS, d);
   r->traces = calloc((size_t)w->n_launches + 1, sizeof *r->traces);
   r->own = calloc((size_t)w->n_launches + 1, sizeof *r->own);
-  if (st == HD_OK && (!r->traces || !r->own)) st = hd_nomem(d);
+  r->counted = calloc((size_t)w->n_launches + 1, sizeof *r->counted);
+  if (st == HD_OK && (!r->traces || !r->own || !r->counted)) st = hd_nomem(d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
     if (!how->like || how->like[i] == i) st = record_add(r, i, d);
   for (uint32_t i = 0; st == HD_OK && how->like && i < w->n_launches; i++)
@@ -68,6 +79,7 @@ void record_close(recording *r) {
     if (r->own[i]) hd_trace_destroy(r->traces[i]);
   free(r->traces);
   free(r->own);
+  free(r->counted);
   if (r->r.w) runner_close(&r->r);
   pthread_mutex_destroy(&r->lock);
   free(r);
@@ -103,5 +115,20 @@ hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uin
   }
   if (st != HD_OK) r->broken = st;
   free(left);
+  return st;
+}
+
+hd_status record_count(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, double *out,
+                       hd_diag *d) {
+  const hd_wl_launch *l = &r->r.w->launches[launch];
+  hd_trace *t;
+  hd_status st = hd_trace_create(l->grid, l->block, r->threads, 0, &t, d);
+  if (st != HD_OK) return st;
+  hd_trace_allow_gaps(t);
+  if (r->before) states_restore(r->before, launch, &r->r);
+  st = runner_run_some(&r->r, launch, hd_trace_hooks(t), tasks, n, UINT64_MAX, r->threads, d);
+  if (st == HD_OK) st = hd_trace_finish(t, d);
+  *out = st == HD_OK ? (double)hd_trace_get_info(t).warp_instructions : 0;
+  hd_trace_destroy(t);
   return st;
 }

@@ -40,6 +40,8 @@ typedef struct recording {
   hd_status broken;     /* why tasks broke off, some in their traces in part; HD_OK: none did */
   hd_trace **traces;    /* per launch, with gaps; a launch that has none of its own has another's */
   bool *own;            /* per launch */
+  double *counted;      /* per launch: survey_compare's; 0: not known yet */
+  bool reordered;       /* a plan's order or binding is in the traces: their tasks are not the originals' */
   const states *before; /* of launches; NULL: they do not matter */
   pthread_mutex_t lock; /* one thread at a time asks which tasks there are, and records; replays go on */
 } recording;
@@ -64,6 +66,9 @@ void record_close(recording *r); /* NULL is fine */
 hd_status record_add(recording *r, uint32_t launch, hd_diag *d);
 /* These tasks of a launch are in its trace from then on; no warp runs more than `most` instructions. */
 hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, uint64_t most,
+                       hd_diag *d);
+/* Instructions of warps in these tasks, run to their ends; the launch's trace stays as it is. */
+hd_status record_count(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, double *out,
                        hd_diag *d);
 bool record_has(const recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n);
 

@@ -106,11 +106,14 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   return st;
 }
 
-/* The launch's tasks are recorded as far as they are not, and replayed. */
+/* The launch's tasks are recorded as far as they are not, and replayed. Where tasks are cut, a plan's own
+ * ones tell how much of them is missing: divided warps issue more. */
 static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, uint32_t launch,
                                 const hd_gpu *g, const hd_replay_options *o, hd_counters *out, hd_diag *d) {
   const sample_launch *l = &s->sample->launches[launch];
+  sample_launch own = *l;
   const hd_trace *t = r->traces[launch];
+  double work = 1;
   uint64_t *tasks, n;
   hd_status st = sample_tasks(l, o, hd_trace_tasks(t), &tasks, &n, d);
   if (st != HD_OK) return st;
@@ -119,10 +122,13 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
     r->r.until = s->run.until;
     st = record_tasks(r, launch, tasks, n, l->most, d);
   }
+  if (st == HD_OK && r != s->recording && (l->cut || l->varied))
+    st = survey_compare(s->recording, r, launch, l->instructions, &work, d);
+  own.instructions *= work;
   pthread_mutex_unlock(&r->lock);
   free(tasks);
   if (st != HD_OK) return st;
-  return l->n_parts ? sample_replay(l, m, g, t, o, out, d) : hd_model_replay(m, t, o, out, d);
+  return l->n_parts ? sample_replay(&own, m, g, t, o, out, d) : hd_model_replay(m, t, o, out, d);
 }
 
 /* The thresholds that the SMs have, beside the code: in a register of the caches; or each its own, where they

@@ -6,8 +6,10 @@ enum {
   FAR_MORE = 4,     /* where one of the first has so many times the mean's work */
   SECTORS = 8,      /* that cost as much as an access */
   INSTRUCTIONS = 4, /* of a warp, that cost as much as an access */
+  COMPARED = 4,     /* tasks of a plan and of the original */
 };
-static const uint64_t survey_instructions = 40000000; /* of warps; a survey ends after them */
+static const uint64_t survey_instructions = 40000000;  /* of warps; a survey ends after them */
+static const uint64_t compared_instructions = 8000000; /* of warps; so many are compared at most */
 
 double sample_units_of(const hd_trace_info *info) {
   return (double)(info->warp_accesses + info->shared_accesses) + (double)info->sectors / SECTORS +
@@ -90,4 +92,29 @@ hd_status survey_look_closer(recording *r, uint32_t launch, survey *out, hd_diag
   for (uint64_t i = 0; i < MANY; i++)
     out->at[i / CLOSER] += (double)hd_trace_task_instructions(t, tasks[i]) / CLOSER;
   return HD_OK;
+}
+
+/* Instructions of the tasks that are compared. */
+static hd_status count(recording *r, uint32_t launch, uint64_t n, uint64_t all, hd_diag *d) {
+  uint64_t tasks[COMPARED];
+  if (r->counted[launch] > 0) return HD_OK;
+  for (uint64_t i = 0; i < n; i++) tasks[i] = surveyed_task(i, n, all);
+  return record_count(r, launch, tasks, n, &r->counted[launch], d);
+}
+
+hd_status survey_compare(recording *original, recording *changed, uint32_t launch, double instructions,
+                         double *out, hd_diag *d) {
+  const uint64_t all = hd_trace_tasks(original->traces[launch]);
+  const double most = (double)compared_instructions / (instructions > 1 ? instructions : 1);
+  uint64_t n = most < COMPARED ? (uint64_t)most : COMPARED;
+  if (n > all) n = all;
+  *out = 1;
+  if (!n || changed->reordered) return HD_OK;
+  hd_status st = count(changed, launch, n, all, d);
+  pthread_mutex_lock(&original->lock);
+  if (st == HD_OK) st = count(original, launch, n, all, d);
+  pthread_mutex_unlock(&original->lock);
+  if (st == HD_OK && changed->counted[launch] > 0 && original->counted[launch] > 0)
+    *out = changed->counted[launch] / original->counted[launch];
+  return st;
 }

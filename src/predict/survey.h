@@ -30,4 +30,10 @@ hd_status survey_take(recording *r, uint32_t launch, const hd_gpu *g, survey *ou
 /* After that: varied tasks are surveyed once more, closer and part by part. */
 hd_status survey_look_closer(recording *r, uint32_t launch, survey *out, hd_diag *d);
 
+/* What a plan's tasks take, as a multiple of the originals', which have so many instructions on average: from
+ * a few that both run to their ends. 1 where these would be too long, or are not the same tasks. The caller
+ * holds the lock of `changed`. */
+hd_status survey_compare(recording *original, recording *changed, uint32_t launch, double instructions,
+                         double *out, hd_diag *d);
+
 #endif

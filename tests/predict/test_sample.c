@@ -43,6 +43,7 @@ static void a_sample_predicts_the_whole(void **state) {
       {"nw", "paper", "baseline", 2500000, 0.1, 0.1}, /* grids that grow and shrink */
       {"nw", "paper", "order=reverse", 2500000, 0.1, 0.1},
       {"lps", "paper", "baseline", 6750000, 0.06, 0.3}, /* one wave, whose tasks end one after the other */
+      {"lps", "paper", "threads=cta:col", 6750000, 0.06, 0.3}, /* whose warps, more divided, run 8% more */
   };
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
