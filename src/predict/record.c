@@ -38,7 +38,8 @@ hd_status record_add(recording *r, uint32_t launch, hd_diag *d) {
 static bool is_reordered(const hd_resolved *plans) {
   for (uint32_t k = 0; plans && k < plans->code->n_kernels; k++) {
     const hd_plan *p = &plans->kernels[k].plan;
-    if (p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE || p->shape.loop) return true;
+    const bool regrouped = p->threads.kind != HD_ORDER_ROW && !p->threads_in_cta;
+    if (regrouped || p->order.kind != HD_ORDER_ROW || p->bind != HD_BIND_NONE || p->shape.loop) return true;
   }
   return false;
 }

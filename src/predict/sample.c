@@ -468,22 +468,37 @@ static run_pace pace_of(const hd_replay_progress *p) {
   return (run_pace){a, (b - a) / (to - from), end - b};
 }
 
+/* The first mark by which so many tasks have ended; the last one where fewer do. */
+static const hd_replay_mark *mark_of_end(const hd_replay_progress *p, uint64_t ended) {
+  uint32_t i = 0;
+  while (i + 1 < p->n && p->marks[i].ended < ended) i++;
+  return &p->marks[i];
+}
+
+/* From the end of the first task of the last wave on: no others take the places of those that end, so that
+ * the wave takes `more` times as long, as tasks do. Those that start later, claimed from another SM's queue,
+ * end as much later, however long they are. */
+static double last_ends(const hd_replay_progress *p, double more) {
+  const hd_replay_mark *end = &p->marks[p->n - 1], *started = p->marks;
+  const hd_replay_mark *first = mark_of_end(p, 1), *prompt = mark_of_end(p, p->marks[0].started);
+  while (started < end && started->started < end->started) started++;
+  const double rest = end->cycle - prompt->cycle, late = started->cycle < rest ? started->cycle : rest;
+  return (prompt->cycle - first->cycle + rest - late) * more + late;
+}
+
 /* How long a wave whose warps were cut would take; `all`: instructions of its tasks, `ran` of these.
- * Schedulers that prefer the oldest let tasks end one after the other. Behind the last wave no others take
- * their places: from the first task's end on the wave takes as much longer as it has more work. */
+ * Schedulers that prefer the oldest let tasks end one after the other. */
 static double uncut(const hd_replay_progress *p, double all, double ran, bool last) {
-  const hd_replay_mark *end = &p->marks[p->n - 1], *first = end;
+  const hd_replay_mark *end = &p->marks[p->n - 1];
   uint32_t b = 0, a = 0;
-  for (uint32_t i = 0; last && i < p->n && first == end; i++)
-    if (p->marks[i].ended) first = &p->marks[i];
   while (b + 1 < p->n && !p->marks[b + 1].ended && p->marks[b + 1].work < 0.9 * end->work) b++;
-  while (a < b && p->marks[a].work < 0.4 * p->marks[b].work) a++;
+  const bool starting = p->marks[b].started < end->started; /* the rate grows, as it does in what `until` has */
+  while (!starting && a < b && p->marks[a].work < 0.4 * p->marks[b].work) a++;
   if (ran >= all || ran <= 0 || a >= b || p->marks[b].cycle <= p->marks[a].cycle)
     return ran > 0 ? end->cycle * all / ran : end->cycle;
   const double rate = (p->marks[b].work - p->marks[a].work) / (p->marks[b].cycle - p->marks[a].cycle);
-  const double more = all / ran;
-  return p->marks[b].cycle + (first->work * more - p->marks[b].work) / rate +
-         (end->cycle - first->cycle) * more;
+  const double more = all / ran, until = last ? mark_of_end(p, 1)->work : end->work;
+  return p->marks[b].cycle + (until * more - p->marks[b].work) / rate + (last ? last_ends(p, more) : 0);
 }
 
 /* Only the trace knows how much of long warps is cut off. */
@@ -541,8 +556,6 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
   hd_status st = p ? HD_OK : hd_nomem(d);
   const uint32_t n_parts = parts_of(l, &o->claims);
   const bool waves = !l->cut || goes_round(l, &o->claims);
-  /* Workers that find no task end before the first task does. */
-  const bool claim_each = o->claims.n_queues && !o->claims.agents;
   memset(out, 0, sizeof *out);
   for (uint32_t i = 0; st == HD_OK && i < n_parts; i++) {
     hd_counters c;
@@ -556,7 +569,7 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
     if (i + 1 == n_parts) cycles += c.cycles - p->marks[p->n - 1].cycle;
     if (!waves) {
       const double times = i ? 1 : (double)(uint64_t)(tasks / n);
-      const bool last_wave = i + 1 == n_parts && !claim_each;
+      const bool last_wave = i + 1 == n_parts;
       cycles += times * uncut(p, n * l->instructions, (double)c.warp_instructions, last_wave);
       continue;
     }
