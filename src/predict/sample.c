@@ -475,6 +475,9 @@ static const hd_replay_mark *mark_of_end(const hd_replay_progress *p, uint64_t e
   return &p->marks[i];
 }
 
+/* Have all tasks places of their own, with none that comes after another? */
+static bool all_at_once(const hd_replay_progress *p) { return p->marks[p->n - 1].started <= p->places; }
+
 /* From the end of the first task of the last wave on: no others take the places of those that end, so that
  * the wave takes `more` times as long, as tasks do. Those that start later, claimed from another SM's queue,
  * end as much later, however long they are. */
@@ -482,8 +485,9 @@ static double last_ends(const hd_replay_progress *p, double more) {
   const hd_replay_mark *end = &p->marks[p->n - 1], *started = p->marks;
   const hd_replay_mark *first = mark_of_end(p, 1), *prompt = mark_of_end(p, p->marks[0].started);
   while (started < end && started->started < end->started) started++;
-  const double rest = end->cycle - prompt->cycle, late = started->cycle < rest ? started->cycle : rest;
-  return (prompt->cycle - first->cycle + rest - late) * more + late;
+  const double rest = all_at_once(p) ? end->cycle - prompt->cycle : 0;
+  const double late = started->cycle < rest ? started->cycle : rest;
+  return (end->cycle - first->cycle - late) * more + late;
 }
 
 /* How long a wave whose warps were cut would take; `all`: instructions of its tasks, `ran` of these.
@@ -492,7 +496,8 @@ static double uncut(const hd_replay_progress *p, double all, double ran, bool la
   const hd_replay_mark *end = &p->marks[p->n - 1];
   uint32_t b = 0, a = 0;
   while (b + 1 < p->n && !p->marks[b + 1].ended && p->marks[b + 1].work < 0.9 * end->work) b++;
-  const bool starting = p->marks[b].started < end->started; /* the rate grows, as it does in what `until` has */
+  /* While tasks start the rate grows, and so it does in the work until the first of them ends. */
+  const bool starting = all_at_once(p) && p->marks[b].started < end->started;
   while (!starting && a < b && p->marks[a].work < 0.4 * p->marks[b].work) a++;
   if (ran >= all || ran <= 0 || a >= b || p->marks[b].cycle <= p->marks[a].cycle)
     return ran > 0 ? end->cycle * all / ran : end->cycle;
