@@ -89,7 +89,7 @@ static void put_figures(const hd_gpu *g, bool clock, hd_buf *out) {
                                      : ", and were not compared with such a GPU. On");
   hd_buf_puts(out,
               clock ? " an H100 it was off by 11% (mean of 71 default launches), and right about the sign of "
-                      "93% of plans' effects over 5% (docs/decisions/clock.md).\n"
+                      "91% of plans' effects over 5% (docs/decisions/clock.md).\n"
                     : " an H100 they are right about the sign of 47% of plans' effects over 5% "
                       "(docs/decisions/clock.md).\n");
 }

@@ -27,8 +27,8 @@ Launches cost nothing where the file does not say what they cost, and no other G
 [units] there are bounds alone:
 
   $ for gpu in h100 gtx580 ./plain.toml; do heddle simulate copy-row --size tiny --gpu $gpu | sed -n '/^Times/,$p'; done
-  Times are by a clock: on an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 93% of plans' effects over 5% (docs/decisions/clock.md).
-  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 93% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock: on an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
   The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
   Times are bounds, those of the busiest resource: on an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).
   The file of plain has no [units], which a clock needs.

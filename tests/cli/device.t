@@ -58,9 +58,9 @@ them so.
   $ heddle time copy-col --size tiny --device model:h100 --plan order=col --repetitions 2 --no-counters | sed -n '3p;7,$p' | sed 's/ *$//'
   plan       predicted us  speedup  99% interval
   
-  Times are by a clock: on an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 93% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock: on an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
   $ heddle time copy-col --size tiny --device model:gtx580 --repetitions 1 --no-counters | sed -n '/^Times/,$p'
-  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 93% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
   The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
   $ for gpu in h100 gtx580; do for w in copy-col atax bfs; do heddle time $w --size tiny --device model:$gpu --repetitions 1 --json | jq '.rows[0].median_us'; heddle simulate $w --size tiny --gpu $gpu --exact --json | jq .time_us; done; done | uniq -c | sed 's/[0-9.]*$/us/'
         2 us

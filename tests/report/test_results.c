@@ -163,7 +163,7 @@ static void a_simulation_is_all_its_counters(void **state) {
 }
 
 #define FIGURES                                                                                              \
-  " an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 93% of plans' "     \
+  " an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' "     \
   "effects over 5% (docs/decisions/clock.md).\n"
 #define NO_LAUNCH                                                                                            \
   "The file of other has no [launch]: what launches take beside their CTAs' work counts as nothing.\n"
