@@ -18,6 +18,7 @@ enum {
   APPLICATION_ID = 0x68656464, /* "hedd": marks our databases */
   VERSION = 3,                 /* 1 had neither sizes nor tables of orders, 2 nothing assumed */
   BUSY_MS = 10000,             /* others hold the lock for one statement at a time */
+  RETRY_MS = 5,
 };
 
 struct hd_store {
@@ -190,6 +191,17 @@ static hd_status refuse_network(const hd_store *s, hd_diag *d) {
   return HD_OK;
 }
 
+/* SQLite does not wait for those that hold the lock while the kind of the journal changes. */
+static hd_status use_log(hd_store *s, unsigned milliseconds, hd_diag *d) {
+  for (unsigned waited = 0;; waited += RETRY_MS) {
+    const hd_status st =
+        run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF",
+                "open the store", d);
+    if (st == HD_OK || (sqlite3_errcode(s->db) & 0xff) != SQLITE_BUSY || waited >= milliseconds) return st;
+    sqlite3_sleep(RETRY_MS);
+  }
+}
+
 hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store **out, hd_diag *d) {
   *out = NULL;
   hd_store *s = calloc(1, sizeof *s);
@@ -216,9 +228,7 @@ hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     st = check_version(s, d);
   }
-  if (st == HD_OK)
-    st = run_sql(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF",
-                 "open the store", d);
+  if (st == HD_OK) st = use_log(s, milliseconds < BUSY_MS ? milliseconds : BUSY_MS, d);
   if (st != HD_OK) {
     hd_store_close(s);
     return st;
