@@ -520,27 +520,6 @@ static void what_is_no_store_is_left_alone(void **state) {
   assert_int_equal(hd_store_open("/no/such/folder/v.db", &s, &d), HD_ERR_IO);
 }
 
-/* Each round a new file, whose journal all of them change. */
-static void many_processes_open_a_new_store_at_once(void **state) {
-  enum { ROUNDS = 20, PROCESSES = 8 };
-  for (unsigned round = 0; round < ROUNDS; round++) {
-    pid_t child[PROCESSES];
-    int status, failed = 0;
-    remove_files();
-    for (unsigned p = 0; p < PROCESSES; p++) {
-      child[p] = fork();
-      if (child[p] != 0) continue;
-      hd_store *s;
-      if (hd_store_open(path, &s, NULL) != HD_OK) _exit(1);
-      hd_store_close(s);
-      _exit(0);
-    }
-    for (unsigned p = 0; p < PROCESSES; p++)
-      failed += waitpid(child[p], &status, 0) != child[p] || status != 0;
-    if (failed) fail_msg("round %u: %d of %d processes could not open it", round, failed, PROCESSES);
-  }
-}
-
 static void many_processes_write_at_once(void **state) {
   enum { PROCESSES = 6, EACH = 25 };
   pid_t child[PROCESSES];
@@ -612,7 +591,6 @@ int main(void) {
       cmocka_unit_test(an_export_imports_elsewhere_and_newer_verdicts_stay),
       cmocka_unit_test(a_bad_import_changes_nothing),
       cmocka_unit_test(what_is_no_store_is_left_alone),
-      cmocka_unit_test(many_processes_open_a_new_store_at_once),
       cmocka_unit_test(many_processes_write_at_once),
       cmocka_unit_test(a_verdict_without_sense_is_not_kept),
       cmocka_unit_test(a_locked_store_is_waited_for_as_long_as_the_caller_says),
