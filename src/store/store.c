@@ -224,11 +224,12 @@ hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store
                       NULL) != SQLITE_OK)
     st = s->db ? sql_error(s, "open the store", d) : hd_nomem(d);
   if (st == HD_OK) {
-    sqlite3_busy_timeout(s->db, (int)(milliseconds < BUSY_MS ? milliseconds : BUSY_MS));
+    if (milliseconds > BUSY_MS) milliseconds = BUSY_MS;
+    sqlite3_busy_timeout(s->db, (int)milliseconds);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     st = check_version(s, d);
   }
-  if (st == HD_OK) st = use_log(s, milliseconds < BUSY_MS ? milliseconds : BUSY_MS, d);
+  if (st == HD_OK) st = use_log(s, milliseconds, d);
   if (st != HD_OK) {
     hd_store_close(s);
     return st;
