@@ -29,16 +29,19 @@ typedef struct row {
   const char *refused; /* why no plan can touch it; NULL: not asked, or some can */
   const char *folder;  /* of the launch that was recorded and stands for most time; NULL: none */
   double folder_seconds;
-  unsigned long launches, steered, saved; /* nanoseconds */
-  unsigned long nodes;                    /* of executable graphs, that are steered */
+  unsigned long launches, steered, early, saved; /* saved: nanoseconds */
+  unsigned long nodes;                           /* of executable graphs, that are steered */
 } row;
 typedef HD_VEC(row) rows;
 
 const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->why[0]) return k->why;
   const bool steers = atomic_load(&k->variants) || atomic_load(&k->levers);
+  const unsigned long early = atomic_load(&k->early);
   if (m->why && !steers) return m->why;
   if (k->tuned && !k->speedup) return k->tuned;
+  if (early && atomic_load(&k->steered) + early >= atomic_load(&k->launches))
+    return "the rewritten kernel was not ready yet";
   return steers ? "other launches or memory, graphs, or more streams at once than have room" : "no verdict";
 }
 
@@ -63,6 +66,7 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
       r->folder_seconds = s->seconds * (double)s->launches;
     }
   r->steered += steered;
+  r->early += atomic_load(&k->early);
   r->saved += atomic_load(&((run_kernel *)(uintptr_t)k)->saved);
   if (steered || k->speedup || atomic_load(&k->nodes)) r->plan = k->plan;
   if (k->speedup) r->speedup = k->speedup;
@@ -114,11 +118,12 @@ static void put_string(hd_buf *b, const char *key, const char *text) {
 }
 
 static void print_json(const rows *list, const row *all, hd_buf *b) {
-  hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"saved\": %.9g, \"kernels\": [", all->launches,
-                all->steered, (double)all->saved * 1e-9);
+  hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"early\": %lu, \"saved\": %.9g, \"kernels\": [",
+                all->launches, all->steered, all->early, (double)all->saved * 1e-9);
   for (size_t k = 0; k < list->n; k++) {
     const row *r = &list->data[k];
     hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
+    if (r->early) hd_buf_printf(b, ", \"early\": %lu", r->early);
     put_string(b, "kernel", r->name);
     if (r->nodes) hd_buf_printf(b, ", \"nodes\": %lu", r->nodes);
     if (r->seconds > 0) hd_buf_printf(b, ", \"seconds\": %.9g", r->seconds);
@@ -184,6 +189,7 @@ void run_report(void) {
   for (size_t k = 0; k < list.n; k++) {
     all.launches += list.data[k].launches;
     all.steered += list.data[k].steered;
+    all.early += list.data[k].early;
     all.saved += list.data[k].saved;
   }
   write_report(run_settings.report, print_json, &list, &all);

@@ -155,6 +155,7 @@ struct run_kernel {
   const char *tuned; /* what came of tuning, where the original stays; static. NULL: it was not tried */
   double speedup;    /* of that, where it was found in this process; 0: it was not */
   atomic_ulong launches, steered, saved; /* saved: nanoseconds, of those that were steered */
+  atomic_ulong early;                    /* before the rewritten kernel was ready in their context */
   atomic_ulong nodes;                    /* of executable graphs that are steered by plans with states */
   double seconds;                        /* of those launches that were timed, and how many they are */
   unsigned long timed;                   /* under the lock of times.c */

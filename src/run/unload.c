@@ -74,6 +74,7 @@ static void add_up(const run_module *m, const run_kernel *k) {
   atomic_fetch_add(&g->launches, launches);
   atomic_fetch_add(&g->nodes, nodes);
   atomic_fetch_add(&g->steered, steered);
+  atomic_fetch_add(&g->early, atomic_load(&((run_kernel *)(uintptr_t)k)->early));
   atomic_fetch_add(&g->saved, atomic_load(&((run_kernel *)(uintptr_t)k)->saved));
   if (steered || nodes) memcpy(g->plan, k->plan, sizeof g->plan);
   if (steered < launches) snprintf(g->why, sizeof g->why, "%s", run_why(m, k));

@@ -25,8 +25,10 @@ static void work(int id, bool *ok) {
 }
 
 int main() {
-  bool ok[8] = {};
+  bool ok[8] = {}, alone = false;
   std::vector<std::thread> threads;
+  work(9, &alone);
+  CHECK(alone);
   for (int k = 0; k < 8; k++) threads.emplace_back(work, k + 1, &ok[k]);
   for (auto &t : threads) t.join();
   for (int k = 0; k < 8; k++) CHECK(ok[k]);
