@@ -135,6 +135,15 @@ typedef enum hd_sreg_kind {
 
 HD_API hd_sreg_kind hd_ptx_sreg_kind(uint32_t sreg); /* HD_SR_... */
 
+/* Registers of kind HD_SRK_SCHEDULE that tell the time and nothing else. */
+typedef enum hd_sreg_clock {
+  HD_CLOCK_NONE = 0,
+  HD_CLOCK_SM,    /* cycles of the SM: %clock, %clock_hi, %clock64 */
+  HD_CLOCK_TIMER, /* nanoseconds of the device: %globaltimer, and its halves */
+} hd_sreg_clock;
+
+HD_API hd_sreg_clock hd_ptx_sreg_clock(uint32_t sreg);
+
 /* ---- Accesses to memory --------------------------------------------------- */
 
 /* Where an address points; bits, so that several can be asked for. */

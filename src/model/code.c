@@ -216,9 +216,7 @@ enum { CLOCK_LATE = 20 };
 static bool looks_at_clock(const hd_ptx_module *m, const hd_ptx_stmt *s) {
   if (m->forms[s->form].op != HD_OP_MOV || s->n_opnds != 2) return false;
   const hd_ptx_opnd *from = &m->opnds[s->first_opnd + 1];
-  if (from->kind != HD_O_SREG) return false;
-  const uint32_t id = m->syms[from->sym].index;
-  return id == HD_SR_CLOCK || id == HD_SR_CLOCK_HI || id == HD_SR_CLOCK64;
+  return from->kind == HD_O_SREG && hd_ptx_sreg_clock(m->syms[from->sym].index) == HD_CLOCK_SM;
 }
 
 static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *in) {

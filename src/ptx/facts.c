@@ -108,3 +108,15 @@ static const uint8_t sregs[HD_SR_COUNT] = {
 hd_sreg_kind hd_ptx_sreg_kind(uint32_t sreg) {
   return sreg < HD_SR_COUNT ? (hd_sreg_kind)sregs[sreg] : HD_SRK_UNKNOWN;
 }
+
+hd_sreg_clock hd_ptx_sreg_clock(uint32_t sreg) {
+  switch (sreg) {
+  case HD_SR_CLOCK:
+  case HD_SR_CLOCK_HI:
+  case HD_SR_CLOCK64: return HD_CLOCK_SM;
+  case HD_SR_GLOBALTIMER:
+  case HD_SR_GLOBALTIMER_LO:
+  case HD_SR_GLOBALTIMER_HI: return HD_CLOCK_TIMER;
+  default: return HD_CLOCK_NONE;
+  }
+}

@@ -27,17 +27,9 @@ typedef struct clock_search {
   bool any, changed;
 } clock_search;
 
-bool rewrite_is_clock(uint32_t sreg) {
-  static const uint16_t clocks[] = {HD_SR_CLOCK,       HD_SR_CLOCK_HI,       HD_SR_CLOCK64,
-                                    HD_SR_GLOBALTIMER, HD_SR_GLOBALTIMER_LO, HD_SR_GLOBALTIMER_HI};
-  for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
-    if (clocks[i] == sreg) return true;
-  return false;
-}
-
 static bool is_no_clock(void *ctx, const hd_ptx_leaf *leaf) {
   const hd_ptx_sym *y = &((const hd_ptx_module *)ctx)->syms[leaf->sym];
-  return y->kind != HD_SYM_SREG || !rewrite_is_clock(y->index);
+  return y->kind != HD_SYM_SREG || !hd_ptx_sreg_clock(y->index);
 }
 
 static void tell(void *ctx, uint32_t reg) {

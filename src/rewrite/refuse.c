@@ -52,7 +52,7 @@ static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
     rewrite_scan_refuse(s, HD_REFUSE_CTAID_IN_FUNC, st,
                         "%clusterid is read in a function that is not inlined");
   if (kind == HD_SRK_CLUSTER && s->clusters) return;
-  if (rewrite_is_clock(id) && rewrite_hides_clocks(s)) return;
+  if (hd_ptx_sreg_clock(id) && rewrite_hides_clocks(s)) return;
   if (kind < sizeof sreg_rules / sizeof *sreg_rules && sreg_rules[kind].why)
     rewrite_scan_refuse(s, sreg_rules[kind].kind, st, sreg_rules[kind].why);
 }

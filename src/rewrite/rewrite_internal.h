@@ -153,7 +153,6 @@ bool rewrite_is_whole(const hd_cfg *g);
 
 /* clock.c: clocks that the kernel and its functions read decide for how long threads wait, and nothing else.
  * Found out once; true when memory runs out, which is refused. */
-bool rewrite_is_clock(uint32_t sreg);
 bool rewrite_hides_clocks(rewrite_scan *s);
 
 /* waits/waits.c: refuses loops of the kernel and of its functions that may wait for another CTA's write.

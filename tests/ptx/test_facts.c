@@ -448,6 +448,13 @@ static void every_special_register_has_a_kind(void **state) {
   assert_int_equal(hd_ptx_sreg_kind(HD_SR_PM7_64), HD_SRK_SCHEDULE);
   assert_int_equal(hd_ptx_sreg_kind(HD_SR_ENVREG31), HD_SRK_DRIVER);
   assert_int_equal(hd_ptx_sreg_kind(HD_SR_NTID), HD_SRK_LAUNCH);
+  for (uint32_t i = 0; i < HD_SR_COUNT; i++)
+    if (hd_ptx_sreg_clock(i) && hd_ptx_sreg_kind(i) != HD_SRK_SCHEDULE) fail_msg("special register %u", i);
+  assert_int_equal(hd_ptx_sreg_clock(HD_SR_CLOCK_HI), HD_CLOCK_SM);
+  assert_int_equal(hd_ptx_sreg_clock(HD_SR_CLOCK64), HD_CLOCK_SM);
+  assert_int_equal(hd_ptx_sreg_clock(HD_SR_GLOBALTIMER_LO), HD_CLOCK_TIMER);
+  assert_int_equal(hd_ptx_sreg_clock(HD_SR_SMID), HD_CLOCK_NONE);
+  assert_int_equal(hd_ptx_sreg_clock(HD_SR_COUNT), HD_CLOCK_NONE);
   assert_int_equal(hd_ptx_sreg_kind(HD_SR_TOTAL_SMEM_SIZE), HD_SRK_SHARED_SIZE);
 }
 

@@ -126,11 +126,6 @@ bool emu_reg(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint3
 
 /* ---- Special registers ------------------------------------------------------------------------ */
 
-static bool is_clock(unsigned id) {
-  return id == HD_SR_CLOCK || id == HD_SR_CLOCK_HI || id == HD_SR_CLOCK64 || id == HD_SR_GLOBALTIMER ||
-         id == HD_SR_GLOBALTIMER_LO || id == HD_SR_GLOBALTIMER_HI;
-}
-
 /* Performance counters, and registers that the driver or the tool chain sets, but for the workspace of
  * cooperative launches. */
 static bool is_unknowable(const char *name, unsigned id) {
@@ -148,7 +143,7 @@ static bool special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
   const unsigned id = sym->index;
   if (id == HD_SR_NONE || id >= HD_SR_COUNT)
     return emu_refuse(fn, s, "special register %s is unknown", sym->name);
-  if (is_clock(id)) return emu_refuse(fn, s, "%s is read by mov alone", sym->name);
+  if (hd_ptx_sreg_clock(id)) return emu_refuse(fn, s, "%s is read by mov alone", sym->name);
   if (is_unknowable(sym->name, id)) return emu_refuse(fn, s, "%s is not emulated", sym->name);
   const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC;
   if (bits != (wide ? 64u : 32u)) return emu_refuse(fn, s, "%s is read as %u bits", sym->name, bits);
