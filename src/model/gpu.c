@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/warps.h"
 #include "text/toml.h"
 
 /* ---- The keys of a GPU file --------------------------------------------------- */
@@ -23,15 +24,6 @@ typedef struct key {
   bool optional;            /* 0 where the file does not have it */
 } key;
 
-static const char *const scheduler_words[] = {
-    [HD_SCHED_LRR] = "lrr",
-    [HD_SCHED_GTO] = "gto",
-    [HD_SCHED_TWO_LEVEL] = "two-level",
-    [HD_SCHED_CCWS] = "ccws",
-    [HD_SCHED_PRIORITY] = "priority",
-    [HD_SCHED_OLDEST] = "oldest",
-    NULL,
-};
 static const char *const dispatch_words[] = {
     [HD_DISPATCH_ROUND_ROBIN] = "round-robin",
     [HD_DISPATCH_DEMAND] = "demand",
@@ -56,7 +48,7 @@ static const key keys[] = {
     {"sm", "warps", KEY_U32, AT(max_warps), 1, 64, NULL},
     {"sm", "threads", KEY_U32, AT(max_threads), 32, 2048, NULL},
     {"sm", "schedulers", KEY_U32, AT(schedulers), 1, 16, NULL},
-    {"sm", "scheduler", KEY_WORD, AT(scheduler), 0, 0, scheduler_words},
+    {"sm", "scheduler", KEY_WORD, AT(scheduler), 0, 0, model_schedulers},
     {"sm", "scheduler_warps", KEY_U32, AT(scheduler_warps), 0, 64, NULL, true},
     {"sm", "dispatch", KEY_WORD, AT(dispatch), 0, 0, dispatch_words},
     {"sm", "issue_per_cycle", KEY_U32, AT(issue_per_cycle), 1, 16, NULL},

@@ -106,13 +106,13 @@ bool model_warps_may_load(model_warps *p, uint32_t warp, uint64_t cycle) {
 
 /* ---- Names -------------------------------------------------------------------------- */
 
-static const char *const NAMES[HD_SCHED_COUNT] = {
+const char *const model_schedulers[HD_SCHED_COUNT + 1] = {
     [HD_SCHED_LRR] = "lrr",   [HD_SCHED_GTO] = "gto",           [HD_SCHED_TWO_LEVEL] = "two-level",
     [HD_SCHED_CCWS] = "ccws", [HD_SCHED_PRIORITY] = "priority", [HD_SCHED_OLDEST] = "oldest",
 };
 
 const char *hd_scheduler_name(hd_warp_scheduler s) {
-  return (unsigned)s < HD_SCHED_COUNT ? NAMES[s] : "unknown";
+  return (unsigned)s < HD_SCHED_COUNT ? model_schedulers[s] : "unknown";
 }
 
 static bool has_number(hd_warp_scheduler s) { return s == HD_SCHED_TWO_LEVEL || s == HD_SCHED_PRIORITY; }
@@ -121,14 +121,14 @@ hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t warps, h
   if ((unsigned)s >= HD_SCHED_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "there is no warp scheduler %u", (unsigned)s);
   if (warps && !has_number(s))
-    return hd_fail(d, HD_ERR_USAGE, "the warp scheduler %s takes no number of warps", NAMES[s]);
+    return hd_fail(d, HD_ERR_USAGE, "the warp scheduler %s takes no number of warps", model_schedulers[s]);
   if (warps > g->max_warps)
-    return hd_fail(d, HD_ERR_USAGE, "the warp scheduler %s:%u: an SM of %s has %u warps", NAMES[s], warps,
-                   g->name, g->max_warps);
+    return hd_fail(d, HD_ERR_USAGE, "the warp scheduler %s:%u: an SM of %s has %u warps", model_schedulers[s],
+                   warps, g->name, g->max_warps);
   if ((s == HD_SCHED_CCWS || s == HD_SCHED_PRIORITY) && !g->l1_global)
     return hd_fail(d, HD_ERR_UNSUPPORTED,
-                   "the warp scheduler %s keeps data in L1, which %s does not use for global loads", NAMES[s],
-                   g->name);
+                   "the warp scheduler %s keeps data in L1, which %s does not use for global loads",
+                   model_schedulers[s], g->name);
   g->scheduler = s;
   g->scheduler_warps = warps;
   return HD_OK;
@@ -140,7 +140,9 @@ hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d) {
   size_t n = strcspn(text, ":");
   uint64_t warps = 0;
   unsigned s = 0;
-  while (s < HD_SCHED_COUNT && !(strlen(NAMES[s]) == n && memcmp(NAMES[s], text, n) == 0)) s++;
+  while (s < HD_SCHED_COUNT &&
+         !(strlen(model_schedulers[s]) == n && memcmp(model_schedulers[s], text, n) == 0))
+    s++;
   if (s == HD_SCHED_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "no warp scheduler '%.40s': there are %s%s", text, known,
                    hd_near(known, text, n, near));

@@ -3,17 +3,22 @@
  * A policy says two things: which of several warps that could issue at the same cycle goes first
  * (model_warps_turn), and whether a warp may issue its next load now (model_warps_may_load).
  *
- * lrr        the next one after the last, in the order of their places on the SM
- * gto        the last one again, else the oldest: by its CTA's arrival, then by its number
- * oldest     those of the CTA that arrived first, and of these the next one after the CTA's last. An H100
- * does so: CTAs of equal work end one after the other, the warps of one together
- *            (bench/results/H100-2026-11-24/policy.txt)
- * two-level  fetch groups of `warps` places (Narasiman et al., MICRO 2011): lrr inside the current group;
- * another group, the next in turn, becomes current when no warp of the current one could issue ccws gto, and
- * loads of warps that have lost no locality wait while others have (ccws.h) priority   gto, and only the
- * `warps` oldest warps of the SM may load: MAP's programmable scheduler, whose groups of high priority cross
- * CTAs' borders (MAP 3, equation 8). Warps that have ended, or wait at a barrier, are in no group, so that a
- * barrier never waits for a warp that may not load
+ * lrr: the next one after the last, in the order of their places on the SM.
+ *
+ * gto: the last one again, else the oldest: by its CTA's arrival, then by its number.
+ *
+ * oldest: those of the CTA that arrived first, and of these the next one after the CTA's last. An H100 does
+ * so: CTAs of equal work end one after the other, the warps of one together
+ * (bench/results/H100-2026-11-24/policy.txt).
+ *
+ * two-level: fetch groups of `warps` places (Narasiman et al., MICRO 2011): lrr inside the current group;
+ * another group, the next in turn, becomes current when no warp of the current one could issue.
+ *
+ * ccws: gto, and loads of warps that have lost no locality wait while others have (ccws.h).
+ *
+ * priority: gto, and only the `warps` oldest warps of the SM may load: MAP's programmable scheduler, whose
+ * groups of high priority cross CTAs' borders (MAP 3, equation 8). Warps that have ended, or wait at a
+ * barrier, are in no group, so that a barrier never waits for a warp that may not load.
  *
  * A warp that may not load asks again every WARPS_HOLD cycles. */
 #ifndef HEDDLE_MODEL_WARPS_H
@@ -44,6 +49,9 @@ typedef struct model_warps {
   uint64_t by_age[WARPS_MAX_SCHEDULERS][CCWS_WARPS];
   model_ccws *ccws; /* of this SM; NULL: another policy */
 } model_warps;
+
+/* The policies' names, in the order of hd_warp_scheduler; NULL ends. */
+extern const char *const model_schedulers[HD_SCHED_COUNT + 1];
 
 /* `places` warps on an SM, in CTAs of per_cta; all are away. `ccws` may be NULL where g's scheduler is
  * another. */
