@@ -55,6 +55,10 @@ HD_API uint64_t hd_sample_units(double seconds, size_t replays);
  * work of a task depends on what others compute, and only a run of them all would tell. */
 HD_API hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out,
                                           hd_diag *d);
+/* Seconds that it takes, about, to trace all of the workload's launches and to replay them so often on
+ * `o->threads` threads, where nothing is sampled. 0: not known, as above. */
+HD_API hd_status hd_estimate_seconds(const hd_workload *w, const hd_run_options *o, size_t replays,
+                                     double *out, hd_diag *d);
 /* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
 HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
 

@@ -6,7 +6,7 @@
 #include "heddle/container.h"
 #include "model_common.h"
 
-enum { DOT_AFFINITY = 2 }; /* of "cfg|affinity" */
+enum { DOT_AFFINITY = 2, MOST_EDGES = 2000 }; /* DOT_AFFINITY: of "cfg|affinity" */
 
 typedef struct options {
   cli_input in;
@@ -154,16 +154,6 @@ static hd_status analyze_workload(analyzer *out, const char *name, hd_diag *d) {
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static hd_status put_affinity(const hd_study *s, hd_buf *out, hd_diag *d) {
-  enum { MOST_EDGES = 2000 };
-  hd_affinity graph;
-  hd_status st = hd_affinity_build(hd_study_trace(s, hd_study_busiest(s)), NULL, &graph, d);
-  if (st != HD_OK) return st;
-  hd_affinity_dot(&graph, MOST_EDGES, out);
-  hd_affinity_free(&graph);
-  return HD_OK;
-}
-
 /* The workload's traces: the graph of its CTAs, or advice. */
 static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd_diag *d) {
   const options *o = out->o;
@@ -174,7 +164,7 @@ static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd
   hd_status st = model_open_workload(&s, name, &model, d);
   if (st == HD_OK) st = model_open_study(&s, &model, 0, d);
   if (st == HD_OK && affinity) {
-    st = put_affinity(s.study, out->dot, d);
+    st = hd_affinity_print(hd_study_trace(s.study, hd_study_busiest(s.study)), MOST_EDGES, out->dot, d);
   } else if (st == HD_OK) {
     hd_advice advice = {0};
     const hd_advise_options how = {

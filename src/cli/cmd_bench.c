@@ -1,8 +1,8 @@
 /* Many workloads tuned on a device: the papers' tables there; or their verdicts measured once more. */
 #include <string.h>
 
+#include "cli.h"
 #include "heddle/suite.h"
-#include "tuning.h"
 
 static const double least = 0.99; /* of a verdict that still holds */
 
@@ -32,7 +32,7 @@ static hd_status prepare(bench *b, int argc, hd_diag *d) {
   if (st != HD_OK) return st;
   if (!hd_device_get_info(b->device)->has_times)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", b->device_name);
-  if (!b->no_advice && tuning_advisor(b->device, &b->advisor)) b->o.advisor = &b->advisor;
+  if (!b->no_advice && cli_advisor(b->device, &b->advisor)) b->o.advisor = &b->advisor;
   hd_bench_describe(b->device, HEDDLE_VERSION, &b->r.place);
   if (strcmp(b->store_path ? b->store_path : "", "none") != 0)
     st = hd_store_open(b->store_path, &b->store, d);

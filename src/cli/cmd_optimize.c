@@ -14,15 +14,14 @@ typedef struct optimization {
 static hd_status optimize(optimization *z, const char *name, const model_options *o, const char *folder,
                           hd_diag *d) {
   const char *dir = folder ? folder : ".";
-  hd_plan_list plans = {0};
   hd_status st = hd_folder_make(dir, d); /* before the work whose results go there */
   if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
-  if (st == HD_OK && o->plans) st = hd_plan_list_read(o->plans, &plans, d);
+  if (st == HD_OK && (o->plans || o->exact)) st = model_list_plans(&z->s, o, d);
   hd_optimize_options options = {.run = {.threads = (unsigned)o->threads, .apply.assume = o->assume},
                                  .dispatch = z->s.dispatch,
                                  .seed = o->seed,
-                                 .plans = plans.at,
-                                 .n_plans = plans.n,
+                                 .plans = o->plans ? z->s.plans.at : NULL,
+                                 .n_plans = o->plans ? z->s.plans.n : 0,
                                  .keep_launch = o->keep_launch,
                                  .seconds = (double)o->budget,
                                  .exact = o->exact,
@@ -30,10 +29,9 @@ static hd_status optimize(optimization *z, const char *name, const model_options
                                  .stop = cli_interrupted};
   cli_catch_interrupts();
   if (st == HD_OK) st = hd_optimize(z->s.workload, &z->s.gpu, &options, &z->found, d);
-  hd_plan_list_free(&plans);
-  if (st != HD_OK) return st;
-  return hd_optimized_write(z->s.workload, &z->s.gpu, z->s.dispatch, &z->found, dir, &z->files, &z->report,
-                            d);
+  return st != HD_OK ? st
+                     : hd_optimized_write(z->s.workload, &z->s.gpu, z->s.dispatch, &z->found, dir, &z->files,
+                                          &z->report, d);
 }
 
 static int print(optimization *z, size_t rows, bool json, double began) {

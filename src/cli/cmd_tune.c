@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "heddle/suite.h"
-#include "tuning.h"
 
 typedef struct options {
   cli_input in;
@@ -44,7 +44,7 @@ static hd_status prepare(session *s, hd_diag *d) {
   if (st == HD_OK) st = cli_open_device(o->device, (unsigned)o->threads, &s->t.device, d);
   if (st == HD_OK && strcmp(o->store ? o->store : "", "none") != 0)
     st = hd_store_open(o->store, &s->t.store, d);
-  bool advice = st == HD_OK && !o->no_advice && tuning_advisor(s->t.device, &s->advisor);
+  bool advice = st == HD_OK && !o->no_advice && cli_advisor(s->t.device, &s->advisor);
   s->t.tune = (hd_tune_options){
       .run = {.threads = (unsigned)o->threads, .apply = {.any_grid = o->any_grid, .assume = o->assume}},
       .budget = (double)o->budget,

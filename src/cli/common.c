@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "heddle/container.h"
+#include "heddle/verdict.h"
 
 /* ---- Failing ------------------------------------------------------------------------ */
 
@@ -157,4 +158,14 @@ hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, h
   /* A worker that was given one GPU sees no other. */
   if (cli_how.local && strcmp(name, "cuda") == 0 && hd_device_open(own, &o, out, d) == HD_OK) return HD_OK;
   return hd_device_open(name, &o, out, d);
+}
+
+bool cli_advisor(const hd_device *dev, hd_gpu *out) {
+  const hd_gpu *own = hd_device_get_gpu(dev);
+  hd_diag d = {0};
+  char line[512];
+  if (own) *out = *own;
+  if (own || hd_tune_advisor(hd_device_get_info(dev)->arch, cli_gpus_dir(), out, &d) == HD_OK) return true;
+  fprintf(stderr, "no advice: %s\n", hd_diag_line(&d, line, sizeof line));
+  return false;
 }

@@ -1,7 +1,9 @@
 #include "model_common.h"
 
 #include "heddle/advise.h"
+#include "heddle/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +11,14 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
   hd_status st = hd_gpu_load(o->gpu_name ? o->gpu_name : "h100", cli_gpus_dir(), &s->gpu, d);
   if (st == HD_OK) st = hd_gpu_set_l1(&s->gpu, o->l1_bytes, d);
   s->dispatch = s->gpu.dispatch;
+  s->timed = o->depth ? o->depth == DEPTH_TIMING : hd_gpu_has_clock(&s->gpu);
   if (st == HD_OK && o->scheduler) st = hd_gpu_parse_scheduler(&s->gpu, o->scheduler, d);
   if (st == HD_OK) st = hd_dispatch_parse(o->dispatcher, &s->dispatch, d);
   return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }
 
-static hd_run_options study_options(model_session *s, const model_options *o, size_t replays) {
-  hd_run_options run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms};
-  s->timed = run.timed = o->depth ? o->depth == DEPTH_TIMING : hd_gpu_has_clock(&s->gpu);
+static hd_run_options study_options(const model_session *s, const model_options *o, size_t replays) {
+  hd_run_options run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms, .timed = s->timed};
   run.sample_gpu = &s->gpu;
   run.free_mapping = o->free_mapping;
   if (!o->quiet) run.watch = cli_watch;
@@ -24,17 +26,34 @@ static hd_run_options study_options(model_session *s, const model_options *o, si
   return run;
 }
 
+/* One line where so many replays of which nothing is sampled take long. */
+static hd_status say_how_long(const model_session *s, const model_options *o, size_t replays, hd_diag *d) {
+  const hd_run_options run = {.threads = (unsigned)o->threads, .timed = s->timed};
+  hd_buf line = {0};
+  const hd_status st = o->quiet ? HD_OK : hd_estimate_print(s->workload, &run, replays, &line, d);
+  if (line.len && !line.failed) fprintf(stderr, "heddle: %s\n", line.data);
+  hd_buf_free(&line);
+  return st;
+}
+
 hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d) {
   const hd_run_options run = study_options(s, o, replays);
-  return hd_study_open(s->workload, &run, &s->study, d);
+  const hd_status st = run.sample_units ? HD_OK : say_how_long(s, o, 1, d);
+  return st != HD_OK ? st : hd_study_open(s->workload, &run, &s->study, d);
+}
+
+hd_status model_list_plans(model_session *s, const model_options *o, hd_diag *d) {
+  hd_status st = o->plans ? hd_plan_list_read(o->plans, &s->plans, d) : HD_OK;
+  if (st == HD_OK)
+    st = hd_advise_rows(s->workload, &s->gpu, o->plans != NULL, &s->plans, &s->rows, &s->n_rows, d);
+  const bool replays = o->exact && !cli_how.n_parts && !cli_how.stream;
+  return st == HD_OK && replays ? say_how_long(s, o, s->n_rows, d) : st;
 }
 
 hd_status model_sweep(model_session *s, const model_options *o, const hd_work_how *how, bool *whole,
                       hd_diag *d) {
   enum { REPLAYS = 96 };
-  hd_status st = o->plans ? hd_plan_list_read(o->plans, &s->plans, d) : HD_OK;
-  if (st == HD_OK)
-    st = hd_advise_rows(s->workload, &s->gpu, o->plans != NULL, &s->plans, &s->rows, &s->n_rows, d);
+  hd_status st = model_list_plans(s, o, d);
   if (st != HD_OK) return st;
   const hd_sweep_job j = {.workload = s->workload,
                           .run = study_options(s, o, REPLAYS),

@@ -46,10 +46,12 @@ typedef struct model_session {
 
 /* The size is "paper" where the workload has it, when none is named. */
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d);
-/* `replays`: that will share --budget; 0: nothing is sampled. */
+/* `replays`: that will share --budget; 0: one, and nothing is sampled. */
 hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d);
-/* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. The study is opened if
- * any row is to be replayed. */
+/* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. Where nothing will be
+ * sampled and that takes long, a line on stderr says how long. */
+hd_status model_list_plans(model_session *s, const model_options *o, hd_diag *d);
+/* These, replayed. The study is opened if any row is to be. */
 hd_status model_sweep(model_session *s, const model_options *o, const hd_work_how *how, bool *whole,
                       hd_diag *d);
 void model_close(model_session *s);

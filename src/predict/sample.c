@@ -157,7 +157,7 @@ static void group_by(const hd_compiled *code, bool (*alike)(const hd_compiled *,
   }
 }
 
-static void group_launches(const hd_compiled *code, uint32_t *group) { group_by(code, same_launch, group); }
+void sample_group(const hd_compiled *code, uint32_t *group) { group_by(code, same_launch, group); }
 
 /* Grids of about as many tasks: 2^(1/4) apart. */
 static int size_class(const hd_wl_launch *l) {
@@ -177,13 +177,12 @@ static void group_row(const hd_compiled *code, uint32_t whole, uint32_t *group) 
   enum { MOST_OF = 4 };
   uint32_t kinds = 0;
   const uint32_t n = code->workload->n_launches;
-  group_launches(code, group);
+  sample_group(code, group);
   for (uint32_t i = 0; i < n; i++) kinds += group[i] == i;
   if (n > whole && kinds > n / MOST_OF) group_by(code, similar_launch, group);
 }
 
-/* Of the launches that have traces of their own; the others are as those like them. */
-static hd_status survey_all(recording *r, const uint32_t *like, const hd_gpu *g, survey *out, hd_diag *d) {
+hd_status sample_survey(recording *r, const uint32_t *like, const hd_gpu *g, survey *out, hd_diag *d) {
   const uint32_t n = r->r.w->n_launches;
   hd_status st = HD_OK;
   for (uint32_t i = 0; st == HD_OK && i < n; i++)
@@ -192,38 +191,6 @@ static hd_status survey_all(recording *r, const uint32_t *like, const hd_gpu *g,
     if (like[i] != i) out[i] = out[like[i]];
     hd_grid_tasks(r->r.w->launches[i].grid, &out[i].tasks);
   }
-  return st;
-}
-
-hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out, hd_diag *d) {
-  hd_run_options untimed = *o;
-  const hd_compiled *code;
-  runner_contents *contents = NULL;
-  steering by = {0};
-  recording *r;
-  *out = 0;
-  untimed.timed = false;
-  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->arch), &code, d);
-  if (st == HD_OK) st = record_steering(code, &by, d);
-  const bool possible = by.kind == STEERED_BY_NOTHING, reads_data = by.reads_data;
-  steering_free(&by);
-  if (st != HD_OK || !possible) return st;
-  survey *s = calloc((size_t)w->n_launches + 1, sizeof *s);
-  uint32_t *like = calloc((size_t)w->n_launches + 1, sizeof *like);
-  if (!s || !like) st = hd_nomem(d);
-  if (st == HD_OK) group_launches(code, like);
-  if (st == HD_OK) st = record_contents(w, reads_data, &contents, d);
-  if (st == HD_OK)
-    st = record_open(code, NULL, &untimed, &(record_options){.contents = contents, .like = like}, &r, d);
-  if (st == HD_OK) {
-    st = survey_all(r, like, NULL, s, d);
-    record_close(r);
-  }
-  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
-    *out += (double)s[i].tasks * s[i].instructions * s[i].threads;
-  record_contents_free(contents);
-  free(s);
-  free(like);
   return st;
 }
 
@@ -242,7 +209,7 @@ static void share_traces(sample *m) {
 /* The launches of which tasks can run alone: a survey of one of each kind, then some of them. */
 static hd_status survey_alone(sample *m, recording *r, const uint32_t *group, double *units, const hd_gpu *g,
                               double affordable, survey *s, hd_diag *d) {
-  hd_status st = survey_all(r, group, g, s, d);
+  hd_status st = sample_survey(r, group, g, s, d);
   for (uint32_t i = 0; st == HD_OK && i < m->row.n; i++)
     if (group[i] == i) st = survey_look_closer(r, i, &s[i], d);
   for (uint32_t i = 0; i < m->row.n; i++) units[i] = s[i].units * (double)s[i].tasks;

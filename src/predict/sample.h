@@ -66,6 +66,12 @@ bool sample_leaves_out(const sample *s, uint32_t launch);
 /* How launches are recorded for it. */
 record_options sample_record(const sample *s);
 
+/* group[i]: the first launch that is as launch i. */
+void sample_group(const hd_compiled *code, uint32_t *group);
+/* Surveys of the launches that have traces of their own, like[i] = i; the others' are those of launches like
+ * them. */
+hd_status sample_survey(recording *r, const uint32_t *like, const hd_gpu *g, survey *out, hd_diag *d);
+
 /* The tasks that a replay of a sampled launch needs. *tasks is the caller's to free. */
 hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint64_t launched,
                        uint64_t **tasks, uint64_t *n, hd_diag *d);

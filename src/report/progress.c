@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heddle/predict.h"
 #include "heddle/report.h"
 
 /* Seconds that are left, if the rest takes as long as what was done since the label came up; 0: not known. */
@@ -13,6 +14,30 @@ static double time_left(hd_progress *p, const char *label, size_t done, size_t n
   return done > p->done ? (now - p->start) / (double)(done - p->done) * (double)(n - done) : 0;
 }
 
+void hd_duration_print(double seconds, hd_buf *out) {
+  static const struct {
+    const char *name;
+    double seconds, from;
+  } units[] = {{"days", 86400, 2 * 86400}, {"h", 3600, 2 * 3600}, {"min", 60, 60}, {"s", 1, 0}};
+  size_t k = 0;
+  while (k + 1 < sizeof units / sizeof *units && seconds < units[k].from) k++;
+  const double n = seconds / units[k].seconds;
+  hd_buf_printf(out, n < 10 && units[k].seconds > 60 ? "%.1f %s" : "%.0f %s", n, units[k].name);
+}
+
+hd_status hd_estimate_print(const hd_workload *w, const hd_run_options *o, size_t replays, hd_buf *out,
+                            hd_diag *d) {
+  enum { LONG = 60 };
+  const unsigned threads = o->threads ? o->threads : hd_cpu_count();
+  double seconds;
+  const hd_status st = hd_estimate_seconds(w, o, replays, &seconds, d);
+  if (st != HD_OK || seconds < LONG) return st;
+  hd_buf_printf(out, "%zu replay%s of whole launches: about ", replays, replays == 1 ? "" : "s");
+  hd_duration_print(seconds, out);
+  hd_buf_printf(out, " on %u thread%s", threads, threads == 1 ? "" : "s");
+  return HD_OK;
+}
+
 void hd_progress_line(hd_progress *p, const char *label, size_t done, size_t n, double now, hd_buf *out) {
   enum { WIDTH = 30 };
   const double left = time_left(p, label, done, n, now);
@@ -21,6 +46,8 @@ void hd_progress_line(hd_progress *p, const char *label, size_t done, size_t n, 
   hd_buf_puts(out, " [");
   for (size_t i = 0; i < WIDTH; i++) hd_buf_putc(out, i < done * WIDTH / n ? '#' : '.');
   hd_buf_printf(out, "] %zu/%zu", done, n);
-  if (left >= 60) hd_buf_printf(out, ", %.0f min left", left / 60);
-  if (left >= 1 && left < 60) hd_buf_printf(out, ", %.0f s left", left);
+  if (left < 1) return;
+  hd_buf_puts(out, ", ");
+  hd_duration_print(left, out);
+  hd_buf_puts(out, " left");
 }

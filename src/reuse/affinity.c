@@ -440,3 +440,12 @@ void hd_affinity_dot(const hd_affinity *a, uint64_t edges, hd_buf *out) {
                       a->weight[i] / 65535.0);
   hd_buf_puts(out, "}\n");
 }
+
+hd_status hd_affinity_print(const hd_trace *t, uint64_t edges, hd_buf *out, hd_diag *d) {
+  hd_affinity graph;
+  const hd_status st = hd_affinity_build(t, NULL, &graph, d);
+  if (st != HD_OK) return st;
+  hd_affinity_dot(&graph, edges, out);
+  hd_affinity_free(&graph);
+  return HD_OK;
+}

@@ -37,6 +37,22 @@ So it is with other commands:
   0
   [1]
 
+Where nothing is sampled, one line says how long it takes before it starts, on a terminal or not:
+
+  $ cat > says <<'EOF'
+  > : > line; "$@" > answer 2> line & p=$!
+  > until [ -s line ] || ! kill -0 $p 2>/dev/null; do sleep 0.05; done
+  > kill $p 2>/dev/null; wait $p 2>/dev/null
+  > sed 's/[0-9][0-9.]*/N/g' line
+  > EOF
+  $ bash says heddle sweep matmul-naive --param n=4096 --gpu h100 --exact --threads 2
+  heddle: N replays of whole launches: about N h on N threads
+  $ bash says heddle optimize matmul-naive --param n=2048 --gpu h100 --exact --threads 1 --plans order=col
+  heddle: N replays of whole launches: about N min on N thread
+  $ bash says heddle simulate matmul-naive --param n=2048 --gpu h100 --exact --threads 2
+  heddle: N replay of whole launches: about N min on N threads
+  $ bash says heddle sweep matmul-naive --size tiny --gpu h100 --exact
+
 Ctrl-C ends the search. The best plan so far is proved and written:
 
   $ plans=$(echo order=band:16; for a in {1..40}; do for b in {1..40}; do echo order=tile:${a}x$b; done; done); heddle optimize matmul-naive --size small --gpu gtx580 --plans "$plans" --threads 1 -o out > answer & p=$!; sleep 1; kill -INT $p; wait $p; echo $?

@@ -253,6 +253,31 @@ static void a_survey_knows_work_that_repeats_with_rows(void **state) {
   assert_int_equal(system(path), 0);
 }
 
+static double seconds(const hd_workload *w, unsigned threads, bool timed, size_t replays) {
+  const hd_run_options run = {.threads = threads, .timed = timed};
+  hd_diag d = {0};
+  double out;
+  if (hd_estimate_seconds(w, &run, replays, &out, &d) != HD_OK) fail_msg("%s", d.message);
+  return out;
+}
+
+static void an_estimate_follows_the_replays_and_the_threads(void **state) {
+  hd_workload *w;
+  hd_diag d = {0};
+  if (hd_workload_open("matmul-naive", SOURCE_DIR "/kernels", "small", &w, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  const double trace = seconds(w, 1, true, 0), one = seconds(w, 1, true, 1) - trace;
+  assert_true(trace > 0 && one > 0);
+  assert_float_equal(seconds(w, 1, true, 10), trace + 10 * one, 1e-9);
+  assert_float_equal(seconds(w, 2, true, 10), (trace + 10 * one) / 2, 1e-9);
+  assert_float_equal(seconds(w, 4, true, 2), trace / 4 + one, 1e-9); /* a replay has one thread */
+  assert_true(seconds(w, 1, false, 10) < seconds(w, 1, true, 10));
+  hd_workload_close(w);
+  if (hd_workload_open("bfs", SOURCE_DIR "/kernels", "small", &w, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_true(seconds(w, 1, true, 10) == 0); /* earlier launches decide what later ones do */
+  hd_workload_close(w);
+}
+
 /* The first sixteenth of the tasks has most of the work. */
 static const char front_heavy[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n"
@@ -452,6 +477,7 @@ int main(void) {
       cmocka_unit_test(runs_of_waves_may_touch),
       cmocka_unit_test(samples_of_many_plans_at_once_are_as_one_after_the_other),
       cmocka_unit_test(a_survey_knows_work_that_repeats_with_rows),
+      cmocka_unit_test(an_estimate_follows_the_replays_and_the_threads),
       cmocka_unit_test(a_few_tasks_with_most_of_the_work_do_not_stand_for_all),
       cmocka_unit_test(tasks_that_others_steer_are_all_run),
       cmocka_unit_test(clusters_are_recorded_whole),
