@@ -131,7 +131,8 @@ static void an_optimization_says_what_the_time_did_not_suffice_for(void **state)
                  .late = 1};
   hd_buf text = {0};
   hd_report_text(&r, 0, false, &text);
-  assert_non_null(strstr(text.data, "The time was over before 1 of the 2 plans were replayed.\n"));
+  assert_non_null(strstr(text.data, "The time was over before 1 of the 2 plans were replayed (a larger "
+                                    "--budget tries them).\n"));
   assert_non_null(strstr(text.data, "Wrote made-up.html.\n"));
   hd_report_json(&r, &text);
   assert_non_null(strstr(text.data, "\"late_plans\": 1"));
