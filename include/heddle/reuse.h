@@ -157,8 +157,8 @@ HD_API hd_status hd_affinity_build(const hd_trace *t, const hd_affinity_options 
 HD_API void hd_affinity_free(hd_affinity *a);
 /* The graph in the DOT language, at most `edges` of its heaviest edges (0: all). */
 HD_API void hd_affinity_dot(const hd_affinity *a, uint64_t edges, hd_buf *out);
-HD_API hd_status hd_affinity_print(const hd_trace *t, uint64_t edges, hd_buf *out,
-                                   hd_diag *d); /* a trace's */
+/* The same of a trace's. */
+HD_API hd_status hd_affinity_print(const hd_trace *t, uint64_t edges, hd_buf *out, hd_diag *d);
 
 /* Put the tasks in a line: the next one is always the task that shares most with the last `window` (0: 64)
  * ones, of equals the one with the lowest number. out->task is allocated. */

@@ -147,9 +147,7 @@ const char *cli_gpus_dir(void);
 bool cli_parse_dims(const char *text, uint32_t out[3]);
 /* A device by name; models are looked up in the folder of GPUs. "cuda" is a worker's own GPU. */
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d);
-/* The GPU file that is nearest to a device, for advice: the latest architecture that is no later than its
- * own.
- */
+/* The GPU file for advice on a device: of the latest architecture that is no later than its own. */
 bool cli_advisor(const hd_device *dev, hd_gpu *out);
 
 /* The commands. */

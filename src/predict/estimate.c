@@ -34,8 +34,38 @@ static void add(estimate *e, const hd_trace_info *of, double tasks, bool timed) 
                 (timed ? accesses * CLOCKED_ACCESS + shared * CLOCKED_SHARED : 0));
 }
 
-/* All zero: not known. */
-static hd_status survey_workload(const hd_workload *w, const hd_run_options *o, estimate *out, hd_diag *d) {
+static void add_up(recording *r, const uint32_t *like, bool timed, estimate *out) {
+  *out = (estimate){0};
+  for (uint32_t i = 0; i < r->r.w->n_launches; i++) {
+    const hd_trace_info info = hd_trace_get_info(r->traces[like[i]]);
+    uint64_t tasks;
+    hd_grid_tasks(r->r.w->launches[i].grid, &tasks);
+    add(out, &info, (double)tasks, timed);
+  }
+}
+
+static double seconds_of(const estimate *e, const hd_run_options *o, size_t replays) {
+  const double threads = o->threads ? o->threads : hd_cpu_count();
+  return e->trace / threads + e->replay * ceil((double)replays / threads);
+}
+
+/* One task of each launch, from the middle of its grid. */
+static hd_status take_one(recording *r, const uint32_t *like, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (uint32_t i = 0; st == HD_OK && i < r->r.w->n_launches; i++) {
+    uint64_t tasks;
+    hd_grid_tasks(r->r.w->launches[i].grid, &tasks);
+    const uint64_t middle = tasks / 2;
+    if (like[i] == i && tasks) st = record_tasks(r, i, &middle, 1, UINT64_MAX, d);
+  }
+  return st;
+}
+
+/* All zero: not known. `replays`: one task of each launch is enough where they take BRIEF seconds by these; a
+ * survey would be all of a launch that has few. 0: it is not. */
+static hd_status survey_workload(const hd_workload *w, const hd_run_options *o, size_t replays, estimate *out,
+                                 hd_diag *d) {
+  enum { BRIEF = 5 };
   hd_run_options untimed = *o;
   const hd_compiled *code;
   runner_contents *contents = NULL;
@@ -56,10 +86,11 @@ static hd_status survey_workload(const hd_workload *w, const hd_run_options *o, 
   if (st == HD_OK)
     st = record_open(code, NULL, &untimed, &(record_options){.contents = contents, .like = like}, &r, d);
   if (st == HD_OK) {
-    st = sample_survey(r, like, NULL, s, d);
-    for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
-      const hd_trace_info info = hd_trace_get_info(r->traces[like[i]]);
-      add(out, &info, (double)s[i].tasks, o->timed);
+    if (replays) st = take_one(r, like, d);
+    if (st == HD_OK && replays) add_up(r, like, o->timed, out);
+    if (st == HD_OK && (!replays || seconds_of(out, o, replays) > BRIEF)) {
+      st = sample_survey(r, like, NULL, s, d);
+      if (st == HD_OK) add_up(r, like, o->timed, out);
     }
     record_close(r);
   }
@@ -71,7 +102,7 @@ static hd_status survey_workload(const hd_workload *w, const hd_run_options *o, 
 
 hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out, hd_diag *d) {
   estimate e;
-  const hd_status st = survey_workload(w, o, &e, d);
+  const hd_status st = survey_workload(w, o, 0, &e, d);
   *out = e.instructions;
   return st;
 }
@@ -79,8 +110,7 @@ hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o
 hd_status hd_estimate_seconds(const hd_workload *w, const hd_run_options *o, size_t replays, double *out,
                               hd_diag *d) {
   estimate e;
-  const double threads = o->threads ? o->threads : hd_cpu_count();
-  const hd_status st = survey_workload(w, o, &e, d);
-  *out = e.trace / threads + e.replay * ceil((double)replays / threads);
+  const hd_status st = survey_workload(w, o, replays ? replays : 1, &e, d);
+  *out = seconds_of(&e, o, replays);
   return st;
 }

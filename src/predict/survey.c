@@ -36,8 +36,6 @@ static void sum_up(const hd_trace *t, survey *out) {
   const hd_trace_info info = hd_trace_get_info(t);
   if (!info.recorded) return;
   out->instructions = (double)info.warp_instructions / (double)info.recorded;
-  if (info.warp_instructions)
-    out->threads = (double)info.thread_instructions / (double)info.warp_instructions;
   out->units = sample_units_of(&info) / (double)info.recorded;
 }
 

@@ -12,7 +12,6 @@ enum {
 typedef struct survey {
   uint64_t tasks, wave;
   double units, instructions; /* of a task */
-  double threads;             /* that run one of these instructions, on average */
   bool uneven;         /* a few tasks have most of the work: those looked at had less than half of it */
   bool varied;         /* most tasks are short, and a few of those looked at have far more work */
   double at[SURVEYED]; /* varied: instructions of a task, in each of as many parts of the grid */
