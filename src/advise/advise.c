@@ -57,8 +57,8 @@ static hd_status find_order_free(advising *a, hd_diag *d) {
   hd_advice *out = a->out;
   if (out->n_refusals) {
     out->order_free = HD_ORDER_FREE_NO;
-    snprintf(out->order_why, sizeof out->order_why, "%s, line %u: %.400s", out->refused_kernels[0],
-             out->refusals[0].line, out->refusals[0].what);
+    hd_fit(out->order_why, sizeof out->order_why, "%s, line %u: %s", out->refused_kernels[0],
+           out->refusals[0].line, out->refusals[0].what);
     return HD_OK;
   }
   out->order_free = a->o.no_race_check ? HD_ORDER_FREE_UNCHECKED : HD_ORDER_FREE_CHECKED;

@@ -1,10 +1,67 @@
 #include "heddle/base.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+/* ---- Lines of bounded length --------------------------------------------- */
+
+static size_t word_at(const char *text) { return strcspn(text, " \t\n"); }
+
+/* The text with words of at most `most` bytes, into `out` of `cap` bytes (0: none); its length. */
+static size_t shorten(const char *text, size_t most, char *out, size_t cap) {
+  static const char gap[] = "...";
+  size_t n = 0;
+  while (*text) {
+    const size_t word = word_at(text), whole = word ? word : 1, kept = word > most ? most : whole,
+                 head = kept < whole ? (kept - sizeof gap + 1) / 2 : kept;
+    for (size_t k = 0; k < kept; k++) {
+      const size_t behind = k - head;
+      const char c = k < head ? text[k] : behind < sizeof gap - 1 ? gap[behind] : text[whole - (kept - k)];
+      if (n + k + 1 < cap) out[n + k] = c;
+    }
+    n += kept;
+    text += whole;
+  }
+  if (cap) out[n < cap ? n : cap - 1] = 0;
+  return n;
+}
+
+const char *hd_fit_args(char *out, size_t cap, const char *fmt, va_list ap) {
+  enum { SHORTEST = 24 };
+  va_list again;
+  va_copy(again, ap);
+  const int n = cap ? vsnprintf(out, cap, fmt, ap) : 0;
+  char *all = n >= 0 && (size_t)n >= cap && cap ? malloc((size_t)n + 1) : NULL;
+  if (all) {
+    vsnprintf(all, (size_t)n + 1, fmt, again);
+    size_t low = SHORTEST, high = (size_t)n;
+    while (low + 1 < high) {
+      const size_t middle = low + (high - low) / 2;
+      if (shorten(all, middle, NULL, 0) < cap)
+        low = middle;
+      else
+        high = middle;
+    }
+    shorten(all, low, out, cap);
+    free(all);
+  }
+  va_end(again);
+  return out;
+}
+
+const char *hd_fit(char *out, size_t cap, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  hd_fit_args(out, cap, fmt, ap);
+  va_end(ap);
+  return out;
+}
+
+/* ---- Failures ------------------------------------------------------------ */
+
 static void set_message(hd_diag *d, const char *fmt, va_list ap) {
-  vsnprintf(d->message, sizeof d->message, fmt, ap);
+  hd_fit_args(d->message, sizeof d->message, fmt, ap);
 }
 
 #undef hd_fail /* what analyzers are told instead */
@@ -53,14 +110,12 @@ hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *tex
 
 const char *hd_diag_line(const hd_diag *d, char *out, size_t cap) {
   if (cap == 0) return out;
-  int n = 0;
   if (d->file[0] && d->line)
-    n = snprintf(out, cap, "%s:%u:%u: %s", d->file, d->line, d->column, d->message);
+    hd_fit(out, cap, "%s:%u:%u: %s", d->file, d->line, d->column, d->message);
   else if (d->file[0])
-    n = snprintf(out, cap, "%s: %s", d->file, d->message);
+    hd_fit(out, cap, "%s: %s", d->file, d->message);
   else
-    n = snprintf(out, cap, "%s", d->message);
-  (void)n;
+    hd_fit(out, cap, "%s", d->message);
   for (char *p = out; *p; p++)
     if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = '?';
   return out;

@@ -29,7 +29,7 @@ hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const hd_run_
   hd_status st = hd_measure(dev, w, &measure, &row, 1, d);
   if (st != HD_OK) return st;
   if (!row.has_counters)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s counts nothing: %.200s", hd_device_get_info(dev)->name,
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s counts nothing: %s", hd_device_get_info(dev)->name,
                    row.no_counters);
   *out = row.counters;
   return HD_OK;

@@ -136,7 +136,7 @@ static hd_status measure(const hd_compiled *code, const hd_resolved *plans, cons
     s->warps = stats.warp_instructions;
     s->threads = stats.thread_instructions;
     s->assembled = !o->no_assembler && assemble(w, r.module, s->by_launch, &e) == HD_OK;
-    if (!s->assembled) snprintf(s->not_assembled, sizeof s->not_assembled, "%.250s", e.message);
+    if (!s->assembled) hd_fit(s->not_assembled, sizeof s->not_assembled, "%s", e.message);
   }
   runner_close(&r);
   return st;
@@ -246,7 +246,7 @@ hd_status hd_overhead(const hd_workload *w, const hd_plan *plans, size_t n, cons
     if (rows[i].status == HD_OK)
       compare(w, &before, &after, &rows[i]);
     else
-      snprintf(rows[i].why, sizeof rows[i].why, "%.250s", e.message);
+      hd_fit(rows[i].why, sizeof rows[i].why, "%s", e.message);
     if (rows[i].status == HD_ERR_NOMEM) st = hd_nomem(d);
     free(after.by_launch);
   }

@@ -43,7 +43,7 @@ static hd_status resolve_row(const hd_workload *w, const hd_run_options *run, hd
     return HD_OK;
   }
   if (row->status == HD_ERR_REFUSED || row->status == HD_ERR_UNSUPPORTED) {
-    snprintf(row->why, sizeof row->why, "%.255s", e.message);
+    hd_fit(row->why, sizeof row->why, "%s", e.message);
     return HD_OK;
   }
   if (d) *d = e;

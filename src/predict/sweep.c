@@ -38,7 +38,7 @@ static hd_status sweep_item(void *ctx, size_t i, unsigned thread, hd_buf *answer
   a.status = replay_on(w->models[thread], *j->study, j->gpu, &j->rows[i].plan, j->dispatch, j->seed,
                        &a.counters, &e);
   a.part = hd_study_part(*j->study);
-  if (a.status != HD_OK) snprintf(a.why, sizeof a.why, "%.255s", e.message);
+  if (a.status != HD_OK) hd_fit(a.why, sizeof a.why, "%s", e.message);
   hd_buf_put(answer, (const char *)&a, sizeof a);
   return HD_OK;
 }

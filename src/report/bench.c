@@ -82,7 +82,7 @@ static void fill_outcome(const hd_tuning *t, hd_bench_row *out) {
   report_plans(t, out->plan, sizeof out->plan);
   for (uint32_t i = 0; i < t->n_kernels; i++) {
     const hd_tuned *k = &t->kernels[i];
-    if (!k->adopted && !out->why[0]) snprintf(out->why, sizeof out->why, "%s", k->why);
+    if (!k->adopted && !out->why[0]) hd_fit(out->why, sizeof out->why, "%s", k->why);
   }
 }
 

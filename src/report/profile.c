@@ -49,7 +49,7 @@ void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
     hd_text_table_cell(t, "%s", category.data ? category.data : "");
     put_factor(t, k->looked_at, k->lost);
     put_factor(t, k->looked_at, k->bound);
-    hd_text_table_cell(t, "%.80s", k->why ? k->why : "yes");
+    hd_text_table_cell(t, "%s", k->why ? k->why : "yes");
     hd_buf_free(&category);
   }
   hd_text_table_print(t, out);

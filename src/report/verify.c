@@ -45,7 +45,7 @@ void hd_verify_end(const hd_tuning *t, hd_verify_row *out) {
   for (uint32_t i = 0; i < t->n_kernels; i++) {
     const hd_tuned *k = &t->kernels[i];
     if (k->speedup.median != 0 || !k->why[0]) continue;
-    snprintf(out->failed, sizeof out->failed, "%.128s: %.255s", k->kernel, k->why);
+    hd_fit(out->failed, sizeof out->failed, "%s: %s", k->kernel, k->why);
     break;
   }
 }

@@ -14,7 +14,7 @@ void run_say(const char *fmt, ...) {
   char text[2048];
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
+  hd_fit_args(text, sizeof text, fmt, ap);
   va_end(ap);
   fprintf(stderr, "heddle: %s\n", text);
 }

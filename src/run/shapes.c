@@ -38,7 +38,7 @@ static bool is_due(const run_shape *s) {
 }
 
 static void refuse(run_kernel *k, const char *why) {
-  snprintf(k->why, sizeof k->why, "not %s: %s", run_settings.tune[0] ? "tuned" : "recorded", why);
+  hd_fit(k->why, sizeof k->why, "not %s: %s", run_settings.tune[0] ? "tuned" : "recorded", why);
 }
 
 static bool attempt(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result) {

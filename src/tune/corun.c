@@ -153,7 +153,7 @@ static hd_status check_setup(setup *s, hd_diag *d) {
     s->parts[i].poison = false;
     st = placement_compare(&of->p, of->alone, &compared, &e);
     if (st == HD_ERR_REFUSED)
-      hd_fail(d, st, "%s computes something else: %.400s", of->p.w->name, e.message);
+      hd_fail(d, st, "%s computes something else: %s", of->p.w->name, e.message);
     else if (st != HD_OK && d)
       *d = e;
   }
@@ -409,7 +409,7 @@ hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun
     hd_corun_row *row = &out->rows[m];
     hd_watch_tell(&c.o->run.watch, "looking for partitions", (size_t)m, HD_CORUN_MODES);
     row->status = settle(&c, (hd_corun_mode)m, &setups[m], row, &e);
-    snprintf(row->why, sizeof row->why, "%.255s", row->status == HD_OK ? "" : e.message);
+    hd_fit(row->why, sizeof row->why, "%s", row->status == HD_OK ? "" : e.message);
     if (row->status == HD_OK || is_rows_own(row->status)) continue;
     st = row->status;
     if (d) *d = e;

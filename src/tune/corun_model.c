@@ -175,7 +175,7 @@ hd_status corun_on_model(const hd_gpu *g, const hd_workload *const w[2], const h
     hd_diag e = {0};
     hd_watch_tell(&o->run.watch, "looking for partitions", (size_t)m, HD_CORUN_MODES);
     row->status = fill_row(&c, (hd_corun_mode)m, &out->rows[HD_CORUN_PARTITION], row, &e);
-    snprintf(row->why, sizeof row->why, "%.255s", row->status == HD_OK ? "" : e.message);
+    hd_fit(row->why, sizeof row->why, "%s", row->status == HD_OK ? "" : e.message);
     if (row->status == HD_ERR_NOMEM || row->status == HD_ERR_BUDGET) {
       st = row->status;
       if (d) *d = e;

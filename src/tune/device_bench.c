@@ -100,7 +100,7 @@ static hd_status name_plans(hd_status st, const hd_plan_set *plans, hd_diag *d) 
   char message[sizeof d->message];
   hd_plan_set_print(plans, &text);
   memcpy(message, d->message, sizeof message);
-  hd_fail(d, st, "under plan %.120s: %.600s", text.data ? text.data : "", message);
+  hd_fail(d, st, "under plan %s: %s", text.data ? text.data : "", message);
   hd_buf_free(&text);
   return st;
 }

@@ -58,7 +58,7 @@ static void say_why_not(const search *s, hd_tuned *k) {
     snprintf(k->why, sizeof k->why, "a run takes %.1f s: in %.0f s of budget nothing can be told",
              s->original_us * 1e-6, s->o.budget);
   else if (!measured && s->trials.n)
-    snprintf(k->why, sizeof k->why, "no plan can be applied: %.220s", s->trials.data[0].why);
+    hd_fit(k->why, sizeof k->why, "no plan can be applied: %s", s->trials.data[0].why);
   else if (!s->trials.n)
     snprintf(k->why, sizeof k->why, "there is nothing to try");
   else if (s->best < 0 || s->trials.data[s->best].score < 1.001)

@@ -182,7 +182,7 @@ static double time_with_instructions(const hd_counters *c, uint64_t before, uint
 
 static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
   row->status = st;
-  snprintf(row->why, sizeof row->why, "%.255s", why);
+  hd_fit(row->why, sizeof row->why, "%s", why);
 }
 
 static const double least_gain = 1.01; /* to be spoken of */
@@ -279,16 +279,16 @@ static bool is_the_plans_fault(hd_status st) {
 
 static hd_status give_up(optimizing *z, const char *why) {
   z->out->best = 0;
-  snprintf(z->out->why, sizeof z->out->why, "the kernel cannot be reordered: %.400s", why);
+  hd_fit(z->out->why, sizeof z->out->why, "the kernel cannot be reordered: %s", why);
   return HD_OK;
 }
 
 /* Without traces, or a replay of the default, nothing is known of any plan; its row says why. */
 static hd_status know_nothing(optimizing *z) {
   z->out->best = 0;
-  snprintf(z->out->why, sizeof z->out->why,
-           "no plan was tried, for want of time: %.300s (a larger --budget, or a smaller --size)",
-           z->out->rows[0].why);
+  hd_fit(z->out->why, sizeof z->out->why,
+         "no plan was tried, for want of time: %s (a larger --budget, or a smaller --size)",
+         z->out->rows[0].why);
   return HD_OK;
 }
 
@@ -297,9 +297,9 @@ static hd_status leave_unproved(optimizing *z, const hd_sweep_row *row) {
   hd_buf plan = {0};
   hd_plan_print(&row->plan, &plan);
   z->out->best = 0;
-  snprintf(z->out->why, sizeof z->out->why,
-           "the time was over before a plan was proved (next: %.100s, predicted %.2fx; a larger --budget)",
-           plan.data ? plan.data : "", z->out->rows[0].counters.time_us / row->counters.time_us);
+  hd_fit(z->out->why, sizeof z->out->why,
+         "the time was over before a plan was proved (next: %s, predicted %.2fx; a larger --budget)",
+         plan.data ? plan.data : "", z->out->rows[0].counters.time_us / row->counters.time_us);
   hd_buf_free(&plan);
   return HD_OK;
 }

@@ -26,7 +26,7 @@ void tuning_drop(hd_tuned *k, const char *why, ...) {
   k->after_us = k->before_us;
   k->proof = (hd_proof){0};
   va_start(ap, why);
-  vsnprintf(k->why, sizeof k->why, why, ap);
+  hd_fit_args(k->why, sizeof k->why, why, ap);
   va_end(ap);
 }
 
@@ -106,13 +106,13 @@ void tuning_prove(tuning *t, hd_tuned *k) {
   k->proof.any_grid = t->o.run.apply.any_grid;
   if (st != HD_OK) {
     k->proof.emulated = HD_PROOF_SKIPPED;
-    snprintf(k->proof.why, sizeof k->proof.why, "%.255s", e.message);
+    hd_fit(k->proof.why, sizeof k->proof.why, "%s", e.message);
   } else if (r.equal) {
     k->proof.emulated = HD_PROOF_EQUAL;
     k->proof.dispatchers = r.runs;
     k->proof.bytes = r.bytes_compared;
   } else {
-    tuning_drop(k, "not proved: %.240s", r.what);
+    tuning_drop(k, "not proved: %s", r.what);
   }
   hd_workload_close(w);
   t->out->spent.proof += hd_seconds() - start;
@@ -131,7 +131,7 @@ hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, h
     st = device_bench_prove(b, &set, &k->proof.device_bytes, &e);
     if (st != HD_OK &&
         search_plans_fault(st)) { /* a plan that cannot be compared, for want of memory, is not adopted */
-      tuning_drop(k, "at the size that was tuned: %.220s", e.message);
+      tuning_drop(k, "at the size that was tuned: %s", e.message);
       st = HD_OK;
     } else if (st != HD_OK && d) {
       *d = e;

@@ -103,7 +103,7 @@ static void take(const voters *v, const hd_plan_space *s, const hd_plan *p, uint
   *out = (hd_tune_vote){0};
   note_plan(p, out);
   if (!cannot_vote(s, p->agents_voted, out) && count(v, p, launch, launches, s->n_sms, out, &e) != HD_OK)
-    snprintf(out->why, sizeof out->why, "%.199s", e.message);
+    hd_fit(out->why, sizeof out->why, "%s", e.message);
   out->launches = out->n ? launches : 0;
   out->seconds = hd_seconds() - start;
 }
@@ -137,7 +137,7 @@ void vote_sample(const hd_study *study, const hd_gpu *g, const hd_plan_space *s,
   } else if (s->warps + 1 > HD_TUNE_NUMBERS) {
     snprintf(out->why, sizeof out->why, "%u thresholds: at most %d are tried", s->warps + 1, HD_TUNE_NUMBERS);
   } else if (hd_study_sample_thresholds(study, g, launch, cycles, &e) != HD_OK) {
-    snprintf(out->why, sizeof out->why, "%.199s", e.message);
+    hd_fit(out->why, sizeof out->why, "%s", e.message);
   } else {
     out->n = s->warps + 1;
     for (uint32_t k = 0; k < out->n; k++) sum += cycles[k];

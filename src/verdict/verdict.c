@@ -262,7 +262,7 @@ static void drop(hd_tuned *k, const char *why) {
   k->plan = (hd_plan){0};
   k->adopted = false;
   k->after_us = k->before_us;
-  snprintf(k->why, sizeof k->why, "%.255s", why);
+  hd_fit(k->why, sizeof k->why, "%s", why);
 }
 
 static void judge(hd_tuned *k, hd_status st, const hd_diag *e, double least) {
@@ -272,7 +272,7 @@ static void judge(hd_tuned *k, hd_status st, const hd_diag *e, double least) {
     snprintf(why, sizeof why, "measured again it runs at %.3fx (%.3f to %.3f)", k->speedup.median,
              k->speedup.low, k->speedup.high);
   else
-    snprintf(why, sizeof why, "measured again: %.230s", e->message);
+    hd_fit(why, sizeof why, "measured again: %s", e->message);
   drop(k, why);
 }
 

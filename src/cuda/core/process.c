@@ -17,7 +17,7 @@ void core_say(const char *fmt, ...) {
   char line[1024];
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(line, sizeof line, fmt, ap);
+  hd_fit_args(line, sizeof line, fmt, ap);
   va_end(ap);
   hd_buf_printf(&b, "heddle: %s\n", line);
   if (b.data) fwrite(b.data, 1, b.len, stderr);

@@ -10,7 +10,7 @@ static void refuse(emu_function *fn, uint32_t line, const hd_ptx_stmt *s, const 
   if (d->status != HD_OK) return;
   hd_buf text = {0};
   if (s) hd_ptx_print_stmt(fn->d->m, s, &text);
-  hd_fail(d, HD_ERR_UNSUPPORTED, "%s: not emulated: %.200s%s%s", fn->code->name, why, s ? ": " : "",
+  hd_fail(d, HD_ERR_UNSUPPORTED, "%s: not emulated: %s%s%s", fn->code->name, why, s ? ": " : "",
           s && !text.failed && text.data ? text.data : "");
   hd_buf_free(&text);
   snprintf(d->file, sizeof d->file, "%s", fn->d->m->name ? fn->d->m->name : "");
@@ -22,7 +22,7 @@ void emu_note_refusal(emu_function *fn, const hd_ptx_stmt *s, const char *fmt, .
   char why[256];
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(why, sizeof why, fmt, ap);
+  hd_fit_args(why, sizeof why, fmt, ap);
   va_end(ap);
   refuse(fn, s->line, s, why);
 }

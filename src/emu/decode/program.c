@@ -162,7 +162,7 @@ static hd_status place(hd_emu_program *p, uint32_t index, hd_diag *d) {
   hd_status st = hd_emu_alloc_aligned(p->emu, s->bytes, align, &s->address, &why);
   if (st != HD_OK) {
     char text[192];
-    snprintf(text, sizeof text, "does not fit: %.160s", why.message);
+    hd_fit(text, sizeof text, "does not fit: %s", why.message);
     return fail_var(m, v, st, d, text);
   }
   return HD_OK;
