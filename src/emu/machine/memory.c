@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -57,8 +58,7 @@ static hd_status reserve_memory(hd_emu *e, hd_diag *d) {
   if (e->opt.shared) {
     flags = MAP_SHARED | MAP_NORESERVE;
     e->file = memfd_create("device memory", MFD_CLOEXEC);
-    if (e->file < 0 || ftruncate(e->file, (off_t)e->opt.memory) != 0)
-      return hd_fail(d, HD_ERR_IO, "cannot make a file for device memory");
+    if (e->file < 0) return hd_fail(d, HD_ERR_IO, "cannot make a file for device memory");
   }
   void *memory = mmap(NULL, e->opt.memory, PROT_NONE, flags, e->file, 0);
   if (memory == MAP_FAILED)
@@ -131,9 +131,28 @@ emu_alloc *emu_find_alloc(hd_emu *e, uint64_t address) {
   return k && address < e->allocs[k - 1].hi ? &e->allocs[k - 1] : NULL;
 }
 
+/* How long a file may be here: a longer one ends the process by a signal. */
+static uint64_t longest_file(void) {
+  struct rlimit r;
+  return getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY ? r.rlim_cur : UINT64_MAX;
+}
+
+/* The file grows with what is in use, and no further than it may. */
+static bool grow_file(hd_emu *e, uint64_t end) {
+  const uint64_t most = longest_file();
+  if (e->file < 0 || end <= e->file_bytes) return true;
+  uint64_t bytes = 2 * e->file_bytes > end ? 2 * e->file_bytes : end;
+  if (bytes > e->opt.memory) bytes = e->opt.memory;
+  if (bytes > most) bytes = end;
+  if (bytes > most || ftruncate(e->file, (off_t)bytes) != 0) return false;
+  e->file_bytes = bytes;
+  return true;
+}
+
 static bool commit(hd_emu *e, uint64_t end) {
   if (end <= e->committed) return true;
   end = round_up(end, COMMIT_STEP);
+  if (!grow_file(e, end)) return false;
   if (mprotect(e->memory + e->committed, end - e->committed, PROT_READ | PROT_WRITE) != 0) return false;
   e->committed = end;
   return true;
@@ -172,6 +191,10 @@ static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, 
     e->allocs = grown;
     e->cap_allocs = cap;
   }
+  if (e->file >= 0 && lo - EMU_GLOBAL_BASE + bytes > longest_file())
+    return hd_fail(d, HD_ERR_NOMEM,
+                   "device memory is a file, which may have at most %" PRIu64 " bytes here (ulimit -f)",
+                   longest_file());
   if (!commit(e, lo - EMU_GLOBAL_BASE + bytes))
     return hd_fail(d, HD_ERR_NOMEM, "the system refuses %" PRIu64 " more bytes of memory", bytes);
   memmove(&e->allocs[k + 1], &e->allocs[k], (e->n_allocs - k) * sizeof *e->allocs);

@@ -33,6 +33,7 @@ struct hd_emu {
   char *memory;          /* opt.memory bytes of address space, for EMU_GLOBAL_BASE onwards */
   uint64_t delta;        /* host address of a device address: address + delta */
   uint64_t committed;    /* bytes of it made accessible, from the start */
+  uint64_t file_bytes;   /* of the file, where there is one */
   uint8_t *init;         /* CHECK_INIT: one byte a byte, 1 when written */
   uint64_t *race;        /* CHECK_RACE: one word a granule; see shadow.c */
   pthread_rwlock_t lock; /* over the allocations */
