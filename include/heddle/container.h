@@ -25,13 +25,25 @@ typedef enum hd_container_kind {
 
 typedef enum hd_compression { HD_COMP_NONE = 0, HD_COMP_LZ4, HD_COMP_ZSTD } hd_compression;
 
+/* What code is for: sm_90, sm_100f and sm_90a. */
+typedef enum hd_target_kind {
+  HD_TARGET_PLAIN = 0, /* PTX: this GPU and all later ones; machine code: those of its major version */
+  HD_TARGET_FAMILY,    /* this GPU and later ones of its major version */
+  HD_TARGET_EXACT,     /* this GPU alone */
+} hd_target_kind;
+typedef struct hd_target {
+  unsigned sm;
+  hd_target_kind kind;
+} hd_target;
+
 /* One PTX text. Pointers are valid until the next call on the container. */
 typedef struct hd_ptx_text {
   const char *data; /* len bytes, followed by a NUL that len does not count */
   size_t len;
-  uint32_t index;  /* number of this module in the file, from 0; corrupt ones count */
-  uint64_t offset; /* of the fatbin entry in the file */
-  unsigned sm;     /* as the entry's header says; 0 for a plain .ptx */
+  uint32_t index;   /* number of this module in the file, from 0; corrupt ones count */
+  uint64_t offset;  /* of the fatbin entry in the file */
+  unsigned sm;      /* as the entry's header says; 0 for a plain .ptx */
+  hd_target target; /* the same */
   hd_compression compression;
   const char *label; /* "FILE#index", or FILE for a plain .ptx: for diagnostics */
 } hd_ptx_text;
@@ -59,10 +71,35 @@ HD_API hd_status hd_container_count(const char *path, uint64_t *n, hd_diag *d);
 HD_API bool hd_container_sampled(uint64_t i, uint64_t n, uint64_t sample);
 /* Code for GPUs that hd_container_next passed over so far: modules assembled for one architecture. */
 HD_API uint64_t hd_container_assembled(const hd_container *c);
-/* Whether some of that code runs on sm_`arch`: code for the same or an earlier one of its major version. */
-HD_API bool hd_container_runs_on(const hd_container *c, unsigned arch);
 /* Fill *d for a file that holds no PTX: whether it holds assembled code alone, and how PTX is kept. */
 HD_API hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d);
+
+/* ---- The image that a driver takes ---------------------------------------------------------- */
+
+/* Of a module's ".target sm_90a, debug", as it is written; sm 0: it names none. */
+HD_API hd_target hd_target_parse(const char *target);
+/* Whether PTX, or machine code, for this target runs on sm_`arch`. */
+HD_API bool hd_target_runs(hd_target t, bool code, unsigned arch);
+/* Whether a driver on sm_`arch` takes PTX for this target before PTX for another: what runs comes first, then
+ * the latest, and of one architecture sm_90a before sm_90. Of what does not run: the earliest. `arch` 0: all
+ * of it runs. */
+HD_API bool hd_target_is_nearer(hd_target t, hd_target than, unsigned arch);
+/* The latest version of PTX that a driver reads, 84 for 8.4, by what cuDriverGetVersion says; 0: any. */
+HD_API unsigned hd_ptx_isa_of_driver(int version);
+
+typedef struct hd_chosen {
+  bool found;    /* there is PTX */
+  bool runs;     /* and it runs on the GPU; else it is for later ones */
+  bool has_code; /* there is machine code that the GPU runs */
+  hd_ptx_text text;
+} hd_chosen;
+/* The text of a fatbin that a driver on sm_`arch` runs, which reads PTX up to version `isa` (0: any): that of
+ * the machine code that it takes, if there is some, which is the latest that runs, and of one architecture
+ * that for sm_90a before that for sm_90. Where the text of that machine code is not there, it is the nearest
+ * one. Without machine code: what the driver compiles. A container that is one text has no choice. The walk
+ * begins where the container stands and ends at its end. An error: as hd_container_next. */
+HD_API hd_status hd_container_choose(hd_container *c, unsigned arch, unsigned isa, hd_chosen *out,
+                                     hd_diag *d);
 
 /* Module number `index` of a file (UINT64_MAX: the only one), parsed into the arena. */
 HD_API hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m,
@@ -76,9 +113,9 @@ HD_API void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
 
 /* The kernel that `name` means, in the file's module `index` (UINT64_MAX: in any): its symbol, its title with
  * or without parameters, template arguments and scopes, or what only one kernel's name begins or ends with;
- * blanks do not count. NULL: the only kernel. A kernel that several modules hold for different architectures
- * is that of the latest. HD_ERR_USAGE where no kernel or several are meant, naming those that come near.
- * *at (may be NULL): the module's number. */
+ * blanks do not count. NULL: the only kernel. A kernel that several modules hold for different targets is
+ * that which is nearest to the latest GPU (hd_target_is_nearer). HD_ERR_USAGE where no kernel or several are
+ * meant, naming those that come near. *at (may be NULL): the module's number. */
 HD_API hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_arena *arena,
                                 hd_ptx_module **m, uint32_t *func, uint64_t *at, hd_diag *d);
 /* The same in a module that is at hand. */

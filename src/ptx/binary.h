@@ -81,7 +81,7 @@ hd_status ptx_elf_spans(const ptx_source *s, uint64_t begin, uint64_t end, ptx_s
 
 #define PTX_FATBIN_MAGIC 0xBA55ED50u
 
-/* A PTX entry, as its header describes it. */
+/* An entry of PTX or machine code, as its header describes it. */
 typedef struct ptx_entry {
   uint64_t offset;            /* of its header */
   uint64_t payload;           /* offset of its payload */
@@ -89,7 +89,9 @@ typedef struct ptx_entry {
   uint32_t compressed_size;   /* without the padding; 0 when not compressed */
   uint64_t decompressed_size; /* 0 when not compressed */
   uint64_t flags;
-  uint32_t sm;
+  hd_target target;
+  unsigned isa;
+  bool code; /* machine code */
 } ptx_entry;
 
 /* Walks the regions of one span. */
@@ -98,21 +100,38 @@ typedef struct ptx_fatbin {
   uint64_t pos, end;   /* the rest of the span */
   uint64_t region_end; /* while in_region */
   bool in_region;
-  bool strict;      /* from ptx_span.fatbins */
-  bool cut;         /* the region's header says that it goes on beyond the span */
-  bool lost;        /* an error was reported; searching for the next region */
-  uint64_t others;  /* entries that are no PTX, skipped so far */
-  uint64_t code[4]; /* bit per architecture, from sm_0: those entries that are machine code for it */
+  bool strict;     /* from ptx_span.fatbins */
+  bool cut;        /* the region's header says that it goes on beyond the span */
+  bool lost;       /* an error was reported; searching for the next region */
+  bool code;       /* entries of machine code are handed out, too */
+  uint64_t others; /* entries that are no PTX, so far */
 } ptx_fatbin;
 
 /* `base` is where the file image that holds the span begins: 0, or the start
  * of an archive member. */
 void ptx_fatbin_begin(ptx_fatbin *f, uint64_t base, ptx_span span);
 
-/* The next PTX entry of the span; entries of other kinds are skipped. After an
+/* The next PTX entry of the span, or one of machine code where `code` is set; others are skipped. After an
  * error the next call goes on behind the entry when its extent is known, else
  * at the next region. */
 hd_status ptx_fatbin_next(ptx_source *s, ptx_fatbin *f, ptx_entry *e, bool *more, hd_diag *d);
+
+/* For what a fatbin's entry with these fields in its header is. */
+hd_target ptx_fatbin_target(uint32_t sm, uint64_t flags);
+
+/* ---- Choices (choose.c) --------------------------------------------------- */
+
+/* One of several images of a module, for sm_`arch` and a driver that reads PTX up to `isa`. */
+typedef struct ptx_choice {
+  unsigned arch, isa;
+  bool has_code, has_text;
+  hd_target code, text; /* the best so far */
+  unsigned text_isa;
+} ptx_choice;
+
+void ptx_choice_code(ptx_choice *c, hd_target t);
+/* After all machine code. True: it is the best so far. */
+bool ptx_choice_text(ptx_choice *c, hd_target t, unsigned isa);
 
 /* ---- Texts -------------------------------------------------------------- */
 

@@ -26,7 +26,6 @@ struct hd_container {
   uint64_t base; /* where the image at hand begins */
   ptx_fatbin fatbin;
   uint64_t assembled; /* entries that are no PTX, of the spans behind */
-  uint64_t code[4];   /* as ptx_fatbin's, of the spans behind */
   uint32_t index;
   bool text_done; /* HD_CONTAINER_PTX: it was handed out */
 
@@ -196,12 +195,6 @@ bool hd_container_sampled(uint64_t i, uint64_t n, uint64_t sample) {
 
 uint64_t hd_container_assembled(const hd_container *c) { return c->assembled + c->fatbin.others; }
 
-bool hd_container_runs_on(const hd_container *c, unsigned arch) {
-  for (unsigned sm = arch / 10 * 10; sm <= arch && sm < 64 * sizeof c->code / sizeof *c->code; sm++)
-    if ((c->code[sm / 64] | c->fatbin.code[sm / 64]) >> sm % 64 & 1) return true;
-  return false;
-}
-
 hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d) {
   if (!assembled) return hd_fail(d, HD_ERR_INPUT, "%s: holds no PTX", path);
   return hd_fail(d, HD_ERR_INPUT,
@@ -234,15 +227,16 @@ static hd_status next_member(hd_container *c, bool *more, hd_diag *d) {
   }
 }
 
-/* The next PTX entry of a binary file. */
-static hd_status next_entry(hd_container *c, ptx_entry *e, bool *more, hd_diag *d) {
+/* The next entry of a binary file: of PTX, or of machine code, too. */
+static hd_status next_entry(hd_container *c, bool code, ptx_entry *e, bool *more, hd_diag *d) {
+  c->fatbin.code = code;
   for (;;) {
     hd_status rc = ptx_fatbin_next(&c->source, &c->fatbin, e, more, d);
     if (rc || *more) return rc;
     if (c->next_span < c->spans.n) {
       c->assembled += c->fatbin.others;
-      for (size_t k = 0; k < sizeof c->code / sizeof *c->code; k++) c->code[k] |= c->fatbin.code[k];
       ptx_fatbin_begin(&c->fatbin, c->base, c->spans.data[c->next_span++]);
+      c->fatbin.code = code;
       continue;
     }
     if (c->kind != HD_CONTAINER_ARCHIVE) return HD_OK;
@@ -258,32 +252,74 @@ static hd_status set_label(hd_container *c, const char **label, hd_diag *d) {
   return c->label.failed ? hd_nomem(d) : HD_OK;
 }
 
+/* *t: the whole file, which is one text. */
+static hd_status read_plain(hd_container *c, hd_ptx_text *t, hd_diag *d) {
+  *t = (hd_ptx_text){.label = c->name};
+  c->text_done = true;
+  hd_status rc = ptx_unpack_plain(&c->unpacker, &c->source, 0, c->source.len, &t->len, d);
+  t->data = c->unpacker.text;
+  return rc;
+}
+
+/* *t: the entry, the index-th of the file. */
+static hd_status read_entry(hd_container *c, const ptx_entry *e, uint32_t index, hd_ptx_text *t, hd_diag *d) {
+  *t = (hd_ptx_text){.index = index, .offset = e->offset, .sm = e->target.sm, .target = e->target};
+  c->index = index;
+  hd_status rc = set_label(c, &t->label, d);
+  if (rc == HD_OK) rc = ptx_unpack(&c->unpacker, &c->source, e, &t->len, &t->compression, d);
+  t->data = c->unpacker.text;
+  return rc;
+}
+
 hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d) {
   *more = false;
   *t = (hd_ptx_text){0};
-  ptx_source *s = &c->source;
   hd_status rc;
   if (c->kind == HD_CONTAINER_PTX) {
     if (c->text_done) return HD_OK;
-    c->text_done = true;
-    t->label = c->name;
-    rc = ptx_unpack_plain(&c->unpacker, s, 0, s->len, &t->len, d);
+    rc = read_plain(c, t, d);
   } else {
     ptx_entry e;
     bool found;
-    rc = next_entry(c, &e, &found, d);
+    rc = next_entry(c, false, &e, &found, d);
     if (rc || !found) return rc;
-    t->index = c->index;
-    t->offset = e.offset;
-    t->sm = e.sm;
-    rc = set_label(c, &t->label, d);
+    rc = read_entry(c, &e, c->index, t, d);
     c->index++;
-    if (rc == HD_OK) rc = ptx_unpack(&c->unpacker, s, &e, &t->len, &t->compression, d);
   }
-  t->data = c->unpacker.text;
   if (rc)
     *t = (hd_ptx_text){0};
   else
     *more = true;
   return rc;
+}
+
+hd_status hd_container_choose(hd_container *c, unsigned arch, unsigned isa, hd_chosen *out, hd_diag *d) {
+  ptx_choice best = {.arch = arch, .isa = isa};
+  uint32_t index = 0;
+  hd_status st = HD_OK;
+  *out = (hd_chosen){0};
+  if (c->kind == HD_CONTAINER_PTX) {
+    out->found = out->runs = true;
+    return read_plain(c, &out->text, d);
+  }
+  /* Machine code first, since it decides which text is wanted. */
+  HD_VEC(ptx_entry) texts = {0};
+  for (bool more = true; st == HD_OK;) {
+    ptx_entry e;
+    st = next_entry(c, true, &e, &more, d);
+    if (st != HD_OK || !more) break;
+    if (e.code)
+      ptx_choice_code(&best, e.target);
+    else if (!hd_vec_push(&texts, e))
+      st = hd_nomem(d);
+  }
+  for (size_t k = 0; k < texts.n; k++)
+    if (ptx_choice_text(&best, texts.data[k].target, texts.data[k].isa)) index = (uint32_t)k;
+  out->found = st == HD_OK && texts.n;
+  out->has_code = best.has_code;
+  out->runs = out->found && hd_target_runs(best.text, false, arch);
+  if (out->found) st = read_entry(c, &texts.data[index], index, &out->text, d);
+  c->index = (uint32_t)texts.n;
+  hd_vec_free(&texts);
+  return st;
 }

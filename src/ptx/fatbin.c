@@ -31,7 +31,7 @@ typedef struct entry_header {
   uint16_t minor, major;    /* of the PTX ISA, or of the cubin's ABI */
   uint32_t sm;
   uint32_t name, name_len; /* offset in the header of the source's name, 0: none */
-  uint64_t flags;          /* 0x1 64-bit, 0x2 debug, 0x10 Linux; the rest: see unpack.c */
+  uint64_t flags;          /* 0x1 64-bit, 0x2 debug, 0x10 Linux, FLAG_...; the rest: see unpack.c */
   uint64_t kind_specific;
   uint64_t decompressed_size; /* 0 when not compressed */
 } entry_header;
@@ -43,6 +43,16 @@ enum {
   KIND_CODE = 2, /* a cubin */
   /* 8 is NVVM IR for linking */
 };
+
+/* Bits of an entry's flags: it is for sm_90a, or for sm_100f. */
+#define FLAG_EXACT UINT64_C(0x100000)
+#define FLAG_FAMILY UINT64_C(0x200000)
+
+hd_target ptx_fatbin_target(uint32_t sm, uint64_t flags) {
+  return (hd_target){sm, flags & FLAG_EXACT    ? HD_TARGET_EXACT
+                         : flags & FLAG_FAMILY ? HD_TARGET_FAMILY
+                                               : HD_TARGET_PLAIN};
+}
 
 void ptx_fatbin_begin(ptx_fatbin *f, uint64_t base, ptx_span span) {
   *f = (ptx_fatbin){.base = base, .pos = span.begin, .end = span.end, .strict = span.fatbins};
@@ -166,7 +176,9 @@ static hd_status next_entry(const ptx_source *s, ptx_fatbin *f, entry_header *h,
                    .compressed_size = h->compressed_size,
                    .decompressed_size = h->decompressed_size,
                    .flags = h->flags,
-                   .sm = h->sm};
+                   .target = ptx_fatbin_target(h->sm, h->flags),
+                   .isa = h->major < 100 && h->minor < 10 ? h->major * 10u + h->minor : 0,
+                   .code = h->kind == KIND_CODE};
   f->pos = e->payload + e->payload_size;
   return HD_OK;
 }
@@ -180,9 +192,7 @@ hd_status ptx_fatbin_next(ptx_source *s, ptx_fatbin *f, ptx_entry *e, bool *more
       hd_status rc = next_entry(s, f, &h, e, d);
       if (rc) return rc;
       f->others += h.kind != KIND_PTX;
-      if (h.kind == KIND_CODE && h.sm < 64 * sizeof f->code / sizeof *f->code)
-        f->code[h.sm / 64] |= UINT64_C(1) << h.sm % 64;
-      if (h.kind != KIND_PTX) continue;
+      if (h.kind != KIND_PTX && !(f->code && h.kind == KIND_CODE)) continue;
       *more = true;
       return HD_OK;
     }

@@ -17,7 +17,7 @@ typedef enum meeting {
 typedef struct candidate {
   char *symbol;
   uint64_t module;
-  unsigned sm;
+  hd_target target;
 } candidate;
 
 typedef struct neighbour {
@@ -106,15 +106,15 @@ static hd_status open_finding(finding *f, const char *name, hd_diag *d) {
   return HD_OK;
 }
 
-/* A kernel that several modules hold is kept for its latest architecture, or of each where that is one. */
-static hd_status keep(finding *f, const char *symbol, uint64_t module, unsigned sm, hd_diag *d) {
+/* A kernel that several modules hold is kept for its latest target, or of each where that is one. */
+static hd_status keep(finding *f, const char *symbol, uint64_t module, hd_target t, hd_diag *d) {
   for (size_t i = 0; i < f->found.n; i++) {
     candidate *c = &f->found.data[i];
-    if (strcmp(c->symbol, symbol) != 0 || c->sm == sm) continue;
-    if (c->sm < sm) c->module = module, c->sm = sm;
+    if (strcmp(c->symbol, symbol) != 0 || (c->target.sm == t.sm && c->target.kind == t.kind)) continue;
+    if (hd_target_is_nearer(t, c->target, 0)) c->module = module, c->target = t;
     return HD_OK;
   }
-  candidate c = {strdup(symbol), module, sm};
+  candidate c = {strdup(symbol), module, t};
   if (c.symbol && hd_vec_push(&f->found, c)) return HD_OK;
   free(c.symbol);
   return hd_nomem(d);
@@ -130,7 +130,7 @@ static hd_status collect(finding *f, const hd_ptx_module *m, uint64_t number, hd
     if (st != HD_OK || !how || how < f->best) continue;
     if (how > f->best) forget(f);
     f->best = how;
-    st = keep(f, symbol, number, m->sm, d);
+    st = keep(f, symbol, number, hd_target_parse(m->target), d);
   }
   return st;
 }

@@ -49,31 +49,21 @@ static bool has_ptx(const hd_fatbin_span *f) {
   return any;
 }
 
-/* Whether a text for one architecture is nearer to the GPU's than one for another: the newest that the GPU
- * runs, as the driver chooses it, else the oldest. */
-static bool is_nearer(unsigned sm, unsigned than, unsigned arch) {
-  return (sm <= arch) != (than <= arch) ? sm <= arch : sm <= arch ? sm > than : sm < than;
-}
-
-static void unpack(const hd_fatbin_span *f, unsigned arch, run_text *out) {
+static void unpack(const hd_fatbin_span *f, const run_gpu *gpu, run_text *out) {
   hd_container *c;
-  hd_ptx_text t;
-  bool more;
-  unsigned best = 0;
+  hd_chosen chosen;
   if (hd_container_open_memory(f->data, f->bytes, "image", &c, NULL) == HD_OK) {
-    while (hd_container_next(c, &t, &more, NULL) == HD_OK && more) {
-      if (out->data && !is_nearer(t.sm, best, arch)) continue;
-      best = t.sm;
-      keep(out, t.data, t.len);
+    if (hd_container_choose(c, gpu->arch, gpu->isa, &chosen, NULL) == HD_OK && chosen.found) {
+      keep(out, chosen.text.data, chosen.text.len);
+      if (out->data && !chosen.runs) out->newer = chosen.text.target.sm;
     }
-    if (out->data && best > arch) out->newer = best;
     hd_container_close(c);
   }
   if (!out->data && !out->why) out->why = not_understood;
 }
 
 /* `most`: bytes of the image; 0: not known. */
-static void read_fatbin(const void *data, size_t most, unsigned arch, bool whole, run_text *out) {
+static void read_fatbin(const void *data, size_t most, const run_gpu *gpu, bool whole, run_text *out) {
   hd_fatbin_span f;
   if (hd_fatbin_find(data, &f, NULL) != HD_OK || (most && f.bytes > most)) {
     out->why = not_understood;
@@ -82,16 +72,16 @@ static void read_fatbin(const void *data, size_t most, unsigned arch, bool whole
   if (!has_ptx(&f))
     out->why = "no PTX";
   else if (whole)
-    unpack(&f, arch, out);
+    unpack(&f, gpu, out);
 }
 
 /* Fatbins that a device link joined, up to a NULL. One without PTX may define what another's PTX has, too. */
-static void read_linked(const void *const *images, unsigned arch, bool whole, run_text *out) {
+static void read_linked(const void *const *images, const run_gpu *gpu, bool whole, run_text *out) {
   HD_VEC(char *) texts = {0};
   hd_buf text = {0};
   for (; *images && !out->why; images++) {
     run_text one = {0};
-    read_fatbin(*images, 0, arch, whole, &one);
+    read_fatbin(*images, 0, gpu, whole, &one);
     out->why = one.newer ? "PTX for newer GPUs only" : one.why;
     if (!one.data || (!out->why && hd_vec_push(&texts, one.data))) continue;
     free(one.data);
@@ -113,7 +103,7 @@ static void read_cubin(const void *data, size_t bytes, run_text *out) {
   if (!out->data) out->why = "no PTX";
 }
 
-void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out) {
+void run_image_read(const void *image, size_t bytes, const run_gpu *gpu, bool whole, run_text *out) {
   enum { LEAST = 16 }; /* a fatbin's header */
   const void *data;
   *out = (run_text){0};
@@ -122,8 +112,8 @@ void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, 
     return;
   }
   switch (hd_module_image_of(image, &data)) {
-  case HD_MODULE_FATBIN: read_fatbin(data, data == image ? bytes : 0, arch, whole, out); break;
-  case HD_MODULE_LINKED: read_linked(data, arch, whole, out); break;
+  case HD_MODULE_FATBIN: read_fatbin(data, data == image ? bytes : 0, gpu, whole, out); break;
+  case HD_MODULE_LINKED: read_linked(data, gpu, whole, out); break;
   case HD_MODULE_ELF: read_cubin(data, data == image ? bytes : 0, out); break;
   case HD_MODULE_TEXT:
     if (whole) keep(out, image, bytes ? strnlen(image, bytes) : strlen(image));

@@ -60,7 +60,9 @@ void run_link_begin(run_handle handle, bool unknown) {
 void run_link_add(run_handle handle, const void *data, size_t bytes) {
   static const char head[] = ".version";
   run_text text = {0};
-  if (data) run_image_read(data, bytes, 0, true, &text);
+  run_gpu gpu;
+  if (!run_gpu_of(&gpu)) gpu.arch = 0; /* a link needs no GPU */
+  if (data) run_image_read(data, bytes, &gpu, true, &text);
   if (text.data && !memmem(text.data, text.len < 4096 ? text.len : 4096, head, sizeof head - 1)) {
     free(text.data);
     text.data = NULL;

@@ -55,7 +55,7 @@ static run_module *look(const void *image, size_t bytes) {
   pthread_mutex_lock(&run_lock);
   if (run_gpu_of(&gpu)) {
     const bool wanted = run_wants(&gpu) || run_watches;
-    run_image_read(image, bytes, gpu.arch, wanted, &text);
+    run_image_read(image, bytes, &gpu, wanted, &text);
     m->why = text.why;
     if (text.data) run_wanted(&gpu, &text, want, m);
     if (!text.data && wanted) m->has_code = run_image_digest(image, bytes, &m->code);

@@ -45,17 +45,22 @@ void run_say(const char *fmt, ...) HD_PRINTF(1, 2);
 
 /* ---- Images (image.c) -------------------------------------------------------------------------- */
 
+typedef struct run_gpu {
+  int device;
+  unsigned arch, isa, n_sms; /* isa: the latest PTX that the driver reads; 0: not known */
+  char name[96], driver[32];
+} run_gpu;
+
 typedef struct run_text {
   char *data; /* PTX, malloc'd; NULL: none that the driver would run */
   size_t len;
   const char *why; /* why there is no text; static */
-  unsigned newer;  /* the sm number that it is for, beyond the GPU's; 0: the GPU runs it */
+  unsigned newer;  /* the sm number that it is for, where the GPU does not run it; else 0 */
 } run_text;
 
 /* The PTX in what a program loads: PTX text, a fatbin, the wrapper that nvcc puts around one, a cubin.
- * `bytes` 0: not known. `arch`: the GPU's sm number. Not `whole`: only whether there is any, from the
- * headers. */
-void run_image_read(const void *image, size_t bytes, unsigned arch, bool whole, run_text *out);
+ * `bytes` 0: not known. Not `whole`: only whether there is any, from the headers. */
+void run_image_read(const void *image, size_t bytes, const run_gpu *gpu, bool whole, run_text *out);
 
 /* A digest of the machine code in an image, large ones by their ends; false: it has none. */
 bool run_image_digest(const void *image, size_t bytes, hd_digest *out);
@@ -184,12 +189,6 @@ struct run_module {
 };
 
 /* ---- What is wanted (wanted.c) ----------------------------------------------------------------- */
-
-typedef struct run_gpu {
-  int device;
-  unsigned arch, n_sms;
-  char name[96], driver[32];
-} run_gpu;
 
 /* The GPU of the current context, or the first one. False: the driver does not say. */
 bool run_gpu_of(run_gpu *out);

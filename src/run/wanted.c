@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "run/watch.h"
 
 hd_steer_settings run_settings;
@@ -29,6 +30,7 @@ bool run_gpu_of(run_gpu *out) {
   out->name[sizeof out->name - 1] = 0;
   out->n_sms = (unsigned)sms;
   out->arch = (unsigned)(10 * major + minor);
+  out->isa = hd_ptx_isa_of_driver(version);
   snprintf(out->driver, sizeof out->driver, "%d.%d", version / 1000, version % 1000 / 10);
   return true;
 }

@@ -110,33 +110,6 @@ static void entries_of_other_kinds_are_skipped(void **state) {
   hd_buf_free(&b);
 }
 
-/* Machine code runs on its own architecture and on later ones of the same major version. LTO-IR is none. */
-static void the_gpus_that_machine_code_runs_on_are_known(void **state) {
-  static const struct {
-    unsigned arch;
-    bool runs;
-  } cases[] = {{75, false},  {79, false}, {80, true},  {86, true},   {89, true}, {90, false},  {100, false},
-               {119, false}, {120, true}, {121, true}, {130, false}, {0, false}, {5000, false}};
-  hd_buf b = {0};
-  hd_container *c;
-  hd_diag d;
-  hd_ptx_text t;
-  bool more = true;
-  size_t region = begin_region(&b);
-  add_payload(&b, KIND_CUBIN, 80, "\177ELF....", 8, 0);
-  add_payload(&b, KIND_LTO, 90, "x", 1, 0);
-  add_ptx(&b, 100, HD_COMP_NONE, text_a);
-  add_payload(&b, KIND_CUBIN, 120, "\177ELF....", 8, 0);
-  end_region(&b, region);
-  assert_int_equal(hd_container_open_memory(b.data, b.len, "test", &c, &d), HD_OK);
-  assert_false(hd_container_runs_on(c, 80)); /* not passed over yet */
-  while (more) assert_int_equal(hd_container_next(c, &t, &more, &d), HD_OK);
-  for (size_t k = 0; k < COUNT(cases); k++)
-    if (hd_container_runs_on(c, cases[k].arch) != cases[k].runs) fail_msg("sm_%u", cases[k].arch);
-  hd_container_close(c);
-  hd_buf_free(&b);
-}
-
 /* Damage to one field of an entry's header, and words of the message. */
 static void a_wrong_entry_is_reported_and_the_next_one_read(void **state) {
   static const struct {
@@ -560,7 +533,6 @@ int main(void) {
       cmocka_unit_test(a_plain_payload_without_padding_is_read_to_its_end),
       cmocka_unit_test(texts_of_all_sizes_end_in_a_nul),
       cmocka_unit_test(entries_of_other_kinds_are_skipped),
-      cmocka_unit_test(the_gpus_that_machine_code_runs_on_are_known),
       cmocka_unit_test(a_wrong_entry_is_reported_and_the_next_one_read),
       cmocka_unit_test(decompression_is_limited_to_4096_times),
       cmocka_unit_test(an_empty_ptx_entry_is_reported),

@@ -23,50 +23,32 @@ static hd_status keep(core_image *i, const char *text, size_t n, hd_diag *d) {
   return HD_OK;
 }
 
-typedef struct candidate {
-  char *text; /* NULL: none */
-  size_t len;
-  unsigned sm;
-} candidate;
-
-static hd_status take(candidate *c, const hd_ptx_text *t, hd_diag *d) {
-  char *copy = realloc(c->text, t->len + 1);
-  if (!copy) return hd_nomem(d);
-  memcpy(copy, t->data, t->len);
-  *c = (candidate){copy, t->len, t->sm};
-  return HD_OK;
-}
-
-static hd_status no_text(const candidate *newer, unsigned arch, hd_diag *d) {
-  if (newer->text)
+static hd_status no_text(const hd_chosen *chosen, unsigned arch, hd_diag *d) {
+  const hd_target t = chosen->text.target;
+  if (chosen->found && t.sm > arch)
     return hd_fail(
         d, HD_ERR_UNSUPPORTED,
         "the program's PTX is for sm_%u, which is newer than the GPU, sm_%u: compile it with -arch=sm_%u",
-        newer->sm, arch, arch);
+        t.sm, arch, arch);
+  if (chosen->found)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "the program's PTX is for sm_%u%s, which sm_%u does not run: compile it with -arch=sm_%u",
+                   t.sm, t.kind == HD_TARGET_EXACT ? "a" : "f", arch, arch);
   return hd_fail(d, HD_ERR_UNSUPPORTED,
                  "the program has no PTX for sm_%u, only machine code: compile it with -arch=sm_%u, or with "
                  "-gencode arch=compute_%u,code=compute_%u",
                  arch, arch, arch, arch);
 }
 
-/* Keeps one of a fatbin's texts, which are one per architecture: the newest that `arch` runs, else the oldest
- * newer one. */
+/* Keeps one of a fatbin's texts, which are one per target: that which the driver takes, or, where the GPU
+ * runs the fatbin's machine code, the nearest one. */
 static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_diag *d) {
-  hd_ptx_text t;
-  bool more;
-  candidate best = {0}, newer = {0};
-  hd_status st;
-  while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
-    candidate *of = t.sm > arch ? &newer : &best;
-    if (!of->text || (of == &newer ? t.sm < of->sm : t.sm > of->sm)) st = take(of, &t, d);
-    if (st != HD_OK) break;
-  }
-  const bool replaces = !best.text && newer.text && hd_container_runs_on(c, arch);
-  const candidate *pick = replaces ? &newer : &best;
-  if (st == HD_OK) st = pick->text ? keep(i, pick->text, pick->len, d) : no_text(&newer, arch, d);
-  i->newer |= st == HD_OK && replaces;
-  free(best.text);
-  free(newer.text);
+  hd_chosen chosen;
+  hd_status st = hd_container_choose(c, arch, hd_ptx_isa_of_driver(CORE_VERSION), &chosen, d);
+  if (st != HD_OK) return st;
+  if (!chosen.found || !(chosen.runs || chosen.has_code)) return no_text(&chosen, arch, d);
+  st = keep(i, chosen.text.data, chosen.text.len, d);
+  i->newer |= st == HD_OK && !chosen.runs;
   return st;
 }
 
@@ -116,7 +98,7 @@ hd_status core_image_add_bytes(core_image *i, const void *image, size_t n, unsig
 }
 
 hd_status core_image_add_archive(core_image *i, const void *data, size_t n, unsigned arch, hd_diag *d) {
-  unsigned best = 0;
+  hd_target best = {0};
   bool more = true;
   hd_ptx_text t;
   hd_status st = HD_OK;
@@ -125,8 +107,10 @@ hd_status core_image_add_archive(core_image *i, const void *data, size_t n, unsi
     st = hd_container_open_memory(data, n, "the program's library", &c, d);
     if (st != HD_OK) break;
     while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
-      if (!pass && t.sm <= arch && t.sm > best) best = t.sm;
-      if (pass && best && t.sm == best) st = keep(i, t.data, t.len, d);
+      if (!pass && hd_target_runs(t.target, false, arch) &&
+          (!best.sm || hd_target_is_nearer(t.target, best, arch)))
+        best = t.target;
+      if (pass && best.sm == t.target.sm && best.kind == t.target.kind) st = keep(i, t.data, t.len, d);
       if (st != HD_OK) break;
     }
     hd_container_close(c);
