@@ -1,3 +1,4 @@
+#include "base/files.h"
 #include "heddle/base.h"
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,7 +76,11 @@ void hd_file_close(hd_file *f) {
   memset(f, 0, sizeof *f);
 }
 
-static int write_all(int fd, const char *p, size_t n) {
+int files_write(int fd, const char *p, size_t n) {
+  struct rlimit most;
+  struct stat st;
+  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && n > most.rlim_cur && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+    return EFBIG;
   while (n) {
     ssize_t w = write(fd, p, n);
     if (w < 0 && errno == EINTR) continue;
@@ -88,14 +94,14 @@ static int write_all(int fd, const char *p, size_t n) {
 hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag *d) {
   struct stat st;
   if (strcmp(path, "-") == 0) {
-    int err = write_all(STDOUT_FILENO, data, len);
+    int err = files_write(STDOUT_FILENO, data, len);
     return err ? io_error(d, "stdout", "write", err) : HD_OK;
   }
   if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
     if (S_ISDIR(st.st_mode)) return io_error(d, path, "write", EISDIR);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return io_error(d, path, "open", errno);
-    int err = write_all(fd, data, len);
+    int err = files_write(fd, data, len);
     if (close(fd) != 0 && !err) err = errno;
     return err ? io_error(d, path, "write", err) : HD_OK;
   }
@@ -113,7 +119,7 @@ hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag 
   }
   mode_t mask = umask(0);
   umask(mask);
-  int err = write_all(fd, data, len);
+  int err = files_write(fd, data, len);
   if (!err && fchmod(fd, 0666 & ~mask) != 0) err = errno;
   if (!err && fsync(fd) != 0 && errno != EINVAL && errno != EROFS) err = errno;
   if (close(fd) != 0 && !err) err = errno;

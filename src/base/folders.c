@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "heddle/base.h"
+#include "heddle/trusted.h"
 
 /* Make every missing folder of an absolute path. */
 static bool make_folders(char *path) {
@@ -21,15 +22,22 @@ static bool make_folders(char *path) {
   }
 }
 
-void hd_cache_folder(char *out, size_t cap) {
+hd_status hd_trusted_cache(char *out, size_t cap, hd_diag *d) {
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int n = -1;
   if (xdg && xdg[0] == '/')
     n = snprintf(out, cap, "%s/heddle", xdg);
   else if (home && home[0] == '/')
     n = snprintf(out, cap, "%s/.cache/heddle", home);
-  if (n < 0 || (size_t)n >= cap || !make_folders(out) || access(out, W_OK | X_OK) != 0) out[0] = 0;
+  hd_status st =
+      n >= 0 && (size_t)n < cap && make_folders(out) && access(out, W_OK | X_OK) == 0
+          ? hd_trusted_folder(out, false, d)
+          : hd_fail(d, HD_ERR_IO, "there is no folder to keep files in: set HOME or XDG_CACHE_HOME");
+  if (st != HD_OK) out[0] = 0;
+  return st;
 }
+
+void hd_cache_folder(char *out, size_t cap) { hd_trusted_cache(out, cap, NULL); }
 
 hd_status hd_folder_make(const char *folder, hd_diag *d) {
   struct stat s;

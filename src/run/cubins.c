@@ -1,5 +1,6 @@
 /* Machine code of rewritten kernels in a folder of files, so that later processes load it instead of
- * compiling. A file is named by a digest of the text, the GPU's architecture and the driver's version. */
+ * compiling. A file is named by a digest of the text, the GPU's architecture and the driver's version. One
+ * that somebody else may have written is not loaded (heddle/trusted.h). */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,44 +9,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "heddle/trusted.h"
 #include "run/run.h"
 
-enum { PATH = HD_STEER_PATH + 64, PTX = 1, MOST_FILES = 4096 }; /* PTX: CUjitInputType */
+enum { PATH = HD_STEER_PATH + 96, PTX = 1, MOST_FILES = 4096 }; /* PTX: CUjitInputType */
 static const uint64_t most_bytes = UINT64_C(256) << 20;         /* of all files */
-
-/* The head of a file; the machine code follows. */
-typedef struct head {
-  char magic[16];
-  uint64_t bytes;
-  hd_digest digest; /* of it */
-} head;
-static const char magic[16] = "heddle cubin 1\n";
 
 /* Made, and not yet written: a file takes longer than a GPU should wait for. Under run_lock. */
 static HD_VEC(struct made {
   char path[PATH];
-  char *data; /* the head and the machine code, malloc'd */
+  char *data; /* malloc'd */
   size_t len;
 }) unwritten;
 
 /* False: there is no folder. */
 static bool path_of(const char *text, char path[PATH]) {
   run_gpu gpu;
-  char hex[HD_DIGEST_HEX], arch[16];
-  hd_digest h = hd_digest_begin();
+  char hex[HD_SHA256_HEX], arch[16];
   if (!run_settings.cubins[0] || !run_gpu_of(&gpu)) return false;
   snprintf(arch, sizeof arch, "sm_%u", gpu.arch);
-  hd_digest_text(&h, text);
-  hd_digest_text(&h, arch);
-  hd_digest_text(&h, gpu.driver);
-  snprintf(path, PATH, "%s/%s.cubin", run_settings.cubins, hd_digest_hex(&h, hex));
+  const hd_part parts[] = {{text, strlen(text)}, {arch, strlen(arch)}, {gpu.driver, strlen(gpu.driver)}};
+  snprintf(path, PATH, "%s/%s.cubin", run_settings.cubins,
+           hd_sha256_hex(parts, sizeof parts / sizeof *parts, hex));
   return true;
-}
-
-static hd_digest digest_of(const void *data, size_t len) {
-  hd_digest h = hd_digest_begin();
-  hd_digest_bytes(&h, data, len);
-  return h;
 }
 
 run_handle run_library_load(const void *image) {
@@ -56,29 +42,27 @@ run_handle run_library_load(const void *image) {
 
 /* ---- Files ------------------------------------------------------------------------------------- */
 
+bool run_kept(const char *path, hd_buf *out) {
+  static atomic_bool said;
+  hd_diag d = {0};
+  char line[HD_STEER_PATH + 256];
+  const hd_status st = hd_sealed_read(path, out, &d);
+  if (st == HD_ERR_REFUSED && !atomic_exchange(&said, true))
+    run_say("%s", hd_diag_line(&d, line, sizeof line));
+  if (st == HD_ERR_INPUT) unlink(path);
+  return st == HD_OK;
+}
+
 static run_handle load_file(const char *path) {
-  hd_file f;
-  head h;
-  run_handle library = NULL;
-  if (hd_file_open(path, &f, NULL) != HD_OK) return NULL;
-  if (f.len > sizeof h) {
-    memcpy(&h, f.data, sizeof h);
-    const char *code = f.data + sizeof h;
-    const hd_digest is = digest_of(code, f.len - sizeof h);
-    if (memcmp(h.magic, magic, sizeof magic) == 0 && h.bytes == f.len - sizeof h &&
-        is.high == h.digest.high && is.low == h.digest.low)
-      library = run_library_load(code);
-  }
-  hd_file_close(&f);
-  if (library)
-    utimensat(AT_FDCWD, path, NULL, 0); /* the oldest go first */
-  else
-    unlink(path);
+  hd_buf code = {0};
+  const run_handle library = run_kept(path, &code) && code.len ? run_library_load(code.data) : NULL;
+  if (library) utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* the oldest go first */
+  hd_buf_free(&code);
   return library;
 }
 
 typedef struct entry {
-  char name[64];
+  char name[128];
   struct timespec when;
   uint64_t bytes;
 } entry;
@@ -116,23 +100,12 @@ static void sweep(void) {
   if (folder) closedir(folder);
 }
 
-/* Whole or not at all for those who read it now; one that a crash of the machine cuts off has another digest.
- */
-static void write_file(const struct made *m) {
-  char name[PATH + 16];
-  snprintf(name, sizeof name, "%s.%d", m->path, (int)getpid());
-  const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return;
-  const bool ok = write(fd, m->data, m->len) == (ssize_t)m->len;
-  if (close(fd) != 0 || !ok || rename(name, m->path) != 0) unlink(name);
-}
-
 void run_cubins_write(void) {
   enum { EACH = 64 };
   static unsigned written;
   while (unwritten.n) {
     struct made *m = &unwritten.data[--unwritten.n];
-    write_file(m);
+    hd_sealed_write(m->path, m->data, m->len, NULL);
     free(m->data);
     if (written++ % EACH == 0) sweep();
   }
@@ -141,12 +114,9 @@ void run_cubins_write(void) {
 /* ---- Compiling --------------------------------------------------------------------------------- */
 
 static void keep(const char *path, const void *code, size_t bytes) {
-  struct made m = {.data = malloc(sizeof(head) + bytes), .len = sizeof(head) + bytes};
-  head h = {.bytes = bytes, .digest = digest_of(code, bytes)};
-  memcpy(h.magic, magic, sizeof magic);
+  struct made m = {.data = malloc(bytes), .len = bytes};
   if (!m.data) return;
-  memcpy(m.data, &h, sizeof h);
-  memcpy(m.data + sizeof h, code, bytes);
+  memcpy(m.data, code, bytes);
   snprintf(m.path, sizeof m.path, "%s", path);
   if (!hd_vec_push(&unwritten, m)) free(m.data);
 }
@@ -178,5 +148,7 @@ run_handle run_cubin_load(const char *text, bool kept) {
 
 void run_cubin_make(const char *text) {
   char path[PATH];
-  if (path_of(text, path) && access(path, R_OK) != 0) compile(path, text, false);
+  hd_buf kept = {0};
+  if (path_of(text, path) && !run_kept(path, &kept)) compile(path, text, false);
+  hd_buf_free(&kept);
 }

@@ -1,13 +1,14 @@
-# The library that stands between a program and its CUDA driver. It needs nothing but the C library where zstd and lz4
-# are there to be linked into it: a library that it brought along would come before the program's own of that name.
+# The library that stands between a program and its CUDA driver. It needs nothing but the C library where zstd, lz4 and
+# nettle are there to be linked into it: a library that it brought along would come before the program's own of that name.
 add_library(heddle_run_front SHARED ${CMAKE_SOURCE_DIR}/src/version.c)
 set_target_properties(heddle_run_front PROPERTIES OUTPUT_NAME heddle-run
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/steered LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/libheddle-run.map)
 find_library(HEDDLE_ZSTD_ARCHIVE libzstd.a)
 find_library(HEDDLE_LZ4_ARCHIVE liblz4.a)
-set(run_packed PkgConfig::ZSTD PkgConfig::LZ4)
-if(HEDDLE_ZSTD_ARCHIVE AND HEDDLE_LZ4_ARCHIVE)
-  set(run_packed ${HEDDLE_ZSTD_ARCHIVE} ${HEDDLE_LZ4_ARCHIVE})
+find_library(HEDDLE_NETTLE_ARCHIVE libnettle.a)
+set(run_packed PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::NETTLE)
+if(HEDDLE_ZSTD_ARCHIVE AND HEDDLE_LZ4_ARCHIVE AND HEDDLE_NETTLE_ARCHIVE)
+  set(run_packed ${HEDDLE_ZSTD_ARCHIVE} ${HEDDLE_LZ4_ARCHIVE} ${HEDDLE_NETTLE_ARCHIVE})
 endif()
 set(run_floors "")
 foreach(floor run steer launch store rewrite analysis cfg plan ptx base)

@@ -262,6 +262,9 @@ run_handle run_library_load(const void *image);
 run_handle run_cubin_load(const char *text, bool kept);
 /* Keeps its machine code. */
 void run_cubin_make(const char *text);
+/* Reads what was kept for later processes, this or a text. False: it is not there, or not to be trusted, which
+ * is said once. */
+bool run_kept(const char *path, hd_buf *out);
 /* Writes what is to be kept. */
 void run_cubins_write(void);
 

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heddle/trusted.h"
 #include "run/run.h"
 
-enum { MOST = 1 << 30, PATH = HD_STEER_PATH + 64 }; /* bytes; of a cubin at most */
+enum { MOST = 1 << 30, PATH = HD_STEER_PATH + 96 }; /* bytes; of a cubin at most */
 
 static void reach(uint64_t end, uint64_t *most) {
   if (end > *most) *most = end;
@@ -35,32 +36,27 @@ size_t run_cubin_bytes(const void *cubin) {
 
 /* The file's path; false: there is none. */
 static bool path_of(const void *cubin, size_t bytes, char path[PATH]) {
-  char hex[HD_DIGEST_HEX];
+  char hex[HD_SHA256_HEX];
   if (!run_settings.texts[0] || (bytes && bytes < sizeof(Elf64_Ehdr))) return false;
   const size_t own = run_cubin_bytes(cubin);
   if (!own || (bytes && own > bytes)) return false;
-  hd_digest h = hd_digest_begin();
-  hd_digest_bytes(&h, cubin, own);
-  snprintf(path, PATH, "%s/%s.ptx", run_settings.texts, hd_digest_hex(&h, hex));
+  const hd_part whole = {cubin, own};
+  snprintf(path, PATH, "%s/%s.ptx", run_settings.texts, hd_sha256_hex(&whole, 1, hex));
   return true;
 }
 
 void run_text_keep(const void *cubin, size_t bytes, const char *ptx, size_t len) {
   char path[PATH];
-  if (path_of(cubin, bytes, path) && access(path, R_OK) != 0)
-    hd_file_write(path, ptx, strnlen(ptx, len), NULL);
+  hd_buf kept = {0};
+  if (path_of(cubin, bytes, path) && !run_kept(path, &kept))
+    hd_sealed_write(path, ptx, strnlen(ptx, len), NULL);
+  hd_buf_free(&kept);
 }
 
 char *run_text_of(const void *cubin, size_t bytes, size_t *len) {
   char path[PATH];
-  hd_file f;
-  if (!path_of(cubin, bytes, path) || hd_file_open(path, &f, NULL) != HD_OK) return NULL;
-  char *text = malloc(f.len + 1);
-  if (text) {
-    memcpy(text, f.data, f.len);
-    text[f.len] = 0;
-    *len = f.len;
-  }
-  hd_file_close(&f);
-  return text;
+  hd_buf kept = {0};
+  if (!path_of(cubin, bytes, path) || !run_kept(path, &kept)) return NULL;
+  *len = kept.len;
+  return kept.data; /* a buffer's bytes end in a NUL */
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "heddle/stats.h"
+#include "heddle/trusted.h"
 #include "run/watch.h"
 
 enum { FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15, FAMILIES = 32 };
@@ -180,7 +181,7 @@ void run_tune_keep(const hd_verdict *v) {
   hd_digest_text(&h, v->key.driver);
   hd_steer_verdict_print(v, &line);
   snprintf(path, sizeof path, "%s/%s.found", run_settings.found, hd_digest_hex(&h, hex));
-  if (run_settings.found[0] && !line.failed) hd_file_write(path, line.data, line.len, NULL);
+  if (run_settings.found[0] && !line.failed) hd_trusted_write(path, line.data, line.len, NULL);
   hd_buf_free(&line);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "heddle/container.h"
+#include "heddle/trusted.h"
 #include "run/watch.h"
 
 hd_steer_settings run_settings;
@@ -44,9 +45,9 @@ static struct {
 } wants;
 
 static void read_verdicts(void) {
-  hd_file f;
+  hd_buf f = {0};
   hd_diag d = {0};
-  if (hd_file_open(run_settings.verdicts, &f, &d) != HD_OK) {
+  if (hd_trusted_read(run_settings.verdicts, &f, &d) != HD_OK) {
     run_say("the verdicts cannot be read: %s", d.message);
     return;
   }
@@ -57,7 +58,7 @@ static void read_verdicts(void) {
     if (hd_steer_verdict_parse(line, n, &v) && !hd_vec_push(&wants.verdicts, v)) break;
     at += n + 1;
   }
-  hd_file_close(&f);
+  hd_buf_free(&f);
 }
 
 /* Once, when the first module is loaded. */

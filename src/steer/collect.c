@@ -6,16 +6,17 @@
 #include <unistd.h>
 
 #include "heddle/steer.h"
+#include "heddle/trusted.h"
 
 #define ENDING ".found"
 
 static hd_status take(hd_store *s, const char *path, hd_diag *d) {
-  hd_file f;
+  hd_buf f = {0};
   hd_verdict v;
-  /* Another process may have taken it. */
-  if (hd_file_open(path, &f, NULL) != HD_OK) return HD_OK;
+  /* Another process may have taken it; and one that another user wrote is no verdict. */
+  if (hd_trusted_read(path, &f, NULL) != HD_OK) return HD_OK;
   const bool read = f.len && hd_steer_verdict_parse(f.data, f.len - 1, &v);
-  hd_file_close(&f);
+  hd_buf_free(&f);
   hd_status st = read ? hd_store_put(s, &v, d) : HD_OK;
   if (st == HD_OK) unlink(path);
   return st;

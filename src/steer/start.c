@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "heddle/plan.h"
 #include "heddle/program.h"
 #include "heddle/steer.h"
+#include "heddle/trusted.h"
 
 #define LIBRARY "libheddle-run.so"
 
@@ -28,6 +30,15 @@ typedef struct snapshot {
   hd_diag *d;
 } snapshot;
 
+/* Whether a file that only the user can have written is there, with this content (NULL: any). */
+static bool is_kept(const char *path, const char *content, size_t len) {
+  hd_buf b = {0};
+  const bool there = hd_trusted_read(path, &b, NULL) == HD_OK,
+             same = there && (!content || (b.len == len && memcmp(b.data, content, len) == 0));
+  hd_buf_free(&b);
+  return same;
+}
+
 /* A table that the store keeps becomes a file, once: its name says what is in it. */
 static hd_status keep_table(snapshot *s, hd_verdict *v) {
   char name[HD_DIGEST_HEX], path[HD_STEER_PATH];
@@ -39,7 +50,8 @@ static hd_status keep_table(snapshot *s, hd_verdict *v) {
   hd_status st = hd_store_get_table(s->store, name, &t.task, &t.n, &found, s->d);
   if (st != HD_OK || !found) return st;
   snprintf(path, sizeof path, "%s/%s.table", s->folder, name);
-  if (access(path, R_OK) != 0) st = hd_table_write(path, &t, s->d);
+  if (!is_kept(path, NULL, 0)) st = hd_table_write(path, &t, s->d);
+  if (st == HD_OK && chmod(path, 0600) != 0) st = hd_fail(s->d, HD_ERR_IO, "%s: %s", path, strerror(errno));
   if (st == HD_OK) st = hd_plan_parse(v->plan, &plan, s->d);
   if (st == HD_OK) {
     free(plan.order.file);
@@ -74,7 +86,8 @@ static hd_status write_snapshot(snapshot *s, char path[HD_STEER_PATH]) {
   if (st != HD_OK || !s->text.len) return st;
   hd_digest_bytes(&h, s->text.data, s->text.len);
   snprintf(path, HD_STEER_PATH, "%s/%s.verdicts", s->folder, hd_digest_hex(&h, hex));
-  return access(path, R_OK) == 0 ? HD_OK : hd_file_write(path, s->text.data, s->text.len, s->d);
+  return is_kept(path, s->text.data, s->text.len) ? HD_OK
+                                                  : hd_trusted_write(path, s->text.data, s->text.len, s->d);
 }
 
 /* A file of verdicts as a store of its own, which nobody else sees. */
@@ -95,12 +108,11 @@ static hd_status open_pinned(const char *pin, hd_store **out, hd_diag *d) {
 static hd_status take_verdicts(const hd_steer_options *o, char path[HD_STEER_PATH], hd_diag *d) {
   char cache[HD_STEER_PATH / 2], folder[HD_STEER_PATH - 64];
   snapshot s = {.folder = folder, .all = o->tune, .d = d};
-  hd_cache_folder(cache, sizeof cache);
-  if (!cache[0]) return hd_fail(d, HD_ERR_IO, "there is no folder for verdicts: set HOME or XDG_CACHE_HOME");
+  hd_status st = hd_trusted_cache(cache, sizeof cache, d);
+  if (st != HD_OK) return st;
   snprintf(folder, sizeof folder, "%s/run", cache);
-  hd_status st = hd_folder_make(folder, d);
-  if (st == HD_OK)
-    st = o->pin ? open_pinned(o->pin, &s.store, d) : hd_store_open_within(o->store, LOCK_MS, &s.store, d);
+  st = o->pin ? open_pinned(o->pin, &s.store, d) : hd_store_open_within(o->store, LOCK_MS, &s.store, d);
+  if (st == HD_OK) st = hd_trusted_folder(folder, true, d);
   if (st == HD_OK && !o->pin) st = hd_steer_collect(s.store, d);
   if (st == HD_OK) st = write_snapshot(&s, path);
   hd_store_close(s.store);
@@ -130,14 +142,16 @@ static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd
   if (st != HD_OK || !o->tune) return st;
   s->tune[0] = '1';
   /* Without a folder the verdicts hold for this process alone. */
-  if (hd_steer_found(s->found, sizeof s->found, NULL) != HD_OK || hd_folder_make(s->found, NULL) != HD_OK)
+  if (hd_steer_found(s->found, sizeof s->found, NULL) != HD_OK ||
+      hd_trusted_folder(s->found, true, NULL) != HD_OK)
     s->found[0] = 0;
   return HD_OK;
 }
 
 static void make_cache(const char *cache, const char *name, char folder[HD_STEER_PATH]) {
   snprintf(folder, HD_STEER_PATH, "%s/%s", cache, name);
-  if (!cache[0] || hd_folder_make(folder, NULL) != HD_OK) folder[0] = 0;
+  /* One that is not to be trusted is named where it would be used. */
+  if (!cache[0] || hd_trusted_folder(folder, true, NULL) == HD_ERR_IO) folder[0] = 0;
 }
 
 /* Without folders, machine code stays without its PTX, and rewritten kernels are compiled each time. */

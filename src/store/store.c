@@ -1,5 +1,6 @@
 /* The database of verdicts. Their columns are described once; statements, rows and JSON follow from that. */
 #include "heddle/store.h"
+#include "heddle/trusted.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -211,14 +212,19 @@ hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store
     n = snprintf(s->path, sizeof s->path, "%s", path);
   } else {
     char folder[4000];
-    hd_cache_folder(folder, sizeof folder);
-    n = folder[0] ? snprintf(s->path, sizeof s->path, "%s/verdicts.db", folder) : -1;
+    const hd_status st = hd_trusted_cache(folder, sizeof folder, d);
+    if (st != HD_OK) {
+      free(s);
+      return st;
+    }
+    n = snprintf(s->path, sizeof s->path, "%s/verdicts.db", folder);
   }
   if (n <= 0 || (size_t)n >= sizeof s->path) {
     free(s);
-    return hd_fail(d, HD_ERR_IO, "there is no folder for verdicts: set HOME or XDG_CACHE_HOME");
+    return hd_fail(d, HD_ERR_IO, "the path of the verdicts is too long");
   }
   hd_status st = strcmp(s->path, ":memory:") == 0 ? HD_OK : refuse_network(s, d);
+  if (st == HD_OK && strcmp(s->path, ":memory:") != 0) st = hd_trusted_make(s->path, d);
   if (st == HD_OK &&
       sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       NULL) != SQLITE_OK)

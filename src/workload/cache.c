@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "heddle/trusted.h"
 #include "workload/workload.h"
 
 /* ---- Sources and the files they include ----------------------------------------------------- */
@@ -117,7 +118,9 @@ static seal seal_of(const void *data, size_t len) {
 }
 
 bool wl_cache_open(const char *path, hd_file *f, size_t *len) {
-  if (!path[0] || hd_file_open(path, f, NULL) != HD_OK) return false;
+  hd_buf b = {0};
+  if (!path[0] || hd_trusted_read(path, &b, NULL) != HD_OK) return false;
+  *f = (hd_file){.data = b.data, .len = b.len};
   if (f->len >= sizeof(seal)) {
     *len = f->len - sizeof(seal);
     seal want = seal_of(f->data, *len);
@@ -133,7 +136,7 @@ bool wl_cache_store(const char *path, const void *data, size_t len) {
   seal s = seal_of(data, len);
   hd_buf_put(&b, data, len);
   hd_buf_put(&b, (const char *)&s, sizeof s);
-  bool ok = path[0] && !b.failed && hd_file_write(path, b.data, b.len, NULL) == HD_OK;
+  bool ok = path[0] && !b.failed && hd_trusted_write(path, b.data, b.len, NULL) == HD_OK;
   hd_buf_free(&b);
   return ok;
 }

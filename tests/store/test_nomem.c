@@ -43,10 +43,9 @@ static hd_status keep(void *ctx, hd_diag *d) {
 }
 
 static void every_allocation_that_fails_is_said(void **state) {
-  char path[] = "/tmp/heddle-nomem-XXXXXX";
-  int fd = mkstemp(path);
-  assert_true(fd >= 0);
-  close(fd);
+  char folder[] = "/tmp/heddle-nomem-XXXXXX", path[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/store", folder);
   nomem_expect(&(nomem_entry){"store", keep, path, false});
   static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
   for (size_t i = 0; i < 4; i++) {
@@ -54,6 +53,7 @@ static void every_allocation_that_fails_is_said(void **state) {
     snprintf(file, sizeof file, "%s%s", path, ends[i]);
     remove(file);
   }
+  rmdir(folder);
 }
 
 int main(void) {
