@@ -91,6 +91,46 @@ static const char *wait_for(const run_stream *streams, size_t n, double until) {
   return NULL;
 }
 
+/* The legacy stream of another device's context, which none of the streams above is. */
+static int ask_device(int device) {
+  const run_driver *d = &run_real;
+  run_handle context, popped;
+  unsigned flags;
+  int active = 0;
+  if (d->cuDevicePrimaryCtxGetState(device, &flags, &active) != RUN_SUCCESS || !active) return RUN_SUCCESS;
+  int r = d->cuDevicePrimaryCtxRetain(&context, device);
+  if (r != RUN_SUCCESS) return r;
+  r = d->cuCtxPushCurrent_v2(context);
+  if (r == RUN_SUCCESS) {
+    r = d->cuStreamQuery(RUN_LEGACY);
+    d->cuCtxPopCurrent_v2(&popped);
+  }
+  d->cuDevicePrimaryCtxRelease_v2(device);
+  return r;
+}
+
+/* Other devices may copy to this one's memory, and write it. */
+static const char *wait_for_devices(double until) {
+  const run_driver *d = &run_real;
+  int n = 0, own = -1;
+  if (!d->cuDeviceGetCount || !d->cuDevicePrimaryCtxGetState || !d->cuDevicePrimaryCtxRetain ||
+      !d->cuDevicePrimaryCtxRelease_v2 || !d->cuCtxPushCurrent_v2 || !d->cuCtxPopCurrent_v2 ||
+      d->cuDeviceGetCount(&n) != RUN_SUCCESS || n < 2 || d->cuCtxGetDevice(&own) != RUN_SUCCESS)
+    return NULL;
+  for (int device = 0; device < n;) {
+    const int r = device == own ? RUN_SUCCESS : ask_device(device);
+    if (r == RUN_SUCCESS)
+      device++;
+    else if (r != RUN_NOT_READY)
+      return "the driver does not say whether other GPUs are idle";
+    else if (hd_seconds() > until)
+      return "other GPUs were never idle at its launches";
+    else
+      nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+  }
+  return NULL;
+}
+
 /* It is asked again and again and never waited in the driver: a stream may wait for what this thread does
  * later. `captures`: there may be some. */
 static const char *not_idle(double seconds, bool captures) {
@@ -123,7 +163,9 @@ const char *run_not_alone(double seconds) {
   if (run_gate_others_own_streams()) return "other threads use default streams of their own";
   if (run_memory_is_shared()) return "other processes have some of its memory";
   if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return "the driver is too old";
+  const double until = hd_seconds() + seconds;
   const char *why = not_idle(seconds, false);
+  if (!why) why = wait_for_devices(until);
   d->cuThreadExchangeStreamCaptureMode(&mode);
   return why;
 }

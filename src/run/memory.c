@@ -195,19 +195,26 @@ int run_cuMemAllocPitch_v2(uint64_t *address, size_t *pitch, size_t width, size_
 int run_cuMemAllocManaged(uint64_t *address, size_t bytes, unsigned flags) {
   return got(run_real.cuMemAllocManaged(address, bytes, flags), address, bytes, RUN_MEMORY_MANAGED);
 }
+/* What a capture allocates is there while its graph runs. */
+static int got_in(int r, const uint64_t *address, uint64_t bytes, run_handle stream, bool per_thread) {
+  const run_launch l = {.stream = stream, .per_thread = per_thread};
+  return r == RUN_SUCCESS && run_tracks && run_is_captured(&l) ? r
+                                                               : got(r, address, bytes, RUN_MEMORY_DEVICE);
+}
+
 int run_cuMemAllocAsync(uint64_t *address, size_t bytes, run_handle stream) {
-  return got(run_real.cuMemAllocAsync(address, bytes, stream), address, bytes, RUN_MEMORY_DEVICE);
+  return got_in(run_real.cuMemAllocAsync(address, bytes, stream), address, bytes, stream, false);
 }
 int run_cuMemAllocAsync_ptsz(uint64_t *address, size_t bytes, run_handle stream) {
-  return got(run_real.cuMemAllocAsync_ptsz(address, bytes, stream), address, bytes, RUN_MEMORY_DEVICE);
+  return got_in(run_real.cuMemAllocAsync_ptsz(address, bytes, stream), address, bytes, stream, true);
 }
 int run_cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, run_handle pool, run_handle stream) {
-  return got(run_real.cuMemAllocFromPoolAsync(address, bytes, pool, stream), address, bytes,
-             RUN_MEMORY_DEVICE);
+  return got_in(run_real.cuMemAllocFromPoolAsync(address, bytes, pool, stream), address, bytes, stream,
+                false);
 }
 int run_cuMemAllocFromPoolAsync_ptsz(uint64_t *address, size_t bytes, run_handle pool, run_handle stream) {
-  return got(run_real.cuMemAllocFromPoolAsync_ptsz(address, bytes, pool, stream), address, bytes,
-             RUN_MEMORY_DEVICE);
+  return got_in(run_real.cuMemAllocFromPoolAsync_ptsz(address, bytes, pool, stream), address, bytes, stream,
+                true);
 }
 int run_cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t memory, uint64_t flags) {
   const int r = run_real.cuMemMap(address, bytes, offset, memory, flags);

@@ -22,16 +22,19 @@ static bool of_program(const run_module *m, const char *name, run_handle *kernel
 
 typedef int get_function(uint64_t *address, size_t *bytes, run_handle of, const char *name);
 
+bool run_variable_find(run_variable *v, const run_module *m) {
+  size_t bytes = 0;
+  get_function *const get = !m->library  ? run_real.cuModuleGetGlobal_v2
+                            : v->managed ? run_real.cuLibraryGetManaged
+                                         : run_real.cuLibraryGetGlobal;
+  const bool found = get && get(&v->at, &bytes, m->handle, v->name) == RUN_SUCCESS && bytes >= v->bytes;
+  if (!found) v->at = 0;
+  return v->at != 0;
+}
+
 const char *run_variables_find(run_variables *v, const run_module *m) {
-  for (size_t k = 0; k < v->all.n; k++) {
-    run_variable *one = &v->all.data[k];
-    size_t bytes = 0;
-    get_function *const get = !m->library    ? run_real.cuModuleGetGlobal_v2
-                              : one->managed ? run_real.cuLibraryGetManaged
-                                             : run_real.cuLibraryGetGlobal;
-    if (!get || get(&one->at, &bytes, m->handle, one->name) != RUN_SUCCESS || !one->at || bytes < one->bytes)
-      return "the driver does not say where its variables are";
-  }
+  for (size_t k = 0; k < v->all.n; k++)
+    if (!run_variable_find(&v->all.data[k], m)) return "the driver does not say where its variables are";
   return NULL;
 }
 

@@ -14,6 +14,8 @@ typedef struct search {
   size_t n;
   bool *found; /* of each */
   uint64_t low, high;
+  unsigned long long context; /* the current one */
+  bool allocates;             /* some kernel calls malloc, and no one sees what it gets */
   bool any_address;
   uint64_t most;
   double until;
@@ -26,6 +28,13 @@ static const char too_much[] = "it reaches too much memory";
 static size_t holder(const search *s, uint64_t address) {
   const size_t k = run_range_behind(s->all, s->n, address);
   return k < s->n && s->all[k].at <= address ? k : s->n;
+}
+
+/* The same; an address at which no allocation begins may be the end of one. */
+static size_t meant(const search *s, uint64_t address) {
+  const size_t k = run_range_behind(s->all, s->n, address);
+  if (k < s->n && s->all[k].at <= address) return k;
+  return k && s->all[k - 1].at + s->all[k - 1].bytes == address ? k - 1 : s->n;
 }
 
 uint64_t run_range_room(const run_range *r) {
@@ -61,8 +70,8 @@ static const char *take(search *s, size_t k) {
 static const char *look_at(search *s, const uint64_t *words, size_t n, bool *any) {
   const char *why = NULL;
   for (size_t i = 0; !why && i < n; i++) {
-    if (words[i] - s->low >= s->high - s->low) continue;
-    const size_t k = holder(s, words[i]);
+    if (words[i] - s->low > s->high - s->low) continue;
+    const size_t k = meant(s, words[i]);
     *any |= k < s->n;
     if (k < s->n) why = take(s, k);
   }
@@ -119,25 +128,49 @@ bool run_gather(const run_facts *f, const run_launch *l, char *to) {
   return !f->bytes || (given && bytes <= f->bytes);
 }
 
-/* The program's allocations, and these variables of its modules, by address. */
-static bool list_all(search *s, const run_variables *v) {
-  unsigned long long context = 0;
-  s->all = run_memory_all(&s->n);
-  run_range *more = s->all ? realloc(s->all, (s->n + v->all.n + 1) * sizeof *more) : NULL;
+/* Variables, unless they are in the list. */
+static bool list_variables(search *s, const run_variables *v) {
+  run_range *more = realloc(s->all, (s->n + v->all.n + 1) * sizeof *more);
   if (!more) return false;
   s->all = more;
-  if (v->all.n && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) return false;
   for (size_t k = 0; k < v->all.n; k++) {
     const run_variable *one = &v->all.data[k];
+    if (!one->at || !one->bytes || holder(s, one->at) < s->n) continue;
     const run_range r = {.at = one->at,
                          .bytes = one->bytes,
-                         .context = context,
+                         .context = s->context,
                          .kind = one->managed ? RUN_MEMORY_MANAGED : RUN_MEMORY_DEVICE};
     const size_t place = run_range_behind(s->all, s->n, r.at);
     memmove(&s->all[place + 1], &s->all[place], (s->n++ - place) * sizeof r);
     s->all[place] = r;
   }
   return true;
+}
+
+/* The program's allocations, these variables, and those of all its modules, by address: some other kernel may
+ * have put a variable's address anywhere. */
+static bool list_all(search *s, const run_variables *v) {
+  s->all = run_memory_all(&s->n);
+  bool ok = s->all && run_real.cuCtxGetId(NULL, &s->context) == RUN_SUCCESS && list_variables(s, v);
+  for (run_module *m = run_modules; ok && m; m = m->next) {
+    if (m->dead || !m->own.data) continue;
+    run_globals_find(m);
+    s->allocates |= m->allocates;
+    ok = list_variables(s, &m->globals);
+  }
+  return ok;
+}
+
+/* What is not reached, as far as it may be read now. */
+static const char *list_others(search *s) {
+  for (size_t k = 0; k < s->n; k++) {
+    const run_range *r = &s->all[k];
+    const bool written =
+        r->kind == RUN_MEMORY_DEVICE || (r->kind == RUN_MEMORY_MANAGED && !run_is_threaded());
+    if (s->found[k] || !written || r->mapped || r->context != s->context) continue;
+    if (!hd_vec_push(&s->reach->others, *r)) return "no memory";
+  }
+  return NULL;
 }
 
 static const char *find(search *s, const run_variables *v, size_t words, run_handle stream) {
@@ -168,10 +201,13 @@ const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle str
     s.low = s.all[0].at;
     s.high = s.all[s.n - 1].at + s.all[s.n - 1].bytes;
   }
-  if (out->block && listed && s.found)
+  if (s.allocates)
+    why = "kernels of the program's allocate memory";
+  else if (out->block && listed && s.found)
     why = run_gather(f, l, (char *)out->block)
               ? find(&s, &f->variables, f->bytes / sizeof *out->block, stream)
               : "its parameters are not understood";
+  if (!why) why = list_others(&s);
   free(s.found);
   free(s.all);
   if (why) run_reach_free(out);
@@ -181,6 +217,7 @@ const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle str
 void run_reach_free(run_reach *r) {
   for (size_t k = 0; k < r->ranges.n; k++) free(r->ranges.data[k].copy);
   hd_vec_free(&r->ranges);
+  hd_vec_free(&r->others);
   free(r->block);
   *r = (run_reach){0};
 }

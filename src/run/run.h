@@ -185,6 +185,9 @@ struct run_module {
   run_kernel *kernels;
   run_text own; /* the program's text, where launches are watched or kernels are wanted */
   bool has_code;
+  run_variables globals; /* run_globals_find */
+  bool listed;           /* they are */
+  bool allocates;        /* functions of it call malloc */
   hd_digest code; /* of its machine code, where it has no text, and launches may have levers of their own */
 };
 
@@ -249,6 +252,9 @@ hd_status run_variables_list(const hd_ptx_module *m, const bool *used, run_varia
 /* In the functions `in`, by number: words that stand for the variables' addresses in place of the variables.
  */
 hd_status run_variables_replace(hd_ptx_module *m, const bool *in, run_variables *v, hd_diag *d);
+/* The variables in global memory of a module with a text, and their addresses in the current context; 0: it
+ * is not known. The GPU is idle. */
+void run_globals_find(run_module *m);
 /* The text with the addresses in place of the words, malloc'd; NULL: no memory. */
 char *run_variables_fill(const run_variables *v, const char *text);
 void run_variables_free(run_variables *v);
@@ -262,8 +268,8 @@ run_handle run_library_load(const void *image);
 run_handle run_cubin_load(const char *text, bool kept);
 /* Keeps its machine code. */
 void run_cubin_make(const char *text);
-/* Reads what was kept for later processes, this or a text. False: it is not there, or not to be trusted, which
- * is said once. */
+/* Reads what was kept for later processes, this or a text. False: it is not there, or not to be trusted,
+ * which is said once. */
 bool run_kept(const char *path, hd_buf *out);
 /* Writes what is to be kept. */
 void run_cubins_write(void);
@@ -353,6 +359,8 @@ void run_place_take_back(run_place *p, uint64_t state, bool idle);
 /* Finds the addresses of a module's variables in the current context. NULL: they are there; else why not.
  * Under run_lock. */
 const char *run_variables_find(run_variables *v, const run_module *m);
+/* One of them; false: it is not known. */
+bool run_variable_find(run_variable *v, const run_module *m);
 /* Frees a variant that no launch has seen, with its places. */
 void run_variant_drop(run_variant *v);
 /* Makes it ready in the current context, and nothing else; NULL: the driver does not take it. */

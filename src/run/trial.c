@@ -11,6 +11,8 @@ struct run_trial {
   run_launch l; /* in a stream of heddle's */
   run_handle function, begin, end;
   run_reach reach;
+  run_guard guard;              /* of what it does not reach, */
+  uint64_t untouched;           /* and what that holds */
   uint64_t before, after, flag; /* device memory: two copies of the ranges, one behind the other; a word */
   bool as_after;                /* the memory holds what the original wrote */
 };
@@ -86,9 +88,11 @@ static int copy(const run_trial *t, uint64_t at, bool back) {
   return r;
 }
 
+static uint64_t room_of(const run_trial *t) { return t->reach.bytes + (uint64_t)ALIGN * t->reach.ranges.n; }
+
 static const char *find_room(run_trial *t) {
   size_t left = 0, total = 0;
-  const uint64_t bytes = t->reach.bytes + (uint64_t)ALIGN * t->reach.ranges.n;
+  const uint64_t bytes = room_of(t);
   const run_driver *d = &run_real;
   if (!bytes) return "it reaches no memory";
   if (!d->cuMemGetInfo_v2 || d->cuMemGetInfo_v2(&left, &total) != RUN_SUCCESS || bytes > left / 4)
@@ -165,17 +169,35 @@ static const char *prepare(run_trial *t, const run_facts *f, const run_launch *l
   if (!t->begin || !t->end) return old;
   why = find_reach(t, f, l);
   if (!why) why = find_room(t);
+  if (!why && !run_guard_open(&t->guard, t->reach.others.data, t->reach.others.n))
+    why = "there is no room for copies of its memory";
+  if (!why && run_guard_sum(&t->guard, t->l.stream, &t->untouched) != RUN_SUCCESS)
+    why = "the driver does not copy its memory";
   if (!why &&
       (copy(t, t->before, false) != RUN_SUCCESS || d->cuStreamSynchronize(t->l.stream) != RUN_SUCCESS))
     why = "the driver does not copy its memory";
   return why;
 }
 
+/* A program that reads memory before it writes it finds zeros in new memory, and would find what this held.
+ */
+static void clear(run_trial *t) {
+  const run_driver *d = &run_real;
+  const uint64_t bytes = room_of(t);
+  if (t->before) d->cuMemsetD8Async(t->before, 0, bytes, t->l.stream);
+  if (t->after) d->cuMemsetD8Async(t->after, 0, bytes, t->l.stream);
+  if (t->flag) d->cuMemsetD8Async(t->flag, 0, ALIGN, t->l.stream);
+  run_guard_clear(&t->guard, t->l.stream);
+  d->cuStreamSynchronize(t->l.stream);
+}
+
 static void release(run_trial *t) {
   const run_driver *d = &run_real;
   const uint64_t memory[] = {t->before, t->after, t->flag};
+  if (t->l.stream) clear(t);
   for (size_t k = 0; k < sizeof memory / sizeof *memory; k++)
     if (memory[k]) d->cuMemFree_v2(memory[k]);
+  run_guard_close(&t->guard);
   if (t->begin) d->cuEventDestroy_v2(t->begin);
   if (t->end) d->cuEventDestroy_v2(t->end);
   if (t->l.stream) {
@@ -184,6 +206,21 @@ static void release(run_trial *t) {
   }
   run_reach_free(&t->reach);
   free(t);
+}
+
+/* Whether the memory that it is not known to reach holds what it held. */
+static bool is_untouched(run_trial *t) {
+  uint64_t sum;
+  return run_guard_sum(&t->guard, t->l.stream, &sum) == RUN_SUCCESS && sum == t->untouched;
+}
+
+/* The program goes on with what its own launch left, or with a line that says that this is not so. */
+static void check_end(run_trial *t) {
+  bool same = false;
+  if (t->as_after && compare(t, &same) == RUN_SUCCESS && same && is_untouched(t)) return;
+  const char *strict = getenv("HEDDLE_STRICT");
+  run_say("after trials of a launch the program's memory is not as the launch left it");
+  if (strict && strcmp(strict, "1") == 0) abort();
 }
 
 const char *run_trial_open(const run_facts *facts, run_handle function, const run_launch *l, run_trial **out,
@@ -202,6 +239,7 @@ const char *run_trial_open(const run_facts *facts, run_handle function, const ru
       why = "a launch failed";
   }
   if (!why && run_real.cuStreamSynchronize(t->l.stream) != RUN_SUCCESS) why = "a launch failed";
+  if (!why && !is_untouched(t)) why = "it writes memory that heddle did not see it reach";
   if (why) {
     release(t);
     return why;
@@ -216,5 +254,6 @@ void run_trial_close(run_trial *t) {
   for (int k = 0; k < TRIES && !t->as_after; k++)
     t->as_after =
         copy(t, t->after, true) == RUN_SUCCESS && run_real.cuStreamSynchronize(t->l.stream) == RUN_SUCCESS;
+  check_end(t);
   release(t);
 }

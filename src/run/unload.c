@@ -114,6 +114,7 @@ static void free_module(run_module *m) {
     free(k);
   }
   free(m->own.data);
+  run_variables_free(&m->globals);
   free(m);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "heddle/ptx_facts.h"
-#include "run/run.h"
+#include "run/launch.h"
 
 /* ---- Which they are ---------------------------------------------------------------------------- */
 
@@ -50,6 +50,29 @@ hd_status run_variables_list(const hd_ptx_module *m, const bool *used, run_varia
     out->constants |= one.constant;
   }
   return HD_OK;
+}
+
+/* Once. Without memory some are missing, as those are that the driver does not name. */
+static void list_globals(run_module *m) {
+  hd_arena arena;
+  hd_ptx_module *p;
+  m->listed = true;
+  hd_arena_init(&arena);
+  if (hd_ptx_parse(m->own.data, m->own.len, "the program's PTX", &arena, &p, NULL) == HD_OK) {
+    bool *used = HD_NEW_N(&arena, p->n_vars + 1, bool);
+    for (uint32_t k = 0; used && k < p->n_vars; k++)
+      used[k] = p->vars[k].space == HD_M_GLOBAL && is_item(p, k) && !obstacle(p, &p->vars[k]);
+    if (used) run_variables_list(p, used, &m->globals, NULL);
+    for (uint32_t k = 0; k < p->n_funcs; k++)
+      m->allocates |=
+          !p->funcs[k].has_body && p->funcs[k].sym && strcmp(p->syms[p->funcs[k].sym].name, "malloc") == 0;
+  }
+  hd_arena_free(&arena);
+}
+
+void run_globals_find(run_module *m) {
+  if (!m->listed) list_globals(m);
+  for (size_t k = 0; k < m->globals.all.n; k++) run_variable_find(&m->globals.all.data[k], m);
 }
 
 void run_variables_free(run_variables *v) {

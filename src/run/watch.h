@@ -9,6 +9,7 @@
  *   alone.c     its threads; whether the GPU is idle
  *   captures.c  and whether it was, under a capture
  *   reach.c     the allocations that a launch reaches
+ *   guard.c     and all the others, by a number
  *   trial.c     a launch repeated on the memory that it reaches
  *   shapes.c    launches by kernel and shape: which are worth it
  *   times.c     the time of every launch
@@ -142,13 +143,15 @@ typedef struct run_reach {
   uint64_t bytes;
   double copying;  /* seconds */
   uint64_t *block; /* the launch's parameters, f->bytes */
+  /* The other memory of the program's that kernels of the current context may write. */
+  HD_VEC(run_range) others;
 } run_reach;
 
-/* The allocations that a launch reaches: those that the words of its parameters point into, its module's
- * variables, whose addresses have been found, and those that words in these point into, and so on. Numbers
- * that look like addresses count as such. `stream`: an idle one to copy with; it may be `most` bytes, and
- * take so many seconds. `keep`: with copies of what they hold. NULL: they are in *out; else why it cannot be
- * told. */
+/* The allocations that a launch reaches: those that the words of its parameters point into or end at, its
+ * module's variables, whose addresses have been found, and those, variables of other modules among them, that
+ * words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an idle one
+ * to copy with; it may be `most` bytes, and take so many seconds. `keep`: with copies of what they hold.
+ * NULL: they are in *out; else why it cannot be told. */
 const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
                          double seconds, bool keep, run_reach *out);
 /* Bytes of a recorded buffer: the allocation, and some behind it. */
@@ -157,6 +160,22 @@ void run_reach_free(run_reach *r);
 /* The launch's parameters in one block, of f->bytes; false: they are not understood. */
 bool run_gather(const run_facts *f, const run_launch *l, char *to);
 
+/* ---- Guards (guard.c) -------------------------------------------------------------------------- */
+
+typedef struct run_guard {
+  const run_range *ranges;
+  size_t n;
+  uint64_t sum, room; /* device memory; the second of so many bytes */
+  uint64_t bytes;
+} run_guard;
+/* False: there is no memory for it. */
+bool run_guard_open(run_guard *g, const run_range *ranges, size_t n);
+/* One number for what they hold. Not RUN_SUCCESS: the driver says so. */
+int run_guard_sum(run_guard *g, run_handle stream, uint64_t *out);
+/* Fills its own memory with zeros, before it is freed. */
+void run_guard_clear(run_guard *g, run_handle stream);
+void run_guard_close(run_guard *g);
+
 /* ---- Trials (trial.c) -------------------------------------------------------------------------- */
 
 /* Seconds that a launch is held back until the GPU is idle. */
@@ -164,9 +183,10 @@ bool run_gather(const run_facts *f, const run_launch *l, char *to);
 
 typedef struct run_trial run_trial;
 
-/* Keeps what the launch may write, launches the original once, and keeps what it wrote. *launched: the
- * program's launch has been made, with *result, whatever follows. NULL: the trial is open, and memory is as
- * it is after the launch again when it is closed; else why there is none. */
+/* Keeps what the launch may write, launches the original once, keeps what it wrote, and looks whether it
+ * wrote anything else of the program's. *launched: the program's launch has been made, with *result, whatever
+ * follows. NULL: the trial is open, and memory is as it is after the launch again when it is closed; else why
+ * there is none. */
 const char *run_trial_open(const run_facts *facts, run_handle function, const run_launch *l, run_trial **out,
                            bool *launched, int *result);
 void run_trial_close(run_trial *t);
