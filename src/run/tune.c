@@ -12,7 +12,7 @@
 #include "heddle/trusted.h"
 #include "run/watch.h"
 
-enum { FINALISTS = 3, ROUNDS = 5, LAST_ROUNDS = 15, FAMILIES = 32 };
+enum { FINALISTS = 3, ROUNDS = 5, LEAST_ROUNDS = 8, LAST_ROUNDS = 15, FAMILIES = 32 };
 
 /* A family's best plan goes into others' from this ratio on. */
 static const double worth_joining = 1.02;
@@ -36,9 +36,12 @@ typedef struct search {
   } family[FAMILIES];
   size_t n_families;
   uint32_t tried;
-  uint32_t n_unwritten; /* as in run_facts */
-  hd_shape tiles;       /* as run_tiles_of has them */
-  double until;
+  uint32_t n_unwritten;       /* as in run_facts */
+  hd_shape tiles;             /* as run_tiles_of has them */
+  double until, search_until; /* of all, and of looking for plans */
+  double seconds;             /* of the original */
+  double run;                 /* and of its repetition, with all that is around it */
+  double compile;             /* of making the variant that took longest so far */
 } search;
 
 static double spent; /* seconds of all tuning; under run_lock, as all here */
@@ -87,13 +90,39 @@ static void note_family(search *s, const hd_plan *plan, double ratio) {
   }
 }
 
+/* How many rounds of pairs there is time for, `most` at most. */
+static size_t rounds_left(const search *s, size_t most) {
+  const double left = s->until - hd_seconds(), rounds = left > 0 ? left / (2 * s->run) : 0;
+  return rounds < (double)most ? (size_t)rounds : most;
+}
+
+/* Whether one more plan can be tried, and the best measured afterwards, before the time is over. */
+static bool is_time(const search *s) {
+  enum { TRIAL = 3, LAST = 2 * LEAST_ROUNDS };
+  const double tried = hd_seconds() + s->compile + TRIAL * s->run;
+  return tried < s->search_until && tried + LAST * s->run < s->until;
+}
+
+static bool make(search *s, const hd_plan *plan, run_variant **v) {
+  const double begin = hd_seconds();
+  const bool made = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, NULL) == HD_OK,
+             ready = made && run_place_try(*v);
+  const double took = hd_seconds() - begin;
+  if (took > s->compile) s->compile = took;
+  s->tried += made;
+  if (made && !ready) run_variant_drop(*v);
+  return ready;
+}
+
+/* Even for a first run, which finds no code in the caches: it would take up the time of other plans. */
+static bool is_hopeless(const search *s, double first) { return first > 4 * s->seconds + 1e-3; }
+
 static void try(search *s, const hd_plan *plan) {
   run_variant *v;
   double first, original, rewritten;
   bool same = false;
-  if (run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, &v, NULL) != HD_OK) return;
-  s->tried++;
-  if (run_place_try(v) && run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS && same &&
+  if (!make(s, plan, &v)) return;
+  if (run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS && same && !is_hopeless(s, first) &&
       measure(s, v, 1, &original, &rewritten)) {
     note_family(s, plan, original / rewritten);
     enter(s, (finalist){v, plan, original / rewritten});
@@ -106,14 +135,15 @@ static void try(search *s, const hd_plan *plan) {
  * for as many as there may be families. */
 static void try_joined(search *s, hd_plan *joined) {
   const size_t n = s->n_families;
-  for (size_t k = 0; s->n && k < n && hd_seconds() < s->until; k++)
+  for (size_t k = 0; s->n && k < n && is_time(s); k++)
     if (s->family[k].ratio > worth_joining && hd_plan_join(s->best[0].plan, s->family[k].plan, &joined[k]) &&
         hd_plan_check(&joined[k], NULL) == HD_OK)
       try(s, &joined[k]);
 }
 
-/* The finalists once more, the best of them first. */
+/* The finalists once more, the best of them first; where there is no time for all, the best so far stays. */
 static void run_finals(search *s) {
+  if (rounds_left(s, SIZE_MAX) < s->n * ROUNDS + LEAST_ROUNDS) return;
   for (size_t i = 0; i < s->n; i++) {
     hd_speedup u;
     double before, after;
@@ -208,8 +238,10 @@ static void decide(search *s, const run_shape *shape) {
   const double gain = run_number(run_settings.gain, 1.01);
   run_finals(s);
   hd_verdict *v = &s->verdict;
+  const size_t rounds = rounds_left(s, LAST_ROUNDS);
   v->tried = s->tried;
-  if (s->n && compare(s, s->best[0].v, LAST_ROUNDS, &u, &before, &after) && u.low > gain) {
+  if (s->n && rounds >= LEAST_ROUNDS && compare(s, s->best[0].v, rounds, &u, &before, &after) &&
+      u.low > gain) {
     v->speedup = u.median;
     v->low = u.low;
     v->high = u.high;
@@ -226,11 +258,11 @@ static void find(search *s, const run_shape *shape, run_handle function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
   const hd_plan_space space = space_of(s, shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
-  const double begin = hd_seconds(), until = s->until;
   hd_plan joined[FAMILIES];
-  s->until = begin + (until - begin) * 0.8;
-  for (size_t k = 0; k < n && hd_seconds() < s->until; k++) try(s, &plans[k].plan);
-  s->until = until;
+  const double begin = hd_seconds();
+  s->search_until = begin + (s->until - begin) * 0.8;
+  for (size_t k = 0; k < n && is_time(s); k++) try(s, &plans[k].plan);
+  s->search_until = s->until;
   try_joined(s, joined);
   decide(s, shape);
   free(plans);
@@ -274,14 +306,20 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   if (!why) why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;
+  const double first = hd_seconds();
   if (run_trial_run(s.trial, NULL, &shape->seconds, &same) != RUN_SUCCESS)
     why = "a launch failed";
   else if (!same)
     why = "its results differ from run to run";
   else if (shape->seconds * (double)shape->launches >= run_worth()) {
     const double own = run_number(run_settings.budget, 5), left = run_number(run_settings.total, 60) - spent;
-    s.until = begin + (own < left ? own : left);
-    find(&s, shape, function);
+    s.until = s.search_until = begin + (own < left ? own : left);
+    s.seconds = shape->seconds;
+    s.run = hd_seconds() - first;
+    if (is_time(&s))
+      find(&s, shape, function);
+    else
+      why = "a launch takes too long for its budget";
     shape->settled = true;
   }
   run_trial_close(s.trial);
