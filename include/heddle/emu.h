@@ -214,6 +214,11 @@ typedef enum hd_tensor_type {
   HD_TENSOR_F32,
   HD_TENSOR_F64,
   HD_TENSOR_BF16,
+  /* f32 that loads convert: subnormal numbers to zeros, and the others to tf32, to the nearest one, ties away
+   * from zero (as cvt.rna.tf32 does; the ISA does not say how). */
+  HD_TENSOR_F32_FTZ,
+  HD_TENSOR_TF32,
+  HD_TENSOR_TF32_FTZ,
   HD_TENSOR_TYPES
 } hd_tensor_type;
 

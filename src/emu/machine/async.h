@@ -112,6 +112,8 @@ void emu_run_bulk_commit(emu_warp *w, const emu_inst *i, char *r, uint32_t mask)
 void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
 /* One thread's copy under way: pieces of up to 16 bytes that are accessed up to 32 at a time. */
+enum { EMU_CONVERT_FTZ = 1, EMU_CONVERT_TF32 = 2 };
+
 typedef struct emu_mover {
   emu_warp *w;
   const emu_inst *i;
@@ -120,6 +122,7 @@ typedef struct emu_mover {
   uint64_t bar;      /* LOAD, SHARED: the mbarrier's offset */
   unsigned lane;     /* that issued it */
   unsigned n, bytes; /* pieces waiting, of so many bytes */
+  unsigned convert;  /* EMU_CONVERT_... of each f32 that is copied */
   bool filling;      /* they are to be filled with `fill` instead of copied */
   uint16_t fill;     /* repeated */
   const char *given; /* these bytes instead; NULL: `fill` */

@@ -108,6 +108,7 @@ void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bul
   m->bar = 0;
   m->lane = lane;
   m->n = m->bytes = 0;
+  m->convert = 0;
   m->filling = false;
   m->fill = 0;
   m->given = NULL;
@@ -134,6 +135,18 @@ static void widen(emu_mover *m, uint64_t at) {
   if (at + m->bytes > m->hi) m->hi = at + m->bytes;
 }
 
+static void convert(unsigned how, unsigned bytes, char *p) {
+  const uint32_t exponent = 0x7f800000, dropped = 0x1fff, half = 0x1000, sign = 0x80000000;
+  for (unsigned at = 0; at < bytes; at += 4) {
+    uint32_t v;
+    memcpy(&v, p + at, sizeof v);
+    if (how & EMU_CONVERT_FTZ && !(v & exponent)) v &= sign;
+    /* The carry of the greatest numbers makes them infinite; a NaN keeps what tf32 has of it. */
+    if (how & EMU_CONVERT_TF32) v = ((v & exponent) == exponent ? v : v + half) & ~dropped;
+    memcpy(p + at, &v, sizeof v);
+  }
+}
+
 /* Read the bytes of piece k. */
 static void read_piece(const emu_mover *m, const emu_view *from, unsigned k, char *out) {
   if (m->given)
@@ -142,6 +155,7 @@ static void read_piece(const emu_mover *m, const emu_view *from, unsigned k, cha
     for (unsigned at = 0; at < m->bytes; at++) out[at] = (char)(m->fill >> 8 * (at & 1));
   else
     memcpy(out, (const void *)(uintptr_t)(m->from[k] + from->delta), m->bytes);
+  if (m->convert && !m->filling) convert(m->convert, m->bytes, out);
 }
 
 static bool flush(emu_mover *m) {

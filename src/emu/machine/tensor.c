@@ -227,7 +227,10 @@ static bool reduction_type(emu_warp *w, const emu_inst *i, unsigned lane, const 
                                           [HD_TENSOR_F16] = EMU_BULK_F16,
                                           [HD_TENSOR_F32] = EMU_BULK_F32,
                                           [HD_TENSOR_F64] = EMU_BULK_F64,
-                                          [HD_TENSOR_BF16] = EMU_BULK_BF16};
+                                          [HD_TENSOR_BF16] = EMU_BULK_BF16,
+                                          [HD_TENSOR_F32_FTZ] = -1,
+                                          [HD_TENSOR_TF32] = -1,
+                                          [HD_TENSOR_TF32_FTZ] = -1};
   const int type = of[t->type];
   if (type >= 0 && emu_bulk_reduces(b->atom, (emu_bulk_type)type)) {
     *out = (emu_bulk_type)type;
@@ -235,6 +238,13 @@ static bool reduction_type(emu_warp *w, const emu_inst *i, unsigned lane, const 
   }
   emu_fault(w, i, 1u << lane, "there is no such reduction of the tensor's element type");
   return false;
+}
+
+static unsigned conversion_of(hd_tensor_type type) {
+  static const unsigned of[HD_TENSOR_TYPES] = {[HD_TENSOR_F32_FTZ] = EMU_CONVERT_FTZ,
+                                               [HD_TENSOR_TF32] = EMU_CONVERT_TF32,
+                                               [HD_TENSOR_TF32_FTZ] = EMU_CONVERT_FTZ | EMU_CONVERT_TF32};
+  return of[type];
 }
 
 static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
@@ -270,6 +280,7 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
   for (uint32_t ranks = emu_copy_ranks(w, i, b, r, lane); ok && emu_copy_next(w, b, &ranks, &shared, &bar);) {
     emu_mover_begin(&m, w, i, b, lane);
     m.bar = bar;
+    m.convert = b->op == EMU_BULK_LOAD ? conversion_of(x.t.type) : 0;
     m.fill = x.t.fill == HD_TENSOR_FILL_NAN ? NAN_PATTERN : 0;
     ok = !b->reduce || reduction_type(w, i, lane, b, &x.t, &m.type);
     ok = ok && move_box(&m, &x, shared) && emu_mover_end(&m);

@@ -16,10 +16,11 @@ static const struct {
   uint8_t bytes;
   bool is_float;
 } types[HD_TENSOR_TYPES] = {
-    [HD_TENSOR_U8] = {1, false},  [HD_TENSOR_U16] = {2, false}, [HD_TENSOR_U32] = {4, false},
-    [HD_TENSOR_S32] = {4, false}, [HD_TENSOR_U64] = {8, false}, [HD_TENSOR_S64] = {8, false},
-    [HD_TENSOR_F16] = {2, true},  [HD_TENSOR_F32] = {4, true},  [HD_TENSOR_F64] = {8, true},
-    [HD_TENSOR_BF16] = {2, true},
+    [HD_TENSOR_U8] = {1, false},      [HD_TENSOR_U16] = {2, false},    [HD_TENSOR_U32] = {4, false},
+    [HD_TENSOR_S32] = {4, false},     [HD_TENSOR_U64] = {8, false},    [HD_TENSOR_S64] = {8, false},
+    [HD_TENSOR_F16] = {2, true},      [HD_TENSOR_F32] = {4, true},     [HD_TENSOR_F64] = {8, true},
+    [HD_TENSOR_BF16] = {2, true},     [HD_TENSOR_F32_FTZ] = {4, true}, [HD_TENSOR_TF32] = {4, true},
+    [HD_TENSOR_TF32_FTZ] = {4, true},
 };
 
 unsigned emu_tensor_element_bytes(hd_tensor_type type) {
@@ -103,11 +104,11 @@ static const struct {
     {1 + HD_TENSOR_S64, "s64"},
     {1 + HD_TENSOR_F16, "f16"},
     {1 + HD_TENSOR_F32, "f32"},
-    {0, "f32.ftz"},
+    {1 + HD_TENSOR_F32_FTZ, "f32.ftz"},
     {1 + HD_TENSOR_F64, "f64"},
     {1 + HD_TENSOR_BF16, "bf16"},
-    {0, "tf32"},
-    {0, "tf32.ftz"},
+    {1 + HD_TENSOR_TF32, "tf32"},
+    {1 + HD_TENSOR_TF32_FTZ, "tf32.ftz"},
     {0, "b4x16"},
     {0, "b4x16_p64"},
     {0, "b6x16_p32"},
