@@ -191,7 +191,7 @@ static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, 
     e->allocs = grown;
     e->cap_allocs = cap;
   }
-  if (e->file >= 0 && lo - EMU_GLOBAL_BASE + bytes > longest_file())
+  if (e->file >= 0 && round_up(lo - EMU_GLOBAL_BASE + bytes, COMMIT_STEP) > longest_file())
     return hd_fail(d, HD_ERR_NOMEM,
                    "device memory is a file, which may have at most %" PRIu64 " bytes here (ulimit -f)",
                    longest_file());
