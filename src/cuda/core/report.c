@@ -1,6 +1,8 @@
 /* The report at the end of the program: kernels, launches, instructions, findings. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,13 +243,34 @@ static void write_text(hd_buf *b) {
                 report.kernels.n, launches, instructions, seconds, report.findings.n);
 }
 
+/* Whether the process has this library twice: once more in a namespace of its own, where its calls went. */
+static bool is_loaded_again(void) {
+  Dl_info own;
+  FILE *f = dladdr(&report, &own) && own.dli_fname ? fopen("/proc/self/maps", "re") : NULL;
+  char *text = NULL, path[PATH_MAX];
+  size_t cap = 0;
+  unsigned times = 0;
+  while (f && realpath(own.dli_fname, path) && getline(&text, &cap, f) > 0) {
+    text[strcspn(text, "\n")] = 0;
+    const char *at = strchr(text, '/');
+    times += at && strstr(text, " 00000000 ") && strcmp(at, path) == 0;
+  }
+  free(text);
+  if (f) fclose(f);
+  return times > 1;
+}
+
 /* A program that heddle started and that never asked for a device; what it started is not meant. */
 static void say_unused(void) {
   hd_program_settings s;
   const char *text = getenv(HD_PROGRAM_VARIABLE);
   if (core.pid || !text || hd_program_settings_parse(text, &s, NULL) != HD_OK) return;
   if (!s.quiet && s.pid == (uint64_t)getpid())
-    core_say("%s made no CUDA call", program_invocation_short_name);
+    core_say(is_loaded_again()
+                 ? "%s made CUDA calls in a namespace of its own (dlmopen), which tools in front of the "
+                   "driver, heddle run among them, do not reach"
+                 : "%s made no CUDA call",
+             program_invocation_short_name);
 }
 
 void core_report(void) {
