@@ -18,7 +18,6 @@ The report, with its seconds cut out:
 Where files may not be long, as in batch systems, device memory is as large as they may be:
 
   $ (ulimit -f 2000000; heddle emu --quiet -- $PROGRAMS/program_driver_saxpy)
-  heddle: the program asks for kernel 'nothing', which its module has not
   saxpy: equal
   $ (ulimit -f 4; heddle emu --quiet -- $PROGRAMS/program_driver_saxpy 2>&1) | grep -o 'device memory is a file.*' | head -n 1
   device memory is a file, which may have at most 4096 bytes here (ulimit -f)
