@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -56,6 +57,13 @@ static void pack_frames(void *ctx, unsigned worker) {
   }
 }
 
+/* A file that gets longer than the process may write ends it by a signal. */
+static bool may_grow(FILE *f, size_t bytes) {
+  struct rlimit most;
+  const off_t at = ftello(f);
+  return getrlimit(RLIMIT_FSIZE, &most) != 0 || (at >= 0 && (uint64_t)at + bytes <= most.rlim_cur);
+}
+
 static bool write_frames(packing *p, FILE *to, hd_digest *digest) {
   const unsigned cpus = hd_cpu_count();
   atomic_store(&p->next, 0);
@@ -63,7 +71,8 @@ static bool write_frames(packing *p, FILE *to, hd_digest *digest) {
   bool ok = !atomic_load(&p->failed);
   for (unsigned k = 0; ok && k < p->n; k++) {
     hd_digest_bytes(digest, &p->frames[k].digest, sizeof p->frames[k].digest);
-    ok = fwrite(p->frames[k].packed, 1, p->frames[k].bytes, to) == p->frames[k].bytes;
+    ok = may_grow(to, p->frames[k].bytes) &&
+         fwrite(p->frames[k].packed, 1, p->frames[k].bytes, to) == p->frames[k].bytes;
   }
   return ok;
 }
