@@ -4,8 +4,8 @@
  * src/ptx/facts.c and src/ptx/access.c add what modifiers change. Code that needs a fact about an operation
  * asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
  *
- * Answers are on the safe side for words that the tables lack: an unknown opcode may do everything that its
- * operands allow, an unknown modifier makes an access `unknown`.
+ * Answers are on the safe side for words that the tables lack: an unknown opcode, or a known one with an
+ * unknown modifier, may do everything that its operands allow, and its accesses are `unknown`.
  */
 #ifndef HEDDLE_PTX_FACTS_H
 #define HEDDLE_PTX_FACTS_H
@@ -31,17 +31,32 @@ typedef enum hd_ptx_class {
 
 HD_API hd_ptx_class hd_ptx_op_class(hd_ptx_op op);
 
+/* In which threads an opcode's results are alike, if their operands are; an opcode has one. */
+typedef enum hd_ptx_alike {
+  HD_ALIKE_NOWHERE = 0, /* perhaps in none: other threads, other threads' writes, the carry, or the thread's
+                           own state may decide. Of unknown forms too */
+  HD_ALIKE_NO_RESULT,   /* it writes no register */
+  HD_ALIKE_OPERANDS,    /* in all: the result depends on the operands' values alone */
+  HD_ALIKE_MEMORY,      /* in all between which nobody writes to the place that is read */
+  HD_ALIKE_MEMBERS,     /* .sync: in the lanes of one mask, the last operand */
+  HD_ALIKE_SOURCE,      /* in lanes that get one lane's value: shfl */
+  HD_ALIKE_BARRIER,     /* .red: in the threads that the barrier counts */
+} hd_ptx_alike;
+
+/* Of a module's form. */
+HD_API hd_ptx_alike hd_ptx_alike_of(const hd_ptx_form *f);
+
 /* Effects of a form's instructions: bits of hd_ptx_form.flags. */
 enum {
   HD_OPF_RESULT = 1 << 0,       /* writes its first operand, unless that is an address. Not of calls, whose
-                                   results stand in a list. Of unknown opcodes too */
-  HD_OPF_READS_RESULT = 1 << 1, /* and reads it before: wgmma.mma_async. Of unknown opcodes too */
+                                   results stand in a list. Of unknown forms too */
+  HD_OPF_READS_RESULT = 1 << 1, /* and reads it before: wgmma.mma_async. Of unknown forms too */
   HD_OPF_PURE = 1 << 2,         /* does nothing but write its first operand, which depends on its other
                                    operands' values alone (a special register's value is one) */
   HD_OPF_READS_CARRY = 1 << 3,  /* the condition code: addc */
   HD_OPF_WRITES_CARRY = 1 << 4, /* .cc */
   HD_OPF_BRINGS_DATA = 1 << 5,  /* its result comes from memory that is no constant of the launch, from other
-                                   threads, or from unknown code. Of unknown opcodes too */
+                                   threads, or from unknown code. Of unknown forms too */
   HD_OPF_SEES_LANES = 1 << 6,   /* its result depends on other lanes: on their operands, or on which are
                                    active */
   HD_OPF_WARP_WIDE = 1 << 7,    /* threads of a warp do it together, and may wait for each other in it */
@@ -53,7 +68,7 @@ enum {
   HD_OPF_EXITS = 1 << 13,   /* exit, trap: the thread ends, wherever it is */
   HD_OPF_LASTING = 1 << 14, /* leaves a state behind, outside of registers and ordinary memory, that
                                later instructions of the CTA meet: mbarriers, the stack, setmaxnreg */
-  HD_OPF_UNKNOWN = 1 << 15, /* the opcode is not in the table */
+  HD_OPF_UNKNOWN = 1 << 15, /* the opcode, or one of its words, is not in the tables */
 };
 /* The end of a basic block, if unguarded without a way to the next statement. */
 enum { HD_OPF_LEAVES = HD_OPF_JUMPS | HD_OPF_RETURNS | HD_OPF_EXITS };

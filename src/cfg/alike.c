@@ -22,7 +22,8 @@ enum { NOT_KNOWN = 0, ALIKE, NOT_ALIKE }; /* of a load */
 bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
   const hd_ptx_form *f = &g->module->forms[s->form];
-  if (!(f->flags & HD_OPF_CTA_WIDE) || hd_ptx_form_has(f, HD_M_ARRIVE)) return false;
+  if (!(f->flags & HD_OPF_CTA_WIDE) || f->flags & HD_OPF_UNKNOWN || hd_ptx_form_has(f, HD_M_ARRIVE))
+    return false;
   /* bar.red d, a {, b}, c; bar.sync a {, b} */
   uint32_t reduces = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0;
   if (s->n_opnds > 2 * reduces + 1) return false;
@@ -37,23 +38,28 @@ static bool is_warp_barrier(const hd_cfg *g, uint32_t inst) {
          g->module->opnds[s->first_opnd].kind == HD_O_INT;
 }
 
-static cfg_effect effect_of(const hd_cfg *g, uint32_t inst) {
+/* By the class of the opcode, so that none is forgotten. */
+static bool may_acquire(const hd_cfg *g, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(g, inst);
-  if (hd_inst_is_full_barrier(g, inst))
-    return hd_inst_stmt(g, inst)->guard ? CFG_EFFECT_NONE : CFG_EFFECT_CLEARS;
-  if (f->flags & HD_OPF_CALLS) return g->insts[inst].body ? CFG_EFFECT_NONE : CFG_EFFECT_ORDERS;
-  switch (f->op) {
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return is_warp_barrier(g, inst) ? CFG_EFFECT_NONE : CFG_EFFECT_ORDERS;
-  case HD_OP_FENCE:
-  case HD_OP_MEMBAR:
-  case HD_OP_MBARRIER:
-  case HD_OP_UNKNOWN: return CFG_EFFECT_ORDERS;
-  default: break;
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  if (f->flags & HD_OPF_UNKNOWN || a.unknown) return true;
+  switch (hd_ptx_op_class(f->op)) {
+  case HD_OPC_COMPUTE:
+  case HD_OPC_EXCHANGE:
+  case HD_OPC_STATE: return false;
+  case HD_OPC_MEMORY: /* waits on mbarriers, too */
+    return a.order == HD_ORDERED_ACQUIRE || a.order == HD_ORDERED_ACQ_REL || a.order == HD_ORDERED_SC;
+  /* Grids that griddepcontrol waits for have ended: none of them writes between two later loads. */
+  case HD_OPC_SYNC: return !is_warp_barrier(g, inst) && f->op != HD_OP_GRIDDEPCONTROL;
+  case HD_OPC_CONTROL: return f->flags & HD_OPF_CALLS && !g->insts[inst].body;
+  case HD_OPC_UNKNOWN: break;
   }
-  hd_ptx_access a = hd_ptx_access_of(f);
-  bool acquires = a.order == HD_ORDERED_ACQUIRE || a.order == HD_ORDERED_ACQ_REL || a.order == HD_ORDERED_SC;
-  return a.unknown || acquires ? CFG_EFFECT_ORDERS : CFG_EFFECT_NONE;
+  return true;
+}
+
+static cfg_effect effect_of(const hd_cfg *g, uint32_t inst) {
+  if (!hd_inst_is_full_barrier(g, inst)) return may_acquire(g, inst) ? CFG_EFFECT_ORDERS : CFG_EFFECT_NONE;
+  return hd_inst_stmt(g, inst)->guard ? CFG_EFFECT_NONE : CFG_EFFECT_CLEARS;
 }
 
 static bool is_own_param(const hd_cfg *g, hd_sym sym) {

@@ -61,6 +61,7 @@ static range by_number(hd_ptx_op op, range a, range b) {
 /* Whole numbers of 32 bits or more, and all of them. */
 static bool is_plain(const hd_ptx_form *f) {
   bool typed = false;
+  if (f->flags & HD_OPF_UNKNOWN) return false;
   for (unsigned k = 0; k < f->n_mods; k++) {
     if (f->mods[k] == HD_M_HI || f->mods[k] == HD_M_SAT || f->mods[k] == HD_M_CC) return false;
     if (hd_ptx_mod_kind(f->mods[k]) != HD_MK_TYPE) continue;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cfg/internal.h"
+#include "heddle/ptx_facts.h"
 
 /* A register's lowest five bits as a function of the lane. Where whole warps lie along x, %tid.x and
  * %ctaid.x * %ntid.x + %tid.x are 32*k + lane with one k in each warp; in any block, the number of a thread
@@ -101,27 +102,45 @@ static shape register_shape(uniformity *w, hd_sym sym) {
   return joined;
 }
 
-/* The worst level of all registers and special registers under operands first .. first + n - 1. */
+/* A variable's address: local memory has one of its own for each thread. */
+static hd_same symbol_level(const uniformity *w, hd_sym sym) {
+  const hd_ptx_sym *y = &w->m->syms[sym];
+  return y->kind == HD_SYM_VAR && w->m->vars[y->decl].space == HD_M_LOCAL ? HD_SAME_NOWHERE : HD_SAME_IN_CTA;
+}
+
+static hd_same address_level(uniformity *w, hd_sym base) {
+  if (!base) return HD_SAME_IN_CTA;
+  switch (w->m->syms[base].kind) {
+  case HD_SYM_REG: return register_level(w, base);
+  case HD_SYM_SREG: return HD_SAME_NOWHERE;
+  default: return symbol_level(w, base);
+  }
+}
+
+/* The worst level of what is read under operands first .. first + n - 1. */
 static hd_same operand_levels(uniformity *w, uint32_t first, uint32_t n) {
   hd_same level = HD_SAME_IN_CTA;
   for (uint32_t i = first; i < first + n; i++) {
     const hd_ptx_opnd *o = &w->m->opnds[i];
-    switch (o->kind) {
+    switch ((hd_ptx_opnd_kind)o->kind) {
     case HD_O_SREG: level = worse(level, sreg_level(w, o)); break;
     case HD_O_REG:
-    case HD_O_ADDR:
-      if (!o->sym) break;
-      if (w->m->syms[o->sym].kind == HD_SYM_REG)
-        level = worse(level, register_level(w, o->sym));
-      else if (w->m->syms[o->sym].kind == HD_SYM_SREG)
-        level = HD_SAME_NOWHERE;
-      break;
+    case HD_O_ADDR: level = worse(level, address_level(w, o->sym)); break;
+    case HD_O_SYM:
+    case HD_O_GENERIC: level = worse(level, symbol_level(w, o->sym)); break;
     case HD_O_VEC:
     case HD_O_LIST:
     case HD_O_BRACKET:
     case HD_O_PAIR:
+    case HD_O_MASKED:
     case HD_O_INDEX: level = worse(level, operand_levels(w, o->sym, o->n_kids)); break;
-    default: break;
+    case HD_O_NONE:
+    case HD_O_INT:
+    case HD_O_F32:
+    case HD_O_F64:
+    case HD_O_SINK:
+    case HD_O_STRING:
+    case HD_O_RAW: break;
     }
   }
   return level;
@@ -258,65 +277,43 @@ static bool is_broadcast(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form 
          operand_level(w, &o[2]) < HD_SAME_NOWHERE && operand_level(w, &o[4]) < HD_SAME_NOWHERE;
 }
 
+static hd_same load_level(uniformity *w, uint32_t inst, const hd_ptx_stmt *s, const hd_ptx_form *f,
+                          hd_same sources) {
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
+  if (sources == HD_SAME_NOWHERE || s->n_opnds < 2) return HD_SAME_NOWHERE;
+  if (hd_ptx_form_has(f, HD_M_PARAM) && is_variable(w, &o[1]))
+    return is_kernel_param(w, &o[1]) ? sources : HD_SAME_NOWHERE;
+  /* Read-only data, or a load that all threads of the CTA see alike. */
+  return hd_ptx_form_has(f, HD_M_NC) || cfg_load_is_alike(&w->alike, inst) ? sources : HD_SAME_NOWHERE;
+}
+
+/* Lanes with several masks are several groups. */
+static hd_same members_level(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
+  const hd_ptx_opnd *mask = &w->m->opnds[s->first_opnd + s->n_opnds - 1u];
+  return hd_ptx_form_has(f, HD_M_SYNC) && operand_level(w, mask) < HD_SAME_NOWHERE ? HD_SAME_IN_WARP
+                                                                                   : HD_SAME_NOWHERE;
+}
+
 /* The level of an instruction's result, without those of its guard and its block. */
 static hd_same result_level(uniformity *w, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
-  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
-  if (!s->n_opnds) return HD_SAME_IN_CTA;
-  hd_same sources = operand_levels(w, s->first_opnd + 1, s->n_opnds - 1u);
-  switch (f->op) {
-  case HD_OP_LD:
-  case HD_OP_LDU:
-    if (sources == HD_SAME_NOWHERE) return sources;
-    if (hd_ptx_form_has(f, HD_M_PARAM) && is_variable(w, &o[1]))
-      return is_kernel_param(w, &o[1]) ? sources : HD_SAME_NOWHERE;
-    /* Read-only data, or a load that all threads of the CTA see alike. */
-    return hd_ptx_form_has(f, HD_M_NC) || cfg_load_is_alike(&w->alike, inst) ? sources : HD_SAME_NOWHERE;
-  case HD_OP_VOTE:
-  case HD_OP_REDUX:
-    /* Lanes with several masks are several groups. */
-    if (!hd_ptx_form_has(f, HD_M_SYNC)) return HD_SAME_NOWHERE;
-    return operand_level(w, &o[s->n_opnds - 1]) == HD_SAME_NOWHERE ? HD_SAME_NOWHERE : HD_SAME_IN_WARP;
-  case HD_OP_SHFL: return is_broadcast(w, s, f) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
-  case HD_OP_BAR:
-  case HD_OP_BARRIER: return HD_SAME_IN_CTA; /* .red */
-  case HD_OP_ADDC:                           /* with a carry that may come from anywhere */
-  case HD_OP_SUBC:
-  case HD_OP_MADC:
-  case HD_OP_CALL:
-  case HD_OP_ATOM:
-  case HD_OP_MATCH:
-  case HD_OP_ACTIVEMASK:
-  case HD_OP_ELECT:
-  case HD_OP_TEX:
-  case HD_OP_TLD4:
-  case HD_OP_SULD:
-  case HD_OP_LDMATRIX:
-  case HD_OP_MOVMATRIX:
-  case HD_OP_WMMA:
-  case HD_OP_MMA:
-  case HD_OP_WGMMA:
-  case HD_OP_TCGEN05:
-  case HD_OP_MBARRIER:
-  case HD_OP_MULTIMEM:
-  case HD_OP_CLUSTERLAUNCHCONTROL:
-  case HD_OP_MAPA:
-  case HD_OP_ALLOCA:
-  case HD_OP_STACKSAVE:
-  case HD_OP_UNKNOWN: return HD_SAME_NOWHERE;
-  case HD_OP_MOV:
-  case HD_OP_CVTA:
-    /* Local memory has an address of its own for each thread; other variables have one. */
-    if (o[1].kind == HD_O_SYM && w->m->syms[o[1].sym].kind == HD_SYM_VAR &&
-        w->m->vars[w->m->syms[o[1].sym].decl].space == HD_M_LOCAL)
-      return HD_SAME_NOWHERE;
-    return sources;
-  case HD_OP_SETP:
-    if (sources != HD_SAME_IN_CTA && cfg_is_decided(&w->ranges, inst)) return HD_SAME_IN_CTA;
+  if (!s->n_opnds) return HD_SAME_NOWHERE; /* nor a result */
+  const hd_same sources = operand_levels(w, s->first_opnd + 1, s->n_opnds - 1u);
+  switch (hd_ptx_alike_of(f)) {
+  case HD_ALIKE_NOWHERE:
+  case HD_ALIKE_NO_RESULT: break;
+  case HD_ALIKE_OPERANDS:
+    if (f->op == HD_OP_SETP && sources != HD_SAME_IN_CTA && cfg_is_decided(&w->ranges, inst))
+      return HD_SAME_IN_CTA;
     return sources == HD_SAME_NOWHERE && cuts_between_warps(w, s, f) ? HD_SAME_IN_WARP : sources;
-  default: return sources == HD_SAME_NOWHERE && cuts_between_warps(w, s, f) ? HD_SAME_IN_WARP : sources;
+  case HD_ALIKE_MEMORY: return load_level(w, inst, s, f, sources);
+  case HD_ALIKE_MEMBERS: return members_level(w, s, f);
+  case HD_ALIKE_SOURCE: return is_broadcast(w, s, f) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
+  /* A barrier for a part of the CTA tells that part alone. */
+  case HD_ALIKE_BARRIER: return hd_inst_is_full_barrier(w->g, inst) ? HD_SAME_IN_CTA : HD_SAME_NOWHERE;
   }
+  return HD_SAME_NOWHERE;
 }
 
 /* ---- Raising ------------------------------------------------------------------------------ */

@@ -4,14 +4,16 @@
 /* ---- Operations -------------------------------------------------------------------- */
 
 typedef struct op_facts {
-  uint8_t class; /* hd_ptx_class */
+  uint8_t class, alike; /* hd_ptx_class, hd_ptx_alike */
   uint32_t flags;
 } op_facts;
 
+/* Of an unknown opcode, and of a known one with a word that is not. */
+enum { UNKNOWN_FLAGS = HD_OPF_UNKNOWN | HD_OPF_RESULT | HD_OPF_READS_RESULT | HD_OPF_BRINGS_DATA };
+
 static const op_facts ops[HD_OP_COUNT] = {
-    [HD_OP_UNKNOWN] = {HD_OPC_UNKNOWN,
-                       HD_OPF_UNKNOWN | HD_OPF_RESULT | HD_OPF_READS_RESULT | HD_OPF_BRINGS_DATA},
-#define PTX_OP(id, text, class, flags) [HD_OP_##id] = {HD_OPC_##class, flags},
+    [HD_OP_UNKNOWN] = {HD_OPC_UNKNOWN, HD_ALIKE_NOWHERE, UNKNOWN_FLAGS},
+#define PTX_OP(id, text, class, alike, flags) [HD_OP_##id] = {HD_OPC_##class, HD_ALIKE_##alike, flags},
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
 };
@@ -60,6 +62,11 @@ hd_ptx_class hd_ptx_op_class(hd_ptx_op op) {
   return op < HD_OP_COUNT ? (hd_ptx_class)ops[op].class : HD_OPC_UNKNOWN;
 }
 
+hd_ptx_alike hd_ptx_alike_of(const hd_ptx_form *f) {
+  return f->flags & HD_OPF_UNKNOWN || f->op >= HD_OP_COUNT ? HD_ALIKE_NOWHERE
+                                                           : (hd_ptx_alike)ops[f->op].alike;
+}
+
 uint32_t hd_ptx_flags_of(const hd_ptx_form *f) {
   hd_ptx_op op = f->op < HD_OP_COUNT ? f->op : HD_OP_UNKNOWN;
   uint32_t flags = ops[op].flags;
@@ -68,7 +75,10 @@ uint32_t hd_ptx_flags_of(const hd_ptx_form *f) {
     if (r->op == op && hd_ptx_form_has(f, r->with)) flags = (flags | r->add) & ~r->take;
   }
   if (hd_ptx_form_has(f, HD_M_CC)) flags |= HD_OPF_WRITES_CARRY;
-  if (ops[op].class == HD_OPC_COMPUTE && !(flags & (HD_OPF_READS_CARRY | HD_OPF_WRITES_CARRY)))
+  for (unsigned i = 0; i < f->n_mods; i++)
+    if (f->mods[i] >= HD_M_COUNT) flags |= UNKNOWN_FLAGS;
+  if (ops[op].class == HD_OPC_COMPUTE &&
+      !(flags & (HD_OPF_READS_CARRY | HD_OPF_WRITES_CARRY | HD_OPF_UNKNOWN)))
     flags |= HD_OPF_PURE;
   return flags;
 }

@@ -1,5 +1,6 @@
 /* Uniformity: blocks that all threads of a CTA, or of a warp, run alike. */
 #include "cfg/subject.h"
+#include "heddle/ptx_facts.h"
 
 /* The level of the barrier in the body. */
 static hd_same level_of_barrier(const char *body, const uint32_t block[3]) {
@@ -143,6 +144,54 @@ static void values_of_a_warp_have_levels(void **state) {
        "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
        {0},
        HD_SAME_IN_WARP},
+#define ODD_THREAD "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\n"
+      {"a count at a barrier",
+       ODD_THREAD "bar.red.popc.u32 %r1, 0, %p2;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_IN_CTA},
+      {"a count at another barrier",
+       ODD_THREAD "barrier.cta.red.popc.u32 %r1, 3, %p2;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_IN_CTA},
+      {"a count of some warps",
+       ODD_THREAD "bar.red.popc.u32 %r1, 0, 32, %p2;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"a count of some warps, so many as a register says",
+       ODD_THREAD "barrier.cta.red.popc.u32 %r1, 1, %r4, %p2;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"a count at the barrier of each warp",
+       ODD_THREAD "shr.u32 %r4, %r3, 5;\nbar.red.popc.u32 %r1, %r4, 32, %p2;\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"a sum over the lanes of a mask",
+       "mov.u32 %r3, %tid.x;\nredux.sync.add.u32 %r1, %r3, -1;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_IN_WARP},
+      {"a sum over the lanes of a mask of each lane's own",
+       "mov.u32 %r3, %tid.x;\nredux.sync.add.u32 %r1, 1, %r3;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"a vote without a mask", "vote.ballot.b32 %r1, %p2;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+      {"the lanes that are here", "activemask.b32 %r1;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+      {"the elected lane", "elect.sync %r1|%p3, -1;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+      {"the lanes of equal values",
+       "match.any.sync.b32 %r1, %r2, -1;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"a sum with a carry",
+       "add.cc.u32 %r3, 1, 2;\naddc.u32 %r1, 1, 2;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
+      {"a policy",
+       "createpolicy.fractional.L2::evict_last.b64 %l1;\ncvt.u32.u64 %r1, %l1;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_IN_CTA},
+      {"the address of a thread's own memory",
+       ".local .align 4 .b8 here[8];\nmov.u64 %l1, here;\ncvt.u32.u64 %r1, %l1;\n" SKIP_UNLESS_ODD,
+       {0},
+       HD_SAME_NOWHERE},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
@@ -438,6 +487,47 @@ static void threads_that_start_alike_do_alike_what_is_said_to_be_the_same(void *
   assert_true(apart > 1000);
 }
 
+/* ---- One case of each row of ptx_ops.def ------------------------------------------------------------ */
+
+/* How much alike its result is where all operands are numbers. A barrier's, a mask's and a shuffle's take
+ * other operands: values_of_a_warp_have_levels. */
+static const hd_same BY_ROW[] = {
+    [HD_ALIKE_NOWHERE] = HD_SAME_NOWHERE, [HD_ALIKE_NO_RESULT] = HD_SAME_NOWHERE,
+    [HD_ALIKE_OPERANDS] = HD_SAME_IN_CTA, [HD_ALIKE_MEMORY] = HD_SAME_IN_CTA,
+    [HD_ALIKE_MEMBERS] = HD_SAME_NOWHERE, [HD_ALIKE_SOURCE] = HD_SAME_NOWHERE,
+    [HD_ALIKE_BARRIER] = HD_SAME_NOWHERE,
+};
+
+/* The level of the branch on the result of `opcode.b32 d, numbers`. */
+static hd_same level_of_result(const char *opcode) {
+  char body[256];
+  snprintf(body, sizeof body,
+           "mov.u32 %%r1, 1;\nmov.u32 %%r3, 7;\n%s.b32 %%r3, 1, 2, 3;\nsetp.eq.u32 %%p1, %%r3, 0;\n"
+           "@%%p1 bra END;\nbar.sync 0;\nEND: ret;",
+           opcode);
+  subject s;
+  hd_uniformity u;
+  hd_same level = HD_SAME_IN_CTA;
+  if (open_subject(&s, "", body, 0) != HD_OK) fail_msg("%s", body);
+  hd_uniformity_find(&s.g, (uint32_t[3]){64, 1, 1}, &s.arena, &u);
+  for (uint32_t i = 0; i < s.g.n_insts; i++)
+    if (hd_inst_stmt(&s.g, i)->n_opnds == 1 && hd_inst_form(&s.g, i)->flags & HD_OPF_CTA_WIDE)
+      level = hd_inst_same(&u, i);
+  close_subject(&s);
+  return level;
+}
+
+#define PTX_OP(id, text, class, alike, flags)                                                                \
+  static void row_##id(void **state) {                                                                       \
+    const bool writes = (flags)&HD_OPF_RESULT;                                                               \
+    if (HD_OPC_##class == HD_OPC_CONTROL) return;                                                            \
+    if (writes) assert_int_equal(level_of_result(text), BY_ROW[HD_ALIKE_##alike]);                           \
+    assert_int_equal(level_of_result(text ".neverseen"), HD_SAME_NOWHERE);                                   \
+    assert_int_equal(level_of_result(text "neverseen"), HD_SAME_NOWHERE);                                    \
+  }
+#include "heddle/ptx_ops.def"
+#undef PTX_OP
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("branches, values and places where ways meet have the level that they should",
@@ -453,6 +543,11 @@ int main(void) {
       BEHAVIOUR("the size of a block decides comparisons", the_size_of_a_block_decides_comparisons),
       BEHAVIOUR("threads run the blocks that are the same for all in the same order, in random programs",
                 threads_that_start_alike_do_alike_what_is_said_to_be_the_same),
+#define PTX_OP(id, text, class, alike, flags)                                                                \
+  BEHAVIOUR("a result of " text " is as alike as its row says, with an unknown word in no two threads",      \
+            row_##id),
+#include "heddle/ptx_ops.def"
+#undef PTX_OP
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

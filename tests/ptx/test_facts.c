@@ -320,6 +320,8 @@ static const struct {
     {"stackrestore.u64", HD_OPF_LASTING},
     {"prefetch.global.L2", 0},
     {"neverseen.f32", R | D | HD_OPF_READS_RESULT | HD_OPF_UNKNOWN},
+    {"add.neverseen.f32", R | D | HD_OPF_READS_RESULT | HD_OPF_UNKNOWN},
+    {"st.global.neverseen.f32", R | D | HD_OPF_READS_RESULT | HD_OPF_UNKNOWN},
 };
 
 static void forms_have_flags(void **state) {
@@ -344,6 +346,10 @@ static void every_opcode_has_facts(void **state) {
     if (class == HD_OPC_COMPUTE && !(flags & R)) fail_msg("%s computes nothing", name);
     if (class == HD_OPC_EXCHANGE && !(flags & L)) fail_msg("%s exchanges nothing", name);
     if (flags & HD_OPF_PURE && flags & ~(uint32_t)(R | HD_OPF_PURE)) fail_msg("%s is pure and more", name);
+    const hd_ptx_alike alike = hd_ptx_alike_of(&(hd_ptx_form){.op = op, .flags = flags});
+    if (alike == HD_ALIKE_OPERANDS && class != HD_OPC_COMPUTE) fail_msg("%s: not of its operands", name);
+    if (alike == HD_ALIKE_OPERANDS && flags & ~(uint32_t)(R | HD_OPF_PURE)) fail_msg("%s: of more", name);
+    if (alike == HD_ALIKE_NO_RESULT && flags & R) fail_msg("%s has a result", name);
     bool control = flags & (HD_OPF_LEAVES | HD_OPF_CALLS);
     if ((class == HD_OPC_CONTROL) != control) fail_msg("%s: control", name);
     /* A bare opcode of memory is a form, or one that counts as unknown: never none. */
