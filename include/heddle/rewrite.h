@@ -137,7 +137,9 @@ typedef enum hd_refusal_kind {
   HD_REFUSE_CLUSTER,   /* works across the CTAs of clusters whose shape only the launch says */
   HD_REFUSE_SREG,      /* reads %smid %warpid %gridid %pm0 ..., which the rewrite would change, or a clock
                           that decides more than how long a thread waits */
-  HD_REFUSE_CTAID_IN_FUNC,  /* %ctaid read inside a function that is not inlined */
+  HD_REFUSE_UNKNOWN_INSTRUCTION, /* an opcode, a modifier or a form that heddle does not know: no lever takes
+                                    it */
+  HD_REFUSE_CTAID_IN_FUNC,       /* %ctaid read inside a function that is not inlined */
   HD_REFUSE_UNKNOWN_CALL,   /* calls a function that this module does not define, or through a pointer: it may
                                read %ctaid */
   HD_REFUSE_DYNAMIC_LAUNCH, /* takes over CTAs not launched yet (clusterlaunchcontrol) */

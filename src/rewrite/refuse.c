@@ -16,6 +16,7 @@ const char *hd_refusal_name(hd_refusal_kind k) {
       [HD_REFUSE_GRID_SYNC] = "grid-sync",
       [HD_REFUSE_CLUSTER] = "cluster",
       [HD_REFUSE_SREG] = "special-register",
+      [HD_REFUSE_UNKNOWN_INSTRUCTION] = "unknown-instruction",
       [HD_REFUSE_CTAID_IN_FUNC] = "ctaid-in-function",
       [HD_REFUSE_UNKNOWN_CALL] = "unknown-call",
       [HD_REFUSE_DYNAMIC_LAUNCH] = "dynamic-launch",
@@ -114,6 +115,15 @@ static void scan_call(rewrite_scan *s, const hd_ptx_stmt *st) {
 
 /* ---- Instructions ------------------------------------------------------------------ */
 
+/* What nobody knows may wait, see the schedule, leave a state behind, or write what a load reads. */
+static bool is_unknown(const hd_ptx_form *f) {
+  return f->flags & HD_OPF_UNKNOWN || hd_ptx_access_of(f).unknown;
+}
+
+static void refuse_unknown(rewrite_scan *s, const hd_ptx_stmt *st) {
+  rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, st, "an instruction that is not known");
+}
+
 static bool is_dull(const hd_ptx_form *f) {
   switch (f->op) {
   case HD_OP_CALL:
@@ -122,13 +132,17 @@ static bool is_dull(const hd_ptx_form *f) {
   case HD_OP_CLUSTERLAUNCHCONTROL:
   case HD_OP_BARRIER: return false;
   default:
-    return !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER) && !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER_ALL) &&
-           !hd_ptx_form_has(f, HD_M_CTA_GROUP_2);
+    return !is_unknown(f) && !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER) &&
+           !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER_ALL) && !hd_ptx_form_has(f, HD_M_CTA_GROUP_2);
   }
 }
 
 static void scan_form(rewrite_scan *s, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->m->forms[st->form];
+  if (is_unknown(form)) {
+    refuse_unknown(s, st);
+    return;
+  }
   if (s->clusters && form->op != HD_OP_CALL && form->op != HD_OP_CLUSTERLAUNCHCONTROL) return;
   switch (form->op) {
   case HD_OP_CALL: scan_call(s, st); break;
@@ -207,4 +221,19 @@ size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsig
     rewrite_scan_refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
   rewrite_scan_end(&s);
   return s.n;
+}
+
+hd_status rewrite_check_known(const rewrite_job *j, hd_diag *d) {
+  rewrite_scan s;
+  hd_refusal why = {0};
+  bool ok = rewrite_scan_begin(&s, j->m, j->func, &why, 1);
+  for (const hd_ptx_func *f; ok && !s.n && (f = rewrite_scan_next(&s));)
+    for (uint32_t i = 0; i < f->n_stmts && !s.n; i++) {
+      const hd_ptx_stmt *st = &f->stmts[i];
+      if (st->kind != HD_S_INST || s.forms[st->form]) continue;
+      s.forms[st->form] = DULL;
+      if (is_unknown(&j->m->forms[st->form])) refuse_unknown(&s, st);
+    }
+  rewrite_scan_end(&s);
+  return rewrite_first_refusal(&why, s.n, d);
 }

@@ -399,6 +399,8 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
     st = refuse(j, d);
   else if (!j->m->funcs[j->func].has_body)
     st = hd_fail(d, HD_ERR_REFUSED, "the kernel is declared here but defined elsewhere");
+  else
+    st = rewrite_check_known(j, d);
   if (st == HD_OK && changes_threads(p)) st = rewrite_threads_order(j, d);
   if (st == HD_OK && p->shape.loop)
     st = rewrite_tile_loop(j, &j->no_carry, d);

@@ -235,6 +235,8 @@ void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_read
 /* The symbol of an inserted register; 0: none. */
 hd_sym rewrite_find_register(const hd_ptx_module *m, const char *name);
 hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d);
+/* refuse.c: refused where the kernel has an instruction that is not known; hd_rewrite_refusals asks, too. */
+hd_status rewrite_check_known(const rewrite_job *j, hd_diag *d);
 /* %~u or %~w: the worker's number. %~nx %~ny %~nz %~v %~large for any grid. */
 void rewrite_put_worker(const rewrite_job *j, hd_buf *text);
 void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text);

@@ -62,6 +62,60 @@ static void what_sees_the_schedule_is_refused(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
 }
 
+static void what_is_not_known_is_refused(void **state) {
+  static const text_case cases[] = {
+      {"an opcode", KERNEL("frob.b32 %r1, %r2;"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"an opcode without operands", KERNEL("frob;"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a modifier of arithmetic", KERNEL("add.frob.u32 %r1, %r2, 1;"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a modifier of a load", KERNEL("ld.global.frob.u32 %r1, [%rd1];"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a modifier of a fence", KERNEL("fence.frob;"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a modifier of a barrier", KERNEL("bar.sync.frob 0;"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a modifier of a branch", KERNEL("@%p1 bra.frob L;\nL:"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a form without its word", KERNEL("mbarrier.shared.b64 [%rd1];"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"an opcode that is never reached", KERNEL("bra L;\nfrob;\nL:"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"in a called function",
+       HEAD ".func f()\n{\nfrob;\nret;\n}\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"in a cluster", HEAD ".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nfrob;\nret;\n}\n",
+       HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a function that is never called",
+       HEAD ".func f()\n{\nfrob;\nret;\n}\n.visible .entry k()\n{\nret;\n}\n", HD_REFUSE_NONE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
+}
+
+static void no_lever_changes_a_kernel_with_an_unknown_instruction(void **state) {
+  static const char *const plans[] = {"order=reverse",
+                                      "bind=redirect",
+                                      "bind=claim",
+                                      "bind=agents",
+                                      "threads=col",
+                                      "threads=cta:col",
+                                      "bypass=l1:1",
+                                      "bypass=ro:1",
+                                      "stream=l1",
+                                      "order=col,shape=4x4",
+                                      "order=col,shape=loop:4x4",
+                                      "prefetch=l2:1,bind=agents"};
+  const char *text = KERNEL("mov.u32 %r1, %ctaid.x;\nadd.frob.u32 %r1, %r2, 1;\nld.global.u32 %r2, [%rd1];");
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    hd_arena arena;
+    hd_ptx_module *m;
+    hd_plan plan;
+    hd_recipe recipe;
+    hd_diag d = {0};
+    hd_arena_init(&arena);
+    assert_int_equal(hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d), HD_OK);
+    if (hd_plan_parse(plans[i], &plan, &d) != HD_OK) fail_msg("%s: %s", plans[i], d.message);
+    const hd_rewrite_options opt = {.grid = {.known = true, .g = {16, 1, 1}, .n_sms = 4},
+                                    .block = {32, 1, 1}};
+    hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &plan, &opt, &recipe, &d);
+    if (st != HD_ERR_REFUSED || !strstr(d.message, "not known"))
+      fail_msg("%s: %d %s", plans[i], st, d.message);
+    hd_arena_free(&arena);
+  }
+}
+
 static void calls_are_followed(void **state) {
   static const text_case cases[] = {
       {"ctaid in a called function",
@@ -144,6 +198,9 @@ static void a_refused_kernel_is_not_rewritten(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("an instruction that is not known is refused", what_is_not_known_is_refused),
+      BEHAVIOUR("no lever changes a kernel with an instruction that is not known",
+                no_lever_changes_a_kernel_with_an_unknown_instruction),
       BEHAVIOUR("what sees the schedule is refused", what_sees_the_schedule_is_refused),
       BEHAVIOUR("calls are followed", calls_are_followed),
       BEHAVIOUR("special registers are found wherever an operand can stand",
