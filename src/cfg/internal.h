@@ -62,6 +62,8 @@ typedef struct cfg_ranges {
 } cfg_ranges;
 /* A comparison that has one result for all threads, as the number of threads decides it. */
 bool cfg_is_decided(cfg_ranges *r, uint32_t inst);
+/* An operand of an instruction that is not negative in any thread, read as a signed number. */
+bool cfg_is_not_negative(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o);
 
 /* The effect of an instruction on the order of a CTA's threads. */
 typedef enum cfg_effect {

@@ -141,3 +141,8 @@ bool cfg_is_decided(cfg_ranges *r, uint32_t inst) {
   if (*known == NOT_KNOWN) *known = find_out(r, inst) ? DECIDED : OPEN;
   return *known == DECIDED;
 }
+
+bool cfg_is_not_negative(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o) {
+  const range x = operand_range(r, inst, o, 0);
+  return x.known && x.lo >= 0;
+}

@@ -213,57 +213,83 @@ static shape product_shape(uniformity *w, const hd_ptx_opnd *a, const hd_ptx_opn
   return (is_row(w, x) && is_extent(w, b, 0)) || (is_row(w, y) && is_extent(w, a, 0)) ? ROW_BASE : ANY_SHAPE;
 }
 
-static bool is_narrow_or_float(const hd_ptx_form *f) {
-  for (unsigned k = 0; k < f->n_mods; k++) switch (f->mods[k]) {
-    case HD_M_U8:
-    case HD_M_S8:
-    case HD_M_B8:
-    case HD_M_F16:
-    case HD_M_BF16:
-    case HD_M_F32:
-    case HD_M_F64:
-    case HD_M_HI: return true;
-    default: break;
-    }
-  return false;
+/* Arithmetic modulo 2^16 or more, all of whose bits are kept. There a MULTIPLE wraps to a MULTIPLE and a LANE
+ * to a LANE: a warp's 32 values stay side by side, in signed and in unsigned order. */
+static bool is_modular(const hd_ptx_form *f) {
+  bool typed = false;
+  for (unsigned k = 0; k < f->n_mods; k++) {
+    if (f->mods[k] == HD_M_HI || f->mods[k] == HD_M_SAT) return false;
+    if (hd_ptx_mod_kind(f->mods[k]) != HD_MK_TYPE) continue;
+    const hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
+    const bool whole = t.number == HD_NUM_UNSIGNED || t.number == HD_NUM_SIGNED || t.number == HD_NUM_BITS;
+    if (!whole || t.elements != 1 || t.bits < 16) return false;
+    typed = true;
+  }
+  return typed && !(f->flags & HD_OPF_UNKNOWN);
 }
 
+/* Without what the number of a thread is worked out from: none of that is taken away. */
+static shape difference_shape(shape a, shape b) {
+  if (a == NOT_WRITTEN || b == NOT_WRITTEN) return NOT_WRITTEN;
+  return b == MULTIPLE && (a == MULTIPLE || a == LANE) ? a : ANY_SHAPE;
+}
+
+static shape shifted_shape(uniformity *w, const hd_ptx_opnd *o, const hd_ptx_opnd *by) {
+  if (by->kind != HD_O_INT) return ANY_SHAPE;
+  const shape x = operand_shape(w, o);
+  if (x == NOT_WRITTEN) return NOT_WRITTEN;
+  if (is_row(w, x) && by->imm >= 0 && by->imm < 5 && w->block_dims[0] == 1u << by->imm) return ROW_BASE;
+  return by->imm >= 5 && operand_level(w, o) < HD_SAME_NOWHERE ? MULTIPLE : ANY_SHAPE;
+}
+
+/* Of an instruction that writes one register; a vector's elements are parts of the number. */
 static shape result_shape(uniformity *w, const hd_ptx_stmt *s) {
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
-  if (is_narrow_or_float(f)) return ANY_SHAPE;
+  if (!is_modular(f) || !s->n_opnds || o[0].kind != HD_O_REG) return ANY_SHAPE;
   switch (f->op) {
   case HD_OP_MOV:
   case HD_OP_CVT: return s->n_opnds == 2 ? operand_shape(w, &o[1]) : ANY_SHAPE;
-  case HD_OP_ADD: return sum_shape(w, operand_shape(w, &o[1]), operand_shape(w, &o[2]));
-  case HD_OP_MUL: return product_shape(w, &o[1], &o[2]);
-  case HD_OP_MAD: return sum_shape(w, product_shape(w, &o[1], &o[2]), operand_shape(w, &o[3]));
-  case HD_OP_SHL:
-    if (is_row(w, operand_shape(w, &o[1])) && o[2].kind == HD_O_INT && o[2].imm < 5 &&
-        w->block_dims[0] == 1u << o[2].imm)
-      return ROW_BASE;
-    return o[2].kind == HD_O_INT && o[2].imm >= 5 && operand_level(w, &o[1]) < HD_SAME_NOWHERE ? MULTIPLE
-                                                                                               : ANY_SHAPE;
+  case HD_OP_ADD:
+    return s->n_opnds == 3 ? sum_shape(w, operand_shape(w, &o[1]), operand_shape(w, &o[2])) : ANY_SHAPE;
+  case HD_OP_SUB:
+    return s->n_opnds == 3 ? difference_shape(operand_shape(w, &o[1]), operand_shape(w, &o[2])) : ANY_SHAPE;
+  case HD_OP_MUL: return s->n_opnds == 3 ? product_shape(w, &o[1], &o[2]) : ANY_SHAPE;
+  case HD_OP_MAD:
+    return s->n_opnds == 4 ? sum_shape(w, product_shape(w, &o[1], &o[2]), operand_shape(w, &o[3]))
+                           : ANY_SHAPE;
+  case HD_OP_SHL: return s->n_opnds == 3 ? shifted_shape(w, &o[1], &o[2]) : ANY_SHAPE;
   default: return ANY_SHAPE;
   }
+}
+
+/* n * 32 of n > 0 divides the lanes' numbers between warps, but where division rounds towards zero: -32 to -1
+ * are one warp's, and -32 / 32 is -1 where -31 / 32 is 0. */
+static bool divides_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
+  if (o[2].kind != HD_O_INT || o[2].imm <= 0 || o[2].imm % 32) return false;
+  for (unsigned k = 0; k < f->n_mods; k++)
+    if (hd_ptx_type_of(f->mods[k]).number == HD_NUM_UNSIGNED) return true;
+  return cfg_is_not_negative(&w->ranges, w->inst, &o[1]);
 }
 
 /* A comparison or a division that has one result in all of a warp, because it cuts between warps. */
 static bool cuts_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
-  if (s->n_opnds != 3 || is_narrow_or_float(f)) return false;
+  if (s->n_opnds != 3 || !is_modular(f)) return false;
   shape a = operand_shape(w, &o[1]), b = operand_shape(w, &o[2]);
   /* A register without a value so far: levels only rise, and the pass after its first write looks again. */
   if (a == NOT_WRITTEN || b == NOT_WRITTEN) return true;
   if (a != LANE) return false;
-  bool number = o[2].kind == HD_O_INT && o[2].imm >= 0;
+  bool number = o[2].kind == HD_O_INT;
   switch (f->op) {
-  case HD_OP_SHR: return number && o[2].imm >= 5;
-  case HD_OP_DIV: return number && o[2].imm && b == MULTIPLE;
-  case HD_OP_AND: return o[2].kind == HD_O_INT && o[2].imm % 32 == 0;
+  case HD_OP_SHR: return number && o[2].imm >= 5; /* floors, whatever the sign */
+  case HD_OP_DIV: return divides_between_warps(w, s, f);
+  case HD_OP_AND: return number && o[2].imm % 32 == 0;
   case HD_OP_SETP:
     if (hd_ptx_form_has(f, HD_M_LT) || hd_ptx_form_has(f, HD_M_GE)) return b == MULTIPLE;
-    if (hd_ptx_form_has(f, HD_M_GT) || hd_ptx_form_has(f, HD_M_LE)) return number && o[2].imm % 32 == 31;
+    if (hd_ptx_form_has(f, HD_M_GT) || hd_ptx_form_has(f, HD_M_LE))
+      return number && o[2].imm >= 0 && o[2].imm % 32 == 31;
     return false;
   default: return false;
   }

@@ -197,6 +197,65 @@ static void values_of_a_warp_have_levels(void **state) {
     if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
 }
 
+/* %r3 is the thread's number, %r4 a multiple of 32 that is the same for the CTA and may be any. */
+static void values_that_cut_between_warps_have_levels(void **state) {
+#define NUMBERS "mov.u32 %r3, %tid.x;\nmov.u32 %r5, %ctaid.x;\nshl.b32 %r4, %r5, 5;\n"
+#define BACK "sub.s32 %r6, %r3, 32;\n"
+  static const struct {
+    const char *body;
+    hd_same level;
+  } cases[] = {
+      {"div.u32 %r1, %r3, 32;\n", HD_SAME_IN_WARP},
+      {"div.s32 %r1, %r3, 32;\n", HD_SAME_IN_WARP}, /* no thread's number is negative */
+      {"div.s32 %r1, %r3, 96;\n", HD_SAME_IN_WARP},
+      {"div.u32 %r1, %r3, 48;\n", HD_SAME_NOWHERE},
+      {"div.s32 %r1, %r3, -32;\n", HD_SAME_NOWHERE},
+      {BACK "div.s32 %r1, %r6, 32;\n", HD_SAME_NOWHERE},
+      {BACK "div.u32 %r1, %r6, 32;\n", HD_SAME_IN_WARP},
+      {"add.s32 %r6, %r3, -32;\ndiv.s32 %r1, %r6, 32;\n", HD_SAME_NOWHERE},
+      {"add.s32 %r6, %r3, 32;\ndiv.s32 %r1, %r6, 32;\n", HD_SAME_IN_WARP},
+      {"add.s32 %r6, %r3, %r4;\ndiv.s32 %r1, %r6, 64;\n", HD_SAME_NOWHERE},
+      {"add.u32 %r6, %r3, %r4;\ndiv.u32 %r1, %r6, 64;\n", HD_SAME_IN_WARP},
+      {BACK "cvt.s64.s32 %l1, %r6;\ndiv.s64 %l2, %l1, 32;\ncvt.u32.u64 %r1, %l2;\n", HD_SAME_NOWHERE},
+      {"cvt.u64.u32 %l1, %r3;\ndiv.s64 %l2, %l1, 32;\ncvt.u32.u64 %r1, %l2;\n", HD_SAME_IN_WARP},
+      {BACK "shr.s32 %r1, %r6, 5;\n", HD_SAME_IN_WARP}, /* rounds down */
+      {BACK "shr.s32 %r1, %r6, 40;\n", HD_SAME_IN_WARP},
+      {BACK "shr.u32 %r1, %r6, 4;\n", HD_SAME_NOWHERE},
+      {BACK "and.b32 %r1, %r6, -32;\n", HD_SAME_IN_WARP},
+      {BACK "and.b32 %r1, %r6, 48;\n", HD_SAME_NOWHERE},
+      {BACK "rem.s32 %r1, %r6, 32;\n", HD_SAME_NOWHERE},
+      {BACK "bfe.s32 %r1, %r6, 5, 3;\n", HD_SAME_NOWHERE},
+      {BACK "setp.lt.s32 %p2, %r6, 32;\nselp.u32 %r1, 1, 0, %p2;\n", HD_SAME_IN_WARP},
+      {BACK "setp.lt.u32 %p2, %r6, 32;\nselp.u32 %r1, 1, 0, %p2;\n", HD_SAME_IN_WARP},
+      {BACK "setp.gt.s32 %p2, %r6, 31;\nselp.u32 %r1, 1, 0, %p2;\n", HD_SAME_IN_WARP},
+      {BACK "setp.gt.s32 %p2, %r6, 32;\nselp.u32 %r1, 1, 0, %p2;\n", HD_SAME_NOWHERE},
+      {BACK "setp.eq.s32 %p2, %r6, 0;\nselp.u32 %r1, 1, 0, %p2;\n", HD_SAME_NOWHERE},
+      {"sub.s32 %r6, %r4, %r3;\nshr.s32 %r1, %r6, 5;\n", HD_SAME_NOWHERE},
+      {"sub.u32 %r6, %r4, 64;\nadd.u32 %r6, %r6, %r3;\nshr.u32 %r1, %r6, 6;\n", HD_SAME_IN_WARP},
+      {"add.sat.s32 %r6, %r3, %r4;\nshr.s32 %r1, %r6, 5;\n", HD_SAME_NOWHERE},
+      {"mul.hi.u32 %r6, %r4, 2048;\nadd.u32 %r6, %r6, %r3;\nshr.u32 %r1, %r6, 5;\n", HD_SAME_NOWHERE},
+      {"mul.lo.u32 %r6, %r4, 2048;\nadd.u32 %r6, %r6, %r3;\nshr.u32 %r1, %r6, 5;\n", HD_SAME_IN_WARP},
+      {"mul.wide.s32 %l1, %r4, -3;\ncvt.s64.s32 %l2, %r3;\nadd.s64 %l1, %l1, %l2;\nshr.s64 %l1, %l1, 5;\n"
+       "cvt.u32.u64 %r1, %l1;\n",
+       HD_SAME_IN_WARP},
+      {"min.s32 %r6, %r3, 40;\nshr.u32 %r1, %r6, 5;\n", HD_SAME_NOWHERE},
+      /* Halves of a multiple of 32 are none. */
+      {".reg .b16 %h<4>;\nmov.b32 {%h1, %h2}, %r4;\ncvt.u32.u16 %r6, %h2;\nsetp.lt.u32 %p2, %r3, %r6;\n"
+       "selp.u32 %r1, 1, 0, %p2;\n",
+       HD_SAME_NOWHERE},
+      {".reg .b16 %h<4>;\ncvt.u16.u32 %h1, %r3;\nshr.u16 %h2, %h1, 5;\ncvt.u32.u16 %r1, %h2;\n",
+       HD_SAME_IN_WARP},
+      {".reg .b16 %h<4>;\ncvt.u8.u32 %h1, %r3;\nshr.u16 %h2, %h1, 5;\ncvt.u32.u16 %r1, %h2;\n",
+       HD_SAME_NOWHERE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char body[1024];
+    snprintf(body, sizeof body, "%s%s%s", NUMBERS, cases[i].body, SKIP_UNLESS_ODD);
+    const hd_same level = level_of_barrier(body, (uint32_t[3]){128, 1, 1});
+    if (level != cases[i].level) fail_msg("%d: %s", level, cases[i].body);
+  }
+}
+
 /* %l1 holds an address that is the same for all threads of the CTA, %l2 one for each thread. */
 #define ADDRESSES                                                                                            \
   "ld.param.u64 %l1, [p];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 %l5, %r4, 4;\nadd.s64 %l2, %l1, %l5;\n"
@@ -536,6 +595,8 @@ int main(void) {
                 registers_have_the_levels_of_the_values_that_may_be_in_them),
       BEHAVIOUR("a warp's votes and broadcasts are one value where the warp is one group",
                 values_of_a_warp_have_levels),
+      BEHAVIOUR("a division, a shift or a comparison that cuts between warps is one value in each",
+                values_that_cut_between_warps_have_levels),
       BEHAVIOUR("a load from one address brings all threads the same, unless something ordered them since",
                 loads_have_levels),
       BEHAVIOUR("the number of a thread is known by its sum, whatever the block",
