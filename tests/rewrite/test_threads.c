@@ -15,7 +15,10 @@ static size_t refusals(const char *body, bool in_cta) {
   hd_ptx_module *m;
   hd_diag d;
   snprintf(text, sizeof text,
-           ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+           ".version 8.0\n.target sm_80\n.address_size 64\n"
+           ".func stores() { .reg .b64 %%d; st.global.u32 [%%d], 1; ret; } "
+           ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } "
+           ".visible .entry k(.param .u64 p)\n{ .local .b32 own;\n"
            ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>;\n.reg .pred %%p<9>;\n.shared .b32 s[64];\n"
            "mov.u32 %%r1, %%tid.x;\n%s\nret;\n}\n",
            body);
@@ -31,6 +34,8 @@ static void what_belongs_to_a_cta_may_be_renumbered_inside_it(void **state) {
       "bar.sync 0;",
       "barrier.sync 0;",
       "barrier.cta.sync.aligned %r1;",
+      "bar.red.popc.u32 %r2, 0, %p1;",
+      "barrier.cta.red.or.pred %p2, 3, %p1;",
       "mov.u32 %r2, s;",
       "st.shared.u32 [s], %r1;",
       "ld.shared.u32 %r2, [s];",
@@ -49,7 +54,8 @@ static void what_warps_do_as_warps_bars_it(void **state) {
       "bar.warp.sync -1;",
       "bar.sync 1, 64;",
       "bar.arrive 1, 64;",
-      "bar.red.popc.u32 %r2, 0, %p1;",
+      "bar.red.popc.u32 %r2, 0, 32, %p1;",
+      "bar.red.popc.u32 %r2, %r1, %r3, %p1;",
       "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;",
       "vote.sync.ballot.b32 %r2, %p1, -1;",
       "activemask.b32 %r2;",
@@ -69,6 +75,33 @@ static void what_warps_do_as_warps_bars_it(void **state) {
   assert_int_equal(refusals("ld.volatile.global.u32 %r2, [%rd1];", true), 0);
 }
 
+/* Lanes of one warp talk through global memory as they do through shared memory. */
+static void warps_that_talk_through_global_memory_keep_their_threads(void **state) {
+  static const struct {
+    const char *body;
+    bool talks;
+  } cases[] = {
+      {"st.volatile.global.u32 [%rd1], %r1;\nld.volatile.global.u32 %r2, [%rd1+4];", true},
+      {"st.global.u32 [%rd1], %r1;\nld.volatile.global.u32 %r2, [%rd1+4];", true},
+      {"st.relaxed.gpu.global.u32 [%rd1], %r1;\nld.relaxed.gpu.global.u32 %r2, [%rd1+4];", true},
+      {"st.release.cta.global.u32 [%rd1], %r1;\nld.acquire.cta.global.u32 %r2, [%rd1+4];", true},
+      {"st.mmio.relaxed.sys.global.u32 [%rd1], %r1;\nld.mmio.relaxed.sys.global.u32 %r2, [%rd1+4];", true},
+      {"red.global.add.u32 [%rd1], %r1;\nld.relaxed.gpu.global.u32 %r2, [%rd1+4];", true},
+      {"st.u32 [%rd1], %r1;\nld.relaxed.gpu.u32 %r2, [%rd1+4];", true},
+      {"ld.volatile.global.v2.u32 {%r2, %r3}, [%rd1];\nst.global.u32 [%rd2], %r2;", true},
+      {"ld.relaxed.gpu.global.u32 %r2, [%rd1];\ncall.uni stores;", true},
+      {"call.uni looks;\nst.global.u32 [%rd1], %r1;", true},
+      {"ld.relaxed.gpu.global.u32 %r2, [%rd1];\nst.local.u32 [own], %r1;", false},
+      {"ld.global.u32 %r2, [%rd1+4];\nst.volatile.global.u32 [%rd1], %r1;", false},
+      {"ld.weak.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r1;", false},
+      {"atom.relaxed.gpu.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd2], %r2;", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (unsigned in_cta = 0; in_cta < 2; in_cta++)
+      if ((refusals(cases[i].body, in_cta) > 0) != cases[i].talks)
+        fail_msg("%s, %s: %s", cases[i].body, in_cta ? "cta" : "grid", first.what);
+}
+
 /* Whole warps may run an aligned barrier or not; with other threads in each warp, some of them do. */
 static void barriers_at_which_warps_part_lose_their_alignment(void **state) {
   static const struct {
@@ -85,6 +118,8 @@ static void barriers_at_which_warps_part_lose_their_alignment(void **state) {
                 "setp.ge.s32 %p1, %r2, 0;\n@%p1 bra L;\nbarrier.cta.sync.aligned 0;",
                 true},
                {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbarrier.sync 0;\nD:", true},
+               {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbar.red.popc.u32 %r2, 0, %p1;\nD:", true},
+               {"bar.red.popc.u32 %r2, 0, %p1;", false},
                {"call.uni helper;", true}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (unsigned old = 0; old < 2; old++) {
@@ -108,9 +143,11 @@ static void barriers_at_which_warps_part_lose_their_alignment(void **state) {
       if (st == HD_OK) {
         assert_int_equal(hd_ptx_print(m, &out), HD_OK);
         const char *body = strstr(out.data, ".entry");
-        if ((strstr(body, "barrier.sync ") != NULL) != cases[i].parts && !strstr(body, "call"))
+        if ((strstr(body, "barrier.") != NULL && !strstr(body, ".aligned")) != cases[i].parts &&
+            !strstr(body, "call"))
           fail_msg("%s", out.data);
-        if (cases[i].parts && (strstr(body, "bar.sync") || strstr(body, ".aligned")))
+        if (cases[i].parts &&
+            (strstr(body, "bar.sync") || strstr(body, "bar.red") || strstr(body, ".aligned")))
           fail_msg("%s", out.data);
       }
       hd_buf_free(&out);
@@ -122,6 +159,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_belongs_to_a_cta_may_be_renumbered_inside_it),
       cmocka_unit_test(what_warps_do_as_warps_bars_it),
+      cmocka_unit_test(warps_that_talk_through_global_memory_keep_their_threads),
       cmocka_unit_test(barriers_at_which_warps_part_lose_their_alignment),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@
 typedef struct scan {
   rewrite_scan look;
   bool in_cta;
+  bool writes; /* global memory, somewhere */
 } scan;
 
 #define TOGETHER "the threads of a CTA meet here, and threads= would put others together"
@@ -32,8 +33,18 @@ typedef struct scan {
 #define SHARED "shared memory belongs to a CTA, and threads= would put other threads into it"
 #define LANE "it tells the thread where in its warp it is, which threads= changes"
 
-static const char *why_in_grid(const hd_ptx_form *f) {
+#define VOLATILE "threads of a warp may rely here on running together, and threads= would part them"
+
+/* Code for one warp without barriers stores, and loads what another lane stored before: by volatile, or by
+ * relaxed accesses. A load that no store of the kernel can reach tells it nothing of its warp. */
+static bool relies_on_warp(const scan *s, const hd_ptx_access *a) {
+  if (a->order < HD_ORDERED_RELAXED || !(a->kinds & HD_ACC_READ) || a->kinds & HD_ACC_ATOMIC) return false;
+  return s->writes && hd_ptx_access_in(a, HD_IN_ANY_GLOBAL);
+}
+
+static const char *why_in_grid(const scan *s, const hd_ptx_form *f) {
   hd_ptx_access a = hd_ptx_access_of(f);
+  if (relies_on_warp(s, &a)) return VOLATILE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || hd_ptx_form_has(f, HD_M_CTA)) return TOGETHER;
   for (unsigned i = 0; i < a.n; i++)
     if (a.touches[i].space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return SHARED;
@@ -42,15 +53,20 @@ static const char *why_in_grid(const hd_ptx_form *f) {
 }
 
 #define PART "a barrier of some warps counts them, and threads=cta: would put their threads into others"
-#define VOLATILE "threads of a warp may rely here on running together, and threads=cta: would part them"
 
-static const char *why_in_cta(const hd_ptx_form *f, const hd_ptx_stmt *st) {
+/* A barrier that counts all threads of the CTA, and reduces over them. */
+static bool counts_all(const hd_ptx_form *f, const hd_ptx_stmt *st) {
+  if (hd_ptx_form_has(f, HD_M_RED)) return st->n_opnds == 3;
+  return hd_ptx_form_has(f, HD_M_SYNC) && st->n_opnds == 1;
+}
+
+static const char *why_in_cta(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
   if (f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES)) return WARP_WIDE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE))
-    return hd_ptx_form_has(f, HD_M_SYNC) && st->n_opnds == 1 ? NULL : PART;
-  /* Code for one warp without barriers says volatile, of shared or any memory. */
+    return f->flags & HD_OPF_CTA_WIDE && counts_all(f, st) ? NULL : PART;
   hd_ptx_access a = hd_ptx_access_of(f);
-  return a.order == HD_ORDERED_VOLATILE && hd_ptx_access_in(&a, ~(unsigned)HD_IN_GLOBAL) ? VOLATILE : NULL;
+  const bool any_memory = a.order == HD_ORDERED_VOLATILE && hd_ptx_access_in(&a, ~(unsigned)HD_IN_GLOBAL);
+  return any_memory || relies_on_warp(s, &a) ? VOLATILE : NULL;
 }
 
 typedef struct reader {
@@ -81,11 +97,23 @@ static bool scan_leaf(void *ctx, const hd_ptx_leaf *leaf) {
 
 static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->look.m->forms[st->form];
-  const char *why = s->in_cta ? why_in_cta(form, st) : why_in_grid(form);
+  const char *why = s->in_cta ? why_in_cta(s, form, st) : why_in_grid(s, form);
   if (why)
     rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, why);
   else
     hd_ptx_visit(s->look.m, st, scan_leaf, &(reader){s, f, st});
+}
+
+static bool writes_global(rewrite_scan *s) {
+  bool writes = false;
+  for (const hd_ptx_func *f; (f = rewrite_scan_next(s));)
+    for (uint32_t i = 0; i < f->n_stmts && !writes; i++) {
+      if (f->stmts[i].kind != HD_S_INST) continue;
+      const hd_ptx_access a = hd_ptx_access_of(&s->m->forms[f->stmts[i].form]);
+      writes = hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_WRITE;
+    }
+  s->next = 0;
+  return writes;
 }
 
 /* ---- Barriers at which the threads of a warp part ----------------------------------------- */
@@ -144,13 +172,23 @@ static void scan_parting(scan *s, uint32_t func) {
   hd_vec_free(&parting);
 }
 
+/* bar is barrier.aligned. */
+static hd_status unalign(hd_ptx_module *m, hd_ptx_stmt *s, hd_diag *d) {
+  const hd_ptx_form *f = &m->forms[s->form];
+  hd_buf text = {0};
+  hd_buf_puts(&text, "barrier");
+  for (unsigned k = 0; k < f->n_mods; k++)
+    if (f->mods[k] != HD_M_ALIGNED) hd_buf_printf(&text, ".%s", hd_ptx_mod_text(m, f->mods[k]));
+  hd_status st = text.failed ? hd_nomem(d) : hd_ptx_add_form(m, text.data, &s->form, d);
+  hd_buf_free(&text);
+  return st;
+}
+
 static hd_status part_barriers(const rewrite_job *j, hd_diag *d) {
   statements parting = {0};
-  uint32_t form = 0;
   hd_status st = find_parting(j->m, j->func, j->block, &parting, d);
-  if (st == HD_OK && parting.n) st = hd_ptx_add_form(j->m, "barrier.sync", &form, d);
   for (size_t i = 0; st == HD_OK && i < parting.n; i++)
-    if (is_aligned_barrier(&j->m->forms[parting.data[i]->form])) parting.data[i]->form = form;
+    if (is_aligned_barrier(&j->m->forms[parting.data[i]->form])) st = unalign(j->m, parting.data[i], d);
   hd_vec_free(&parting);
   return st;
 }
@@ -160,6 +198,7 @@ size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
   scan s = {.in_cta = in_cta};
   if (rewrite_scan_begin(&s.look, m, func, out, cap)) {
+    s.writes = writes_global(&s.look);
     for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
       for (uint32_t i = 0; i < f->n_stmts; i++)
         if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
