@@ -186,7 +186,7 @@ static void put_own_coordinate(const rewrite_job *j, unsigned k, hd_buf *text) {
 static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd_diag *d) {
   bool known = j->opt->grid.known, around = rewrite_order_counts(j, prog);
   rewrite_put_attendance(j, text);
-  if (j->plan->bind == HD_BIND_CANCEL) rewrite_put_cancel(j, text);
+  hd_status st = j->plan->bind == HD_BIND_CANCEL ? rewrite_put_cancel(j, text, d) : HD_OK;
   if (around) {
     for (unsigned k = 0; k < 3; k++)
       if (rewrite_ordered(j)->want[k]) put_own_coordinate(j, k, text);
@@ -194,10 +194,9 @@ static hd_status put_entry(rewrite_job *j, const hd_prog *prog, hd_buf *text, hd
     rewrite_put_dimensions(j, text);
     rewrite_put(j, text, "\t@%%~large bra $~entered;\n");
   }
-  hd_status st = HD_OK;
-  if (j->claims)
+  if (j->claims && st == HD_OK)
     st = rewrite_put_binding(j, text, d);
-  else if (!j->own_cell)
+  else if (!j->claims && !j->own_cell)
     rewrite_put_worker(j, text);
   if (st == HD_OK) st = rewrite_put_order(j, prog, text, d);
   if (st == HD_OK && j->claims) rewrite_put_binding_tail(j, text);

@@ -16,6 +16,7 @@
  *   levers/      order.c     the order's program and table
  *                copies.c    copies of coordinates that are not needed any more
  *                claim*.c, bind.c  bind=claim, bind=agents: how a worker gets its tasks
+ *                shared.c    shared memory of the rewriter's own
  *                agents.c    bind=agents, bind=cancel: a kernel's body becomes the body of a loop
  *                cancel.c    bind=cancel: CTAs that take over others which have not started
  *                threads.c   threads=: thread ids renumbered
@@ -45,12 +46,21 @@ typedef struct rewrite_traits {
   bool shared;              /* shared memory, or operations that only make sense with it */
   bool barrier;             /* barriers of the CTA */
   bool cta_scope;           /* memory operations between the threads of a CTA */
-  bool copies, bulk_copies; /* cp.async, cp.async.bulk */
+  bool copies, bulk_copies; /* REWRITE_ASYNC_COPY, REWRITE_ASYNC_BULK */
   bool sees_shared_size;    /* %total_smem_size and the like */
   bool dynamic_shared;      /* a variable whose size the launch says: it lies behind all others */
+  bool shared_behind;       /* a variable that lies behind those that stand before the kernel: shared.c */
   uint64_t shared_bytes;    /* of the variables, at most */
   hd_sym shared_var;        /* one of them, of 8 bytes or more, that inserted statements see; 0: none */
 } rewrite_traits;
+/* What a task's end has to wait for. */
+typedef enum rewrite_async {
+  REWRITE_ASYNC_NONE = 0, /* nothing: it is done when the next instruction is, or no value depends on it */
+  REWRITE_ASYNC_COPY,     /* cp.async: cp.async.wait_all */
+  REWRITE_ASYNC_BULK,  /* in a bulk group: committed or not, cp.async.bulk.commit_group and .wait_group 0 */
+  REWRITE_ASYNC_OTHER, /* something that the thread cannot wait for by itself: an mbarrier, nothing at all */
+} rewrite_async;
+rewrite_async rewrite_async_of(const hd_ptx_form *f);
 bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out); /* false: no memory */
 
 /* ---- The rewrite ------------------------------------------------------------------- */
@@ -173,13 +183,17 @@ hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d);
 /* levers/bind.c. The end of a task: attend what others still do, wait for all threads of the warp, and for
  * copies under way. */
 void rewrite_put_task_end(const rewrite_job *j, hd_buf *text);
-/* levers/claim.c. Bytes of static shared memory to add where so many are needed; 0: there is no room. */
+/* levers/shared.c. Bytes of static shared memory to add where so many are needed; 0: there is no room. */
 uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes);
+/* So many bytes of shared memory as the variable ~NAME, which moves no variable of the kernel's off a
+ * boundary that it lies at. */
+hd_status rewrite_add_shared(const rewrite_job *j, const char *name, uint32_t bytes, uint32_t align,
+                             hd_buf *text, hd_diag *d);
 
 /* levers/cancel.c. Whether the GPU and the kernel are such as bind=cancel needs, and the launch's needs. */
 hd_status rewrite_decide_cancel(rewrite_job *j, hd_diag *d);
 /* The text up to the order's arithmetic, which begins at the cell of the CTA that was taken over. */
-void rewrite_put_cancel(const rewrite_job *j, hd_buf *text);
+hd_status rewrite_put_cancel(const rewrite_job *j, hd_buf *text, hd_diag *d);
 /* The register with coordinate k of that cell. Returns `name`. */
 const char *rewrite_cancel_cell(const rewrite_job *j, unsigned k, char name[64]);
 

@@ -434,8 +434,73 @@ static void the_refusal_names_the_instruction(void **state) {
   hd_arena_free(&arena);
 }
 
+/* A task ends when all that its threads began has ended. */
+static void a_task_waits_for_what_it_began(void **state) {
+  static const char copy[] = "cp.async.wait_all;",
+                    bulk[] = "cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;";
+  static const struct {
+    const char *body;
+    bool refused, copies, bulks;
+  } cases[] = {
+      {"st.global.u32 [%rd1], %r1;", false, false, false},
+      {"cp.async.ca.shared.global [box], [%rd1], 4;", false, true, false},
+      {"cp.async.cg.shared.global [box], [%rd1], 16;\ncp.async.commit_group;", false, true, false},
+      {"cp.async.bulk.global.shared::cta.bulk_group [%rd1], [box], 16;", false, false, true},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [box], 16;", false, false, true},
+      {"cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r1}], [box];", false, false, true},
+      {"cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r1}], [box];", false, false,
+       true},
+      {"multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [box], 16;", false, false, true},
+      {"multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [box], 16;", false, false,
+       true},
+      {"cp.async.bulk.prefetch.L2.global [%rd1], 16;", false, false, false},
+      {"cp.async.bulk.prefetch.tensor.1d.L2.global [%rd1, {%r1}];", false, false, false},
+      {"cp.async.mbarrier.arrive.shared.b64 [box];", true, false, false},
+      {"cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [box], [%rd1], 16, [box+8];", true,
+       false, false},
+      {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [box], %r1, [box+8];", true, false,
+       false},
+      {"st.async.release.gpu.global.u32 [%rd1], %r1;", true, false, false},
+      {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [box], %r1, [box+8];",
+       true, false, false},
+      {"red.async.release.gpu.global.add.u32 [%rd1], %r1;", true, false, false},
+      {"wgmma.commit_group.sync.aligned;", true, false, false},
+      {"tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [box];", true, false, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[2048];
+    hd_arena arena;
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_recipe recipe;
+    hd_diag d = {0};
+    hd_buf out = {0};
+    const hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .block = {64, 1, 1}};
+    snprintf(text, sizeof text,
+             ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 "
+             "%%r<9>;\n"
+             ".reg .b64 %%rd<9>;\n.shared .align 128 .b8 box[64];\nmov.u32 %%r1, %%ctaid.x;\n%s\nret;\n}\n",
+             cases[i].body);
+    hd_arena_init(&arena);
+    if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
+    assert_int_equal(hd_plan_parse("bind=agents", &p, &d), HD_OK);
+    const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d);
+    if (st != (cases[i].refused ? HD_ERR_REFUSED : HD_OK))
+      fail_msg("%d %s: %s", st, d.message, cases[i].body);
+    if (st == HD_OK) {
+      assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+      if ((strstr(out.data, copy) != NULL) != cases[i].copies ||
+          (strstr(out.data, bulk) != NULL) != cases[i].bulks)
+        fail_msg("%s\n%s", cases[i].body, out.data);
+    }
+    hd_buf_free(&out);
+    hd_arena_free(&arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a task waits for what it began, or is refused", a_task_waits_for_what_it_began),
       BEHAVIOUR("barriers that some lanes of a warp skip are refused",
                 barriers_that_some_lanes_of_a_warp_skip_are_refused),
       BEHAVIOUR("barriers that some warps skip are attended", barriers_that_some_warps_skip_are_attended),

@@ -71,8 +71,12 @@ static uint32_t callee(const emu_graph *g, const node *n, uint32_t k) {
 
 /* ---- Shared memory --------------------------------------------------------------------------- */
 
+/* ptxas 13.0 lays out a kernel's own variables, then the module's, then those of functions that it calls,
+ * each as they are declared. */
+enum { OF_KERNEL = 0, OF_MODULE, OF_FUNCTION };
+
 typedef struct use {
-  uint32_t var, kernel;
+  uint32_t var, kernel, rank;
 } use;
 typedef EMU_VEC(use) uses;
 
@@ -89,7 +93,7 @@ static void reach(emu_decoder *d, uint32_t kernel, uint32_t *stack, uint32_t *va
     for (uint32_t k = 0; k < n->shared.n; k++) {
       if (var_mark[n->shared.data[k]] == g->mark) continue;
       var_mark[n->shared.data[k]] = g->mark;
-      emu_push(&d->scratch, out, ((use){n->shared.data[k], kernel}));
+      emu_push(&d->scratch, out, ((use){.var = n->shared.data[k], .kernel = kernel}));
     }
     for (uint32_t k = 0; k < n_callees(g, n); k++) {
       const uint32_t to = callee(g, n, k);
@@ -102,8 +106,20 @@ static void reach(emu_decoder *d, uint32_t kernel, uint32_t *stack, uint32_t *va
 
 static int by_variable(const void *a, const void *b) {
   const use *x = a, *y = b;
+  if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
   if (x->var != y->var) return x->var < y->var ? -1 : 1;
   return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
+}
+
+static void rank_variables(emu_decoder *d, uses *all) {
+  const hd_ptx_module *m = d->m;
+  uint8_t *rank = HD_NEW_N(&d->scratch, m->n_vars + 1u, uint8_t);
+  memset(rank, OF_MODULE, m->n_vars);
+  for (uint32_t k = 0; k < m->n_funcs; k++)
+    for (uint32_t i = 0; i < m->funcs[k].n_stmts; i++)
+      if (m->funcs[k].stmts[i].kind == HD_S_VAR)
+        rank[m->funcs[k].stmts[i].index] = m->funcs[k].entry ? OF_KERNEL : OF_FUNCTION;
+  for (uint32_t k = 0; k < all->n; k++) all->data[k].rank = rank[all->data[k].var];
 }
 
 static uint64_t align_up(uint64_t x, uint64_t align) {
@@ -154,6 +170,7 @@ static void place_shared(emu_decoder *d) {
   uses all = {0}, dynamic = {0};
   for (uint32_t k = 0; k < m->n_funcs; k++)
     if (m->funcs[k].entry) reach(d, k, stack, var_mark, &all);
+  rank_variables(d, &all);
   if (all.n) qsort(all.data, all.n, sizeof *all.data, by_variable);
   for (uint32_t first = 0, last; first < all.n; first = last) {
     for (last = first + 1; last < all.n && all.data[last].var == all.data[first].var; last++) {

@@ -110,6 +110,8 @@ static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
     if (form->flags & HD_OPF_LASTING)
       refuse(s, HD_REFUSE_LASTING_STATE, st,
              "leaves behind what the next task of the same worker would meet");
+    else if (rewrite_async_of(form) == REWRITE_ASYNC_OTHER)
+      refuse(s, HD_REFUSE_LASTING_STATE, st, "goes on when its task has ended, and nothing waits for it");
     else if (kernel)
       scan_kernel_inst(s, i, st, form);
     else

@@ -99,6 +99,10 @@ static void put_broadcast(const rewrite_job *j, hd_buf *t) {
   if (in_turn) rewrite_put(j, t, "\txor.b32 %%~at, %%~at, 4;\n");
 }
 
+static bool declares_shared(const hd_ptx_module *m, const hd_ptx_stmt *s) {
+  return s->kind == HD_S_VAR && hd_ptx_mod_value(m->vars[s->index].space) & HD_IN_ANY_SHARED;
+}
+
 hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) {
   const hd_ptx_func *f = &j->m->funcs[j->func];
   *n = 0;
@@ -108,12 +112,16 @@ hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) 
   if (i == f->n_stmts) return HD_OK; /* the module's */
   hd_ptx_stmt *stmts = malloc(f->n_stmts * sizeof *stmts);
   if (!stmts) return hd_nomem(d);
-  memcpy(stmts, f->stmts, f->n_stmts * sizeof *stmts);
-  memmove(stmts + 1, stmts, i * sizeof *stmts);
-  stmts[0] = f->stmts[i];
+  /* With those before it, in their order: ptxas lays them out as they are declared. */
+  uint32_t k = 0;
+  for (unsigned declares = 2; declares-- > 0;)
+    for (uint32_t at = 0; at < f->n_stmts; at++)
+      if ((at <= i && declares_shared(j->m, &f->stmts[at])) == (declares == 1)) {
+        stmts[k++] = f->stmts[at];
+        *n += declares;
+      }
   hd_status st = hd_ptx_set_body(j->m, j->func, stmts, f->n_stmts, d);
   free(stmts);
-  *n = 1;
   return st;
 }
 
@@ -153,7 +161,8 @@ static void put_no_segment(const rewrite_job *j, hd_buf *t) {
 void rewrite_put_task_end(const rewrite_job *j, hd_buf *t) {
   claim_put_attendance(j, t);
   if (j->traits.copies) rewrite_put(j, t, "\tcp.async.wait_all;\n");
-  if (j->traits.bulk_copies) rewrite_put(j, t, "\tcp.async.bulk.wait_group 0;\n");
+  if (j->traits.bulk_copies) /* waits for groups that are committed, and for no other copy */
+    rewrite_put(j, t, "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;\n");
   rewrite_put(j, t, "\tbar.warp.sync -1;\n");
 }
 
@@ -191,9 +200,7 @@ static void put_declarations(const rewrite_job *j, hd_buf *t) {
               "\t.reg .b32 %%~u, %%~i, %%~got, %%~w, %%~c, %%~k, %%~far, %%~step, %%~seen, %%~mask, %%~old, "
               "%%~bound;\n\t.reg .pred %%~ok;\n");
   if (s->take == CLAIM_SEGMENT) rewrite_put(j, t, "\t.reg .b32 %%~stop, %%~size;\n");
-  if (!s->ticket_bytes) return;
-  rewrite_put(j, t, "\t.shared .align %u .b32 ~ticket[%u];\n", s->ticket_bytes, s->ticket_bytes / 4);
-  if (s->agents) rewrite_put(j, t, "\t.reg .b32 %%~slot;\n");
+  if (s->ticket_bytes && s->agents) rewrite_put(j, t, "\t.reg .b32 %%~slot;\n");
 }
 
 /* A worker whose warps claim for themselves. */
@@ -207,13 +214,15 @@ static hd_status put_warp(const rewrite_job *j, hd_buf *t, hd_diag *d) {
 
 /* A worker whose warp 0 claims for its CTA. */
 static hd_status put_cta(const rewrite_job *j, hd_buf *t, hd_diag *d) {
+  hd_status st =
+      j->claim->ticket_bytes ? rewrite_add_shared(j, "ticket", j->claim->ticket_bytes, 4, t, d) : HD_OK;
   put_declarations(j, t);
   claim_put_who(j, t);
   put_no_segment(j, t);
   rewrite_put(j, t, "\t@!%%~first bra $~wait;\n");
   claim_put_where(j, t);
   put_second_entry(j, t);
-  hd_status st = put_claim(j, t, d);
+  if (st == HD_OK) st = put_claim(j, t, d);
   put_broadcast(j, t);
   if (!j->claim->agents) return st;
   rewrite_put(j, t, "\tsetp.ge.s32 %%~ok, %%~u, 0;\n\t@%%~ok bra $~work;\n");

@@ -60,11 +60,9 @@ const char *rewrite_cancel_cell(const rewrite_job *j, unsigned k, char name[64])
 }
 
 static void put_declarations(const rewrite_job *j, hd_buf *t) {
-  const uint32_t bytes = j->recipe->shared_bytes; /* of dynamic memory's boundary, too */
   rewrite_put(j, t,
-              "\t.shared .align %u .b8 ~answer[%u];\n\t.reg .b32 %%~cx, %%~cy, %%~cz, %%~phase, %%~ctas;\n"
-              "\t.reg .b128 %%~given;\n\t.reg .pred %%~ok, %%~first, %%~alone;\n",
-              bytes, bytes);
+              "\t.reg .b32 %%~cx, %%~cy, %%~cz, %%~phase, %%~ctas;\n"
+              "\t.reg .b128 %%~given;\n\t.reg .pred %%~ok, %%~first, %%~alone;\n");
 }
 
 static void put_begin(const rewrite_job *j, hd_buf *t) {
@@ -99,11 +97,13 @@ static void put_question(const rewrite_job *j, hd_buf *t) {
               BYTES - ANSWER, ANSWER);
 }
 
-void rewrite_put_cancel(const rewrite_job *j, hd_buf *t) {
+hd_status rewrite_put_cancel(const rewrite_job *j, hd_buf *t, hd_diag *d) {
+  const hd_status st = rewrite_add_shared(j, "answer", j->recipe->shared_bytes, ANSWER, t, d);
   put_declarations(j, t);
   put_begin(j, t);
   rewrite_put(j, t, "$~end:\n");
   rewrite_put_task_end(j, t);
   put_answer(j, t);
   put_question(j, t);
+  return st;
 }

@@ -7,9 +7,6 @@
 
 enum { MOST_CLUSTERS = 65536 };
 
-/* Static shared memory that any GPU offers, and ptxas allows. */
-enum { MOST_SHARED = 48 * 1024 };
-
 static uint64_t fewer(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- Deciding -------------------------------------------------------------------------- */
@@ -30,14 +27,6 @@ static void decide_unit(const rewrite_job *j, claim_scheme *s) {
     s->unit = CLAIM_BY_WARP;
     s->why_unit = "the warps of a CTA share nothing";
   }
-}
-
-/* Dynamic shared memory lies behind all that is static: it must not move off a boundary that the kernel
- * relies on, whatever its declaration says. Swizzles of wgmma and of tensor copies repeat every 1024 bytes of
- * the address itself; before sm_90 no instruction depends on more than the 128 bytes of the banks. */
-uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes) {
-  if (j->traits.dynamic_shared) bytes = j->m->sm >= 90 ? 1024 : 128;
-  return j->traits.shared_bytes + 2 * bytes <= MOST_SHARED ? bytes : 0;
 }
 
 static void decide_ticket(const rewrite_job *j, claim_scheme *s) {

@@ -1,0 +1,164 @@
+/* Where the kernel's shared memory lies when the rewriter adds some of its own. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/ptx_facts.h"
+#include "heddle/rewrite.h"
+
+enum { MOST = 16 };
+
+/* As ptxas 13.0 lays it out. */
+typedef struct layout {
+  const char *name[MOST];
+  uint64_t at[MOST];
+  unsigned n;
+  uint64_t end;
+} layout;
+
+static bool is_shared(const hd_ptx_module *m, uint32_t var) {
+  return hd_ptx_mod_value(m->vars[var].space) & HD_IN_SHARED;
+}
+
+static void place(layout *l, const hd_ptx_module *m, uint32_t var, bool dynamic) {
+  const hd_ptx_var *v = &m->vars[var];
+  uint64_t align = hd_ptx_var_align(v);
+  if (!is_shared(m, var) || v->unsized != dynamic) return;
+  if (dynamic && align < 16) align = 16;
+  l->end = (l->end + align - 1) / align * align;
+  l->name[l->n] = m->syms[v->sym].name;
+  l->at[l->n++] = l->end;
+  assert_true(l->n < MOST);
+  l->end += dynamic ? 0 : hd_ptx_var_size(m, v);
+}
+
+static void place_body(layout *l, const hd_ptx_module *m, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_stmts; i++)
+    if (f->stmts[i].kind == HD_S_VAR) place(l, m, f->stmts[i].index, false);
+}
+
+static layout lay_out(const hd_ptx_module *m) {
+  layout l = {.n = 0};
+  for (unsigned functions = 0; functions < 2; functions++) {
+    for (uint32_t k = 0; k < m->n_funcs; k++)
+      if (m->funcs[k].has_body && m->funcs[k].entry != (functions == 1)) place_body(&l, m, &m->funcs[k]);
+    for (uint32_t i = 0; i < m->n_items && !functions; i++)
+      if (m->items[i].kind == HD_I_VAR) place(&l, m, m->items[i].index, false);
+  }
+  for (uint32_t i = 0; i < m->n_items; i++)
+    if (m->items[i].kind == HD_I_VAR) place(&l, m, m->items[i].index, true);
+  return l;
+}
+
+static uint64_t draw(uint64_t *x, uint64_t n) {
+  *x ^= *x >> 12, *x ^= *x << 25, *x ^= *x >> 27;
+  return (*x * 0x2545f4914f6cdd1du >> 33) % n;
+}
+
+static void put_variables(uint64_t *x, const char *name, hd_buf *b) {
+  for (uint64_t k = draw(x, 4); k-- > 0;)
+    hd_buf_printf(b, ".shared .align %u .b8 %s%u[%u];\n", 1u << draw(x, 6), name, (unsigned)k,
+                  (unsigned)(1 + draw(x, 99)));
+}
+
+typedef struct subject {
+  bool dynamic, functions, late, full;
+} subject;
+
+static void put_uses(const char *name, hd_buf *b, const char *text) {
+  for (unsigned k = 0; k < 4; k++) {
+    char variable[16], declared[24];
+    snprintf(variable, sizeof variable, "%s%u", name, k);
+    snprintf(declared, sizeof declared, " %s[", variable);
+    if (strstr(text, declared)) hd_buf_printf(b, "mov.u32 %%r2, %s;\n", variable);
+  }
+}
+
+static void put_kernel(uint64_t *x, const subject *s, hd_buf *b) {
+  hd_buf own = {0}, module = {0}, inner = {0}, function = {0}, late = {0};
+  put_variables(x, "own", &own);
+  put_variables(x, "module", &module);
+  put_variables(x, "inner", &inner);
+  if (s->functions) put_variables(x, "function", &function);
+  if (s->late) put_variables(x, "late", &late);
+  hd_buf_printf(b, ".version 8.6\n.target sm_100\n.address_size 64\n%s%s%s", module.len ? module.data : "",
+                s->full ? ".shared .align 4 .b8 much[48000];\n" : "",
+                s->dynamic ? ".extern .shared .align 16 .b8 dynamic[];\n" : "");
+  hd_buf_printf(b,
+                ".func f();\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<9>;\n%smov.u32 %%r1, "
+                "%%ctaid.x;\n",
+                own.len ? own.data : "");
+  hd_buf_printf(b, "{\n%s", inner.len ? inner.data : "");
+  if (inner.len) put_uses("inner", b, inner.data);
+  hd_buf_puts(b, "}\nbar.sync 0;\ncall.uni f;\n");
+  if (own.len) put_uses("own", b, own.data);
+  if (module.len) put_uses("module", b, module.data);
+  if (s->full) hd_buf_puts(b, "mov.u32 %r2, much;\n");
+  if (s->dynamic) hd_buf_puts(b, "mov.u32 %r2, dynamic;\n");
+  hd_buf_printf(b, "ret;\n}\n%s.func f()\n{\n.reg .b32 %%r<9>;\n%s", late.len ? late.data : "",
+                function.len ? function.data : "");
+  if (function.len) put_uses("function", b, function.data);
+  if (late.len) put_uses("late", b, late.data);
+  hd_buf_puts(b, "ret;\n}\n");
+  hd_buf_free(&own), hd_buf_free(&module), hd_buf_free(&inner), hd_buf_free(&function), hd_buf_free(&late);
+}
+
+static void check_layout(const layout *was, const layout *is, bool moves, const char *text) {
+  for (unsigned k = 0; k < was->n; k++) {
+    unsigned i = 0;
+    while (i < is->n && strcmp(was->name[k], is->name[i]) != 0) i++;
+    if (i == is->n) fail_msg("%s is not there\n%s", was->name[k], text);
+    const uint64_t by = is->at[i] - was->at[k];
+    if (moves ? by % 1024 : by) fail_msg("%s moves by %" PRIu64 "\n%s", was->name[k], by, text);
+  }
+}
+
+static void no_variable_of_the_kernels_leaves_its_boundary(void **state) {
+  static const char *const plans[] = {"bind=agents", "bind=claim", "bind=cancel"};
+  unsigned done = 0, lent = 0;
+  for (uint64_t seed = 1; seed <= 600; seed++) {
+    uint64_t x = seed * 0x9e3779b97f4a7c15u;
+    const subject s = {!draw(&x, 3), !draw(&x, 3), !draw(&x, 4), !draw(&x, 4)};
+    hd_buf text = {0}, out = {0};
+    hd_arena arena;
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_recipe recipe;
+    hd_diag d = {0};
+    put_kernel(&x, &s, &text);
+    hd_arena_init(&arena);
+    if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
+      fail_msg("%s\n%s", d.message, text.data);
+    const layout was = lay_out(m);
+    const char *plan = plans[draw(&x, 3)];
+    const hd_rewrite_options o = {.grid = {.known = true, .g = {64, 1, 1}, .n_sms = 4}, .block = {64, 1, 1}};
+    assert_int_equal(hd_plan_parse(plan, &p, &d), HD_OK);
+    const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d);
+    if (st != HD_OK && !strstr(d.message, "no room")) fail_msg("%s: %s\n%s", plan, d.message, text.data);
+    if (st == HD_OK) {
+      assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+      hd_ptx_module *printed;
+      if (hd_ptx_parse(out.data, out.len, "printed", &arena, &printed, &d) != HD_OK) fail_msg("%s", out.data);
+      const layout is = lay_out(printed);
+      check_layout(&was, &is, s.dynamic || s.functions || s.late, out.data);
+      done++;
+      lent += is.n == was.n;
+    }
+    hd_buf_free(&text);
+    hd_buf_free(&out);
+    hd_arena_free(&arena);
+  }
+  assert_true(done > 400);
+  assert_true(lent > 20);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("no variable of the kernel's leaves its boundary",
+                no_variable_of_the_kernels_leaves_its_boundary),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
