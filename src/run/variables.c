@@ -144,7 +144,13 @@ static hd_status replace_uses(hd_ptx_module *m, uint32_t func, uint32_t *at, con
   return HD_OK;
 }
 
-/* Loads of constants read global memory, and addresses of the one kind are of the other. */
+/* Loads of constants read global memory, and addresses of the one kind are of the other. So the rewriter's
+ * own constants, such as the table of an order, become global variables: no load tells them apart. */
+static void move_constants(hd_ptx_module *m) {
+  for (uint32_t k = 0; k < m->n_vars; k++)
+    if (m->vars[k].space == HD_M_CONST) m->vars[k].space = HD_M_GLOBAL;
+}
+
 static hd_status make_global(hd_ptx_module *m, hd_ptx_stmt *s, hd_diag *d) {
   static const char from[] = ".const", to[] = ".global";
   const hd_ptx_form *f = &m->forms[s->form];
@@ -190,6 +196,7 @@ hd_status run_variables_replace(hd_ptx_module *m, const bool *in, run_variables 
   if (!v->all.n) return HD_OK;
   if (asprintf(&v->word, "%s_at", hd_ptx_fresh_prefix(m)) < 0) v->word = NULL;
   if (!v->word) return hd_nomem(d);
+  if (v->constants) move_constants(m);
   for (uint32_t k = 0; st == HD_OK && k < m->n_funcs; k++)
     if (in[k]) st = replace_in(m, k, v, d);
   return st;

@@ -79,23 +79,21 @@ hd_status rewrite_put_order(rewrite_job *j, const hd_prog *prog, hd_buf *text, h
 /* ---- The table ------------------------------------------------------------------------ */
 
 /* Bytes that a module may have in the .const space. */
-enum { MOST_CONST = 64 * 1024 };
+enum { MOST_CONST = 64 * 1024, TABLE_ALIGN = 4 };
 
+/* With what may lie unused before it; MOST_CONST or more: not known. */
 static uint64_t bytes_of(const hd_ptx_module *m, const hd_ptx_var *v) {
-  uint64_t bytes = hd_ptx_type_size(v->type) * v->vec;
-  if (!bytes || v->unsized || v->linkage & HD_LINK_EXTERN) return MOST_CONST;
-  for (unsigned k = 0; k < v->n_dims; k++)
-    if (__builtin_mul_overflow(bytes, m->dims[v->first_dim + k], &bytes)) return MOST_CONST;
-  return bytes < MOST_CONST ? bytes + v->align : MOST_CONST;
+  const uint64_t bytes = hd_ptx_var_size(m, v);
+  if (!bytes || v->unsized || v->linkage & HD_LINK_EXTERN || bytes >= MOST_CONST) return MOST_CONST;
+  return bytes + hd_ptx_var_align(v);
 }
 
 /* The constant cache serves a warp's one word as an operand, and leaves L1 alone. */
 static bool fits_const(const hd_ptx_module *m, uint64_t bytes) {
   uint64_t used = 0;
-  for (uint32_t i = 0; i < m->n_items && used < MOST_CONST; i++)
-    if (m->items[i].kind == HD_I_VAR && m->vars[m->items[i].index].space == HD_M_CONST)
-      used += bytes_of(m, &m->vars[m->items[i].index]);
-  return used + bytes <= MOST_CONST;
+  for (uint32_t i = 0; i < m->n_vars && used < MOST_CONST; i++) /* functions' own, too */
+    if (m->vars[i].space == HD_M_CONST) used += bytes_of(m, &m->vars[i]);
+  return used + bytes + TABLE_ALIGN <= MOST_CONST;
 }
 
 /* A small table becomes a variable of the module, before the kernel that reads it. */
@@ -106,8 +104,8 @@ static hd_status put_table(rewrite_job *j, const hd_table *t, hd_diag *d) {
   j->table.bytes = most <= UINT16_MAX ? 2 : 4;
   j->table.constant = fits_const(j->m, t->n * j->table.bytes);
   snprintf(j->table.name, sizeof j->table.name, "%s_order", j->prefix);
-  hd_buf_printf(&text, "%s .align 4 .u%u %s[%" PRIu64 "] = {", j->table.constant ? ".const" : ".global",
-                j->table.bytes * 8, j->table.name, t->n);
+  hd_buf_printf(&text, "%s .align %u .u%u %s[%" PRIu64 "] = {", j->table.constant ? ".const" : ".global",
+                TABLE_ALIGN, j->table.bytes * 8, j->table.name, t->n);
   for (uint64_t i = 0; i < t->n; i++) hd_buf_printf(&text, "%s%u", i ? "," : "", t->task[i]);
   hd_buf_puts(&text, "};\n");
   while (at < j->m->n_items && !(j->m->items[at].kind == HD_I_FUNC && j->m->items[at].index == j->func)) at++;
