@@ -36,8 +36,8 @@ typedef enum hd_register_budget {
 enum {
   HD_ASSUME_NO_WAITS = 1, /* no loop waits for another CTA's write, though the text looks so: hash tables with
                              room, say. Where this is wrong, CTAs may wait for ever */
-  HD_ASSUME_NO_CARRY = 2, /* shape=loop: no tile of the kernel's own loop reads what an earlier one of the
-                             same CTA left in memory. Where this is wrong, so are results */
+  HD_ASSUME_NO_CARRY = 2, /* shape=loop: no tile of the kernel's own loop reads or overwrites what an earlier
+                             one of the same CTA left in memory. Where this is wrong, so are results */
 };
 /* "no-waits", "no-carry", several joined by commas. False: another word. */
 HD_API bool hd_assume_parse(const char *text, unsigned *assume);

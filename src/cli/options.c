@@ -9,7 +9,7 @@ static const cli_option common[] = {
     {"any-grid", 0, CLI_FLAG, NULL, 0, NULL, "rewrite for any grid instead of the launch's own"},
     {"assume", 0, CLI_ASSUME, NULL, 0, "WORDS",
      "no-waits: no loop waits for another CTA, whatever it looks like;\nno-carry: no tile of a persistent "
-     "kernel's loop reads what an earlier one left in memory"},
+     "kernel's loop reads or overwrites what an earlier one left in memory"},
     {"budget", 0, CLI_NUMBER, NULL, 86400, "S",
      "seconds for each workload, about (default: 5, up to 10 where runs take long, more while much is "
      "unseen)"},

@@ -484,7 +484,7 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
   if (st == HD_OK) st = wants_table(p, opt) ? apply_as_table(&j, d) : apply_levers(&j, d);
   if (st == HD_OK && assumes) st = say_assumption(&j, "no loop waits for another CTA", d);
   if (st == HD_OK && j.no_carry)
-    st = say_assumption(&j, "no tile of a loop reads what an earlier one left in memory", d);
+    st = say_assumption(&j, "no tile of a loop reads or overwrites what an earlier one left in memory", d);
   if (st == HD_OK && recipe) *recipe = r;
   return st;
 }

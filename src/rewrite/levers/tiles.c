@@ -12,43 +12,32 @@
  *
  * A tile's work may not depend on which tiles the CTA did before. Registers are followed here: none but R may
  * carry a value from one round into the next or out of the loop. Memory is not: the caller's word is needed
- * that no round reads what an earlier one left (HD_ASSUME_NO_CARRY), unless the loop reads no memory that it
- * may write. */
+ * that no round reads or overwrites what an earlier one left (HD_ASSUME_NO_CARRY), unless tile_memory.c sees
+ * so. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "heddle/ptx_facts.h"
-#include "rewrite/rewrite_internal.h"
+#include "rewrite/levers/tiles.h"
 
 enum { MOST_STEPS = 64, MOST_LIVE_BYTES = 64 << 20 };
 #define MOST_TILES ((uint64_t)INT32_MAX)
 
-typedef struct tile_loop {
-  const hd_ptx_module *m;
-  hd_cfg g;
-  hd_writers writers;
-  hd_liveness live;
-  uint32_t loop, reg;         /* the loop; R */
-  uint32_t latch, step, test; /* its block that goes back; there: instructions that add and compare */
-  hd_ptx_opnd bound;          /* N: a register or a number */
-  HD_VEC(uint32_t) reads;     /* statements of the loop that read R and are to read the permuted number */
-} tile_loop;
-
 /* ---- Operands --------------------------------------------------------------------------------------- */
 
-static const hd_ptx_opnd *operand(const tile_loop *t, uint32_t inst, unsigned k) {
+const hd_ptx_opnd *tiles_operand(const tile_loop *t, uint32_t inst, unsigned k) {
   const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
   return k < s->n_opnds ? &t->m->opnds[s->first_opnd + k] : NULL;
 }
 
-static bool is_plain_reg(const tile_loop *t, const hd_ptx_opnd *o) {
+bool tiles_is_register(const tile_loop *t, const hd_ptx_opnd *o) {
   return o && o->kind == HD_O_REG && !o->part && !o->flags && t->m->syms[o->sym].kind == HD_SYM_REG;
 }
 
 static bool is_reg(const tile_loop *t, const hd_ptx_opnd *o, uint32_t reg) {
-  return is_plain_reg(t, o) && hd_cfg_reg(&t->g, 0, o->sym) == reg;
+  return tiles_is_register(t, o) && hd_cfg_reg(&t->g, 0, o->sym) == reg;
 }
 
 static bool is_word(const hd_ptx_form *f) {
@@ -66,14 +55,14 @@ static bool in_loop(const tile_loop *t, uint32_t block) {
 /* mov.u32 reg, %SREG.x, by all threads. */
 static bool copies_sreg(const tile_loop *t, uint32_t inst, uint32_t id) {
   const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
-  const hd_ptx_opnd *o = operand(t, inst, 1);
+  const hd_ptx_opnd *o = tiles_operand(t, inst, 1);
   return hd_inst_form(&t->g, inst)->op == HD_OP_MOV && is_word(hd_inst_form(&t->g, inst)) && !s->guard &&
          s->n_opnds == 2 && o->kind == HD_O_SREG && o->part == HD_M_X && t->m->syms[o->sym].index == id;
 }
 
 /* G: %nctaid.x, copied once and before. */
 static bool is_grid(const tile_loop *t, const hd_ptx_opnd *o, uint32_t block) {
-  if (!is_plain_reg(t, o)) return false;
+  if (!tiles_is_register(t, o)) return false;
   const uint32_t reg = hd_cfg_reg(&t->g, 0, o->sym);
   if (n_writers(t, reg) != 1) return false;
   const uint32_t w = t->writers.insts[t->writers.first[reg]];
@@ -88,12 +77,12 @@ static bool is_step(tile_loop *t, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
   const uint32_t block = t->g.insts[inst].block;
   if (f->op != HD_OP_ADD || !is_word(f) || s->guard || s->n_opnds != 3 ||
-      !is_plain_reg(t, operand(t, inst, 0)))
+      !tiles_is_register(t, tiles_operand(t, inst, 0)))
     return false;
-  const uint32_t reg = hd_cfg_reg(&t->g, 0, operand(t, inst, 0)->sym);
-  const bool first = is_reg(t, operand(t, inst, 1), reg);
-  if (!(first ? is_grid(t, operand(t, inst, 2), block)
-              : is_reg(t, operand(t, inst, 2), reg) && is_grid(t, operand(t, inst, 1), block)))
+  const uint32_t reg = hd_cfg_reg(&t->g, 0, tiles_operand(t, inst, 0)->sym);
+  const bool first = is_reg(t, tiles_operand(t, inst, 1), reg);
+  if (!(first ? is_grid(t, tiles_operand(t, inst, 2), block)
+              : is_reg(t, tiles_operand(t, inst, 2), reg) && is_grid(t, tiles_operand(t, inst, 1), block)))
     return false;
   if (n_writers(t, reg) != 2) return false;
   const uint32_t *w = &t->writers.insts[t->writers.first[reg]], start = w[0] == inst ? w[1] : w[0];
@@ -115,11 +104,12 @@ static bool compares(const tile_loop *t, uint32_t inst, bool *below, hd_ptx_opnd
   const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
   const bool type = hd_ptx_form_has(f, HD_M_S32) || hd_ptx_form_has(f, HD_M_U32);
   if (f->op != HD_OP_SETP || !type || s->guard || s->n_opnds != 3 || f->n_mods != 2 ||
-      !is_plain_reg(t, operand(t, inst, 0)))
+      !tiles_is_register(t, tiles_operand(t, inst, 0)))
     return false;
-  const bool left = is_reg(t, operand(t, inst, 1), t->reg), right = is_reg(t, operand(t, inst, 2), t->reg);
+  const bool left = is_reg(t, tiles_operand(t, inst, 1), t->reg),
+             right = is_reg(t, tiles_operand(t, inst, 2), t->reg);
   if (left == right) return false;
-  *bound = *operand(t, inst, left ? 2 : 1);
+  *bound = *tiles_operand(t, inst, left ? 2 : 1);
   const bool lt = hd_ptx_form_has(f, HD_M_LT), ge = hd_ptx_form_has(f, HD_M_GE),
              gt = hd_ptx_form_has(f, HD_M_GT), le = hd_ptx_form_has(f, HD_M_LE);
   *below = left ? lt : gt;
@@ -142,6 +132,14 @@ static void see_use(void *ctx, uint32_t reg) {
   u->uses |= reg == u->reg;
 }
 
+/* A launch that traps leaves nothing that could differ. */
+static bool is_trap(const hd_cfg *g, uint32_t block) {
+  const hd_block *b = &g->blocks[block];
+  if (!b->n_insts) return false;
+  const uint32_t last = b->first + b->n_insts - 1;
+  return hd_inst_form(g, last)->op == HD_OP_TRAP && !hd_inst_stmt(g, last)->guard;
+}
+
 /* The latch ends with a branch back where R is below N, and the loop is left there alone. */
 static bool find_test(tile_loop *t) {
   const hd_cfg *g = &t->g;
@@ -161,14 +159,16 @@ static bool find_test(tile_loop *t) {
     hd_inst_writes(g, i, see_use, &u);
     if (u.uses) t->test = i;
   }
-  if (t->test == HD_NONE || !is_reg(t, operand(t, t->test, 0), guard) ||
+  if (t->test == HD_NONE || !is_reg(t, tiles_operand(t, t->test, 0), guard) ||
       !compares(t, t->test, &below, &t->bound))
     return false;
   if (below != (taken != (branch->guard_neg != 0))) return false;
   for (uint32_t k = 0; k < g->n_blocks; k++) {
     if (!in_loop(t, k) || k == t->latch) continue;
-    for (uint32_t e = 0; e < g->blocks[k].n_succ; e++)
-      if (!in_loop(t, g->edges[g->blocks[k].first_succ + e])) return false;
+    for (uint32_t e = 0; e < g->blocks[k].n_succ; e++) {
+      const uint32_t to = g->edges[g->blocks[k].first_succ + e];
+      if (!in_loop(t, to) && !is_trap(g, k) && !is_trap(g, to)) return false;
+    }
   }
   return true;
 }
@@ -212,7 +212,7 @@ static void follow(void *ctx, uint32_t reg) {
 static bool bound_is_same(const tile_loop *t) {
   slice s = {.t = t, .same = true};
   if (t->bound.kind == HD_O_INT) return true;
-  if (!is_plain_reg(t, &t->bound)) return false;
+  if (!tiles_is_register(t, &t->bound)) return false;
   const uint32_t reg = hd_cfg_reg(&t->g, 0, t->bound.sym);
   follow(&s, reg);
   if (!s.same) return false;
@@ -270,29 +270,6 @@ static hd_status check_registers(const tile_loop *t, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status check_memory(const rewrite_job *j, const tile_loop *t, bool *rests, hd_diag *d) {
-  enum { CONSTANT = HD_IN_PARAM | HD_IN_CONST };
-  const hd_cfg *g = &t->g;
-  for (uint32_t i = 0; i < g->n_insts && !*rests; i++) {
-    if (!in_loop(t, g->insts[i].block)) continue;
-    const hd_ptx_form *f = hd_inst_form(g, i);
-    const hd_ptx_access a = hd_ptx_access_of(f);
-    /* A reduction shows nobody what was there. */
-    if (f->op == HD_OP_RED && !a.unknown && !a.async) continue;
-    const bool reads = a.unknown || f->flags & (HD_OPF_CALLS | HD_OPF_LASTING) ||
-                       (!a.noncoherent && hd_ptx_access_in(&a, ~(unsigned)CONSTANT) & HD_ACC_READ);
-    if (!reads) continue;
-    *rests = true;
-    if (!(j->opt->assume & HD_ASSUME_NO_CARRY))
-      return rewrite_refuse(
-          t->m, hd_inst_stmt(g, i),
-          "in a loop over tiles, may read what an earlier tile left in memory; --assume no-carry is "
-          "the word that none does",
-          d);
-  }
-  return HD_OK;
-}
-
 static bool counts_ctaid(void *ctx, const hd_ptx_leaf *leaf) {
   struct {
     const hd_ptx_module *m;
@@ -327,7 +304,7 @@ static bool is_counted(const tile_loop *t, uint32_t reg) {
     written |= in_any_loop(&t->g, t->writers.insts[w]);
   for (uint32_t i = 0; i < t->g.n_insts && written && !compared; i++)
     compared = hd_inst_form(&t->g, i)->op == HD_OP_SETP &&
-               (is_reg(t, operand(t, i, 1), reg) || is_reg(t, operand(t, i, 2), reg));
+               (is_reg(t, tiles_operand(t, i, 1), reg) || is_reg(t, tiles_operand(t, i, 2), reg));
   return compared;
 }
 
@@ -338,16 +315,16 @@ static bool begins_share(const tile_loop *t, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(g, inst);
   bool multiple = false;
   if ((f->op != HD_OP_MUL && f->op != HD_OP_MAD && f->op != HD_OP_SHL) || in_any_loop(g, inst) ||
-      !is_plain_reg(t, operand(t, inst, 0)))
+      !tiles_is_register(t, tiles_operand(t, inst, 0)))
     return false;
   for (unsigned k = 1; k < 3; k++) {
-    const hd_ptx_opnd *o = operand(t, inst, k);
-    if (!is_plain_reg(t, o)) continue;
+    const hd_ptx_opnd *o = tiles_operand(t, inst, k);
+    if (!tiles_is_register(t, o)) continue;
     const uint32_t reg = hd_cfg_reg(g, 0, o->sym);
     multiple |=
         n_writers(t, reg) == 1 && copies_sreg(t, t->writers.insts[t->writers.first[reg]], HD_SR_CTAID);
   }
-  return multiple && is_counted(t, hd_cfg_reg(g, 0, operand(t, inst, 0)->sym));
+  return multiple && is_counted(t, hd_cfg_reg(g, 0, tiles_operand(t, inst, 0)->sym));
 }
 
 /* The registers that one is computed from, through all their writers. */
@@ -383,7 +360,7 @@ static uint32_t end_in_memory(const tile_loop *loop) {
   hd_ptx_opnd bound;
   for (uint32_t i = 0; i < t.g.n_insts && !steps; i++) steps = in_any_loop(&t.g, i) && is_step(&t, i);
   for (uint32_t i = 0; i < t.g.n_insts && steps; i++) {
-    if (!compares(&t, i, &below, &bound) || !is_plain_reg(&t, &bound)) continue;
+    if (!compares(&t, i, &below, &bound) || !tiles_is_register(&t, &bound)) continue;
     const uint32_t load = load_behind(&t, hd_cfg_reg(&t.g, 0, bound.sym));
     if (load != HD_NONE) return load;
   }
@@ -422,7 +399,8 @@ static hd_status refuse_other_loops(const tile_loop *t, hd_diag *d) {
       "that the launch's arguments fix");
 }
 
-static hd_status find(rewrite_job *j, tile_loop *t, hd_arena *arena, bool *rests, hd_diag *d) {
+static hd_status find(rewrite_job *j, tile_loop *t, uint64_t tiles, hd_arena *arena, bool *rests,
+                      hd_diag *d) {
   bool found = false;
   hd_status st = hd_cfg_build(j->m, j->func, 0, arena, &t->g, d);
   if (st != HD_OK) return st;
@@ -438,7 +416,7 @@ static hd_status find(rewrite_job *j, tile_loop *t, hd_arena *arena, bool *rests
     return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel is too large to follow its registers");
   st = list_reads(t, d);
   if (st == HD_OK) st = check_registers(t, d);
-  return st == HD_OK ? check_memory(j, t, rests, d) : st;
+  return st == HD_OK ? tiles_check_memory(j, t, tiles, rests, d) : st;
 }
 
 /* ---- The change --------------------------------------------------------------------------------------- */
@@ -517,7 +495,7 @@ hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d) {
   arena.escape = &out_of_memory;
   hd_status st = HD_ERR_NOMEM;
   if (!setjmp(out_of_memory)) {
-    st = find(j, &t, &arena, rests, d);
+    st = find(j, &t, tiles, &arena, rests, d);
     if (st == HD_OK && t.bound.kind == HD_O_INT && t.bound.imm != (int64_t)tiles)
       st = hd_fail(d, HD_ERR_REFUSED, "shape=loop: the loop goes through %lld tiles", (long long)t.bound.imm);
     if (st == HD_OK && t.reads.n) st = change(j, &t, tiles, d);

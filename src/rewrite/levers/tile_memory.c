@@ -1,0 +1,236 @@
+/* What the rounds of a loop over tiles leave to each other in memory.
+ *
+ * The tiles of one CTA are done one after the other, in the loop's order, so a round may find what an earlier
+ * one stored, and of two that store to one place the later one's value stays. Neither shows where
+ *
+ *   - the loop reads no memory that a round may write;
+ *   - its stores go to base + r * tile + t * %tid.x + c, with one base and one r in all of them, and the
+ * places of one tile are no further apart than r bytes: every tile has places of its own. A second base may
+ * be the same memory;
+ *   - its reductions, and atomics whose result nobody reads, are all the same operation on whole numbers of
+ * one size, which gives one result in any order. */
+#include "rewrite/levers/tiles.h"
+
+enum { MOST_DEPTH = 24 };
+
+/* ---- Addresses ----------------------------------------------------------------------------------------- */
+
+/* base + r * tile + t * %tid.x + c: a sum of numbers that are not negative, below 2^31 without a base, so
+ * that no arithmetic of 32 bits wraps. */
+typedef struct line {
+  bool known;
+  hd_sym base; /* a parameter of the kernel that holds an address; 0: none */
+  int64_t at;  /* of the address in the parameter */
+  int64_t r, t, c;
+} line;
+
+typedef struct lines {
+  const rewrite_job *j;
+  const tile_loop *loop;
+  uint64_t tiles;
+} lines;
+
+static const line unknown = {.known = false};
+
+static line number(int64_t c) { return (line){.known = c >= 0 && c <= INT32_MAX, .c = c}; }
+
+/* Factors and the number are below 2^31 each, and so are tiles and threads. */
+static line checked(const lines *l, line x) {
+  int64_t most;
+  if (!x.known || x.r > INT32_MAX || x.t > INT32_MAX || x.c > INT32_MAX) return unknown;
+  if (x.t && !l->j->block[0]) return unknown;
+  most = x.r * ((int64_t)l->tiles - 1);
+  if (x.t && __builtin_add_overflow(most, x.t * ((int64_t)l->j->block[0] - 1), &most)) return unknown;
+  if (__builtin_add_overflow(most, x.c, &most)) return unknown;
+  return x.base || most <= INT32_MAX ? x : unknown;
+}
+
+static line sum(const lines *l, line a, line b) {
+  if (!a.known || !b.known || (a.base && b.base)) return unknown;
+  const line of = a.base ? a : b;
+  return checked(l, (line){true, of.base, of.at, a.r + b.r, a.t + b.t, a.c + b.c});
+}
+
+static line product(const lines *l, line a, line b) {
+  const line by = b.r || b.t ? a : b, x = b.r || b.t ? b : a;
+  if (!a.known || !b.known || a.base || b.base || by.r || by.t) return unknown;
+  return checked(l, (line){true, 0, 0, x.r * by.c, x.t * by.c, x.c * by.c});
+}
+
+static line value_of(const lines *l, const hd_ptx_opnd *o, unsigned depth);
+
+/* Whole numbers of 32 bits or more, and all of their bits. */
+static bool is_whole(const hd_ptx_form *f) {
+  bool typed = false;
+  if (f->flags & HD_OPF_UNKNOWN) return false;
+  for (unsigned k = 0; k < f->n_mods; k++) {
+    if (f->mods[k] == HD_M_HI || f->mods[k] == HD_M_SAT || f->mods[k] == HD_M_CC) return false;
+    if (hd_ptx_mod_kind(f->mods[k]) != HD_MK_TYPE) continue;
+    const hd_ptx_type y = hd_ptx_type_of(f->mods[k]);
+    typed = y.number == HD_NUM_UNSIGNED || y.number == HD_NUM_SIGNED || y.number == HD_NUM_BITS;
+    if (!typed || y.elements != 1 || y.bits < 32) return false;
+  }
+  return typed;
+}
+
+static line parameter(const lines *l, const hd_ptx_form *f, const hd_ptx_opnd *o) {
+  const hd_ptx_module *m = l->loop->m;
+  const hd_ptx_func *kernel = &m->funcs[l->j->func];
+  if (!hd_ptx_form_has(f, HD_M_PARAM) || hd_ptx_access_of(f).bytes != 8 || o->kind != HD_O_ADDR || !o->sym ||
+      m->syms[o->sym].kind != HD_SYM_VAR)
+    return unknown;
+  const uint32_t var = m->syms[o->sym].decl;
+  if (var < kernel->first_param || var >= kernel->first_param + kernel->n_params) return unknown;
+  return (line){.known = true, .base = o->sym, .at = o->imm};
+}
+
+static line computed(const lines *l, uint32_t inst, unsigned depth) {
+  const hd_ptx_form *f = hd_inst_form(&l->loop->g, inst);
+  const hd_ptx_stmt *s = hd_inst_stmt(&l->loop->g, inst);
+  const hd_ptx_opnd *o = &l->loop->m->opnds[s->first_opnd];
+  line x[3] = {unknown, unknown, unknown};
+  if (s->guard || s->n_opnds < 2 || s->n_opnds > 4 || o[0].kind != HD_O_REG || !is_whole(f)) return unknown;
+  if (f->op == HD_OP_LD) return parameter(l, f, &o[1]);
+  for (unsigned k = 1; k < s->n_opnds; k++) x[k - 1] = value_of(l, &o[k], depth + 1);
+  switch (f->op) {
+  case HD_OP_MOV:
+  case HD_OP_CVT: return s->n_opnds == 2 ? x[0] : unknown;
+  case HD_OP_CVTA: return s->n_opnds == 2 && hd_ptx_form_has(f, HD_M_GLOBAL) ? x[0] : unknown;
+  case HD_OP_ADD: return sum(l, x[0], x[1]);
+  case HD_OP_MUL: return product(l, x[0], x[1]);
+  case HD_OP_MAD: return sum(l, product(l, x[0], x[1]), x[2]);
+  case HD_OP_SHL:
+    return x[1].known && !x[1].base && !x[1].r && !x[1].t && x[1].c < 31
+               ? product(l, x[0], number((int64_t)1 << x[1].c))
+               : unknown;
+  default: return unknown;
+  }
+}
+
+static line register_line(const lines *l, hd_sym sym, unsigned depth) {
+  const tile_loop *t = l->loop;
+  if (t->m->syms[sym].kind != HD_SYM_REG || depth > MOST_DEPTH) return unknown;
+  const uint32_t reg = hd_cfg_reg(&t->g, 0, sym);
+  if (reg == t->reg) return checked(l, (line){.known = true, .r = 1});
+  const uint32_t *w = &t->writers.first[reg];
+  return w[1] - w[0] == 1 ? computed(l, t->writers.insts[w[0]], depth) : unknown;
+}
+
+static line value_of(const lines *l, const hd_ptx_opnd *o, unsigned depth) {
+  if (o->kind == HD_O_INT) return number(o->imm);
+  if (o->kind == HD_O_SREG && o->part == HD_M_X) {
+    const uint32_t id = l->loop->m->syms[o->sym].index;
+    if (id == HD_SR_TID) return checked(l, (line){.known = true, .t = 1});
+    if (id == HD_SR_NTID && l->j->block[0]) return number(l->j->block[0]);
+  }
+  return tiles_is_register(l->loop, o) ? register_line(l, o->sym, depth) : unknown;
+}
+
+/* ---- Places -----------------------------------------------------------------------------------------------
+ */
+
+/* What the loop was seen to do so far. */
+typedef struct found {
+  bool stores, reduces;
+  line place;     /* stores: of the first; the others differ in t and c */
+  int64_t lo, hi; /* bytes from base + r * tile on */
+  hd_mod operation;
+  hd_ptx_type type; /* reduces */
+} found;
+
+/* True: tiles have places of their own, with those of this store. */
+static bool add_store(const lines *l, uint32_t inst, const hd_ptx_access *a, found *f) {
+  const hd_ptx_opnd *o = tiles_operand(l->loop, inst, a->touches[0].operand);
+  const hd_ptx_form *form = hd_inst_form(&l->loop->g, inst);
+  if (form->op != HD_OP_ST || a->n != 1 || a->async || a->bulk || !a->bytes || f->reduces || !o ||
+      !(a->touches[0].space & (HD_IN_GLOBAL | HD_IN_GENERIC)) || o->kind != HD_O_ADDR || !o->sym)
+    return false;
+  const line x = register_line(l, o->sym, 0);
+  if (!x.known || !x.base || !x.r) return false;
+  const int64_t lo = x.c + o->imm, hi = lo + (x.t ? x.t * ((int64_t)l->j->block[0] - 1) : 0) + a->bytes;
+  if (f->stores && (x.base != f->place.base || x.at != f->place.at || x.r != f->place.r)) return false;
+  if (!f->stores || lo < f->lo) f->lo = lo;
+  if (!f->stores || hi > f->hi) f->hi = hi;
+  f->place = x;
+  f->stores = true;
+  return f->hi - f->lo <= x.r;
+}
+
+typedef struct reader {
+  uint32_t reg;
+  bool reads;
+} reader;
+
+static void see_read(void *ctx, uint32_t reg) {
+  reader *r = ctx;
+  r->reads |= reg == r->reg;
+}
+
+static bool result_is_read(const tile_loop *t, uint32_t inst) {
+  const hd_ptx_opnd *o = tiles_operand(t, inst, 0);
+  if (!o || o->kind == HD_O_SINK) return !o;
+  if (!tiles_is_register(t, o)) return true;
+  reader r = {.reg = hd_cfg_reg(&t->g, 0, o->sym)};
+  for (uint32_t i = 0; i < t->g.n_insts && !r.reads; i++) hd_inst_reads(&t->g, i, see_read, &r);
+  return r.reads;
+}
+
+/* A reduction shows nobody what was there. */
+static bool is_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access *a) {
+  const hd_ptx_op op = hd_inst_form(&t->g, inst)->op;
+  return !a->unknown && !a->async && (op == HD_OP_RED || (op == HD_OP_ATOM && !result_is_read(t, inst)));
+}
+
+/* True: it gives one result in any order, with the reductions before. */
+static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access *a, found *f) {
+  static const hd_mod commuting[] = {HD_M_ADD, HD_M_AND, HD_M_OR, HD_M_XOR, HD_M_MIN, HD_M_MAX};
+  const hd_ptx_form *form = hd_inst_form(&t->g, inst);
+  hd_ptx_type y = {0};
+  bool commutes = false;
+  for (unsigned k = 0; k < form->n_mods; k++)
+    if (hd_ptx_mod_kind(form->mods[k]) == HD_MK_TYPE) y = hd_ptx_type_of(form->mods[k]);
+  for (size_t k = 0; k < sizeof commuting / sizeof *commuting; k++) commutes |= a->operation == commuting[k];
+  const bool whole = y.number == HD_NUM_UNSIGNED || y.number == HD_NUM_SIGNED || y.number == HD_NUM_BITS;
+  if (!commutes || !whole || y.elements != 1 || f->stores) return false;
+  /* The sign counts in comparisons alone. */
+  if (a->operation != HD_M_MIN && a->operation != HD_M_MAX) y.number = HD_NUM_BITS;
+  if (f->reduces && (f->operation != a->operation || f->type.bits != y.bits || f->type.number != y.number))
+    return false;
+  f->operation = a->operation;
+  f->type = y;
+  f->reduces = true;
+  return true;
+}
+
+/* ---- All of the loop -------------------------------------------------------------------------------------
+ */
+
+#define NEEDS_WORD "; --assume no-carry is the word that none does"
+#define READS "in a loop over tiles, may read what an earlier tile left in memory" NEEDS_WORD
+#define WRITES "in a loop over tiles, may overwrite what an earlier tile left in memory" NEEDS_WORD
+
+/* Why the instruction needs the caller's word; NULL: it does not. */
+static const char *why(const lines *l, uint32_t inst, found *so_far) {
+  enum { CONSTANT = HD_IN_PARAM | HD_IN_CONST };
+  const hd_ptx_form *f = hd_inst_form(&l->loop->g, inst);
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  if (a.unknown || f->flags & (HD_OPF_CALLS | HD_OPF_LASTING | HD_OPF_UNKNOWN)) return READS;
+  if (is_reduction(l->loop, inst, &a)) return add_reduction(l->loop, inst, &a, so_far) ? NULL : WRITES;
+  if (!a.noncoherent && hd_ptx_access_in(&a, ~(unsigned)CONSTANT) & HD_ACC_READ) return READS;
+  return a.kinds & HD_ACC_WRITE && !add_store(l, inst, &a, so_far) ? WRITES : NULL;
+}
+
+hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t tiles, bool *rests,
+                             hd_diag *d) {
+  const hd_cfg *g = &t->g;
+  const lines l = {j, t, tiles};
+  found f = {0};
+  for (uint32_t i = 0; i < g->n_insts && !*rests; i++) {
+    const char *needs =
+        hd_loop_contains(g, t->loop, g->blocks[g->insts[i].block].loop) ? why(&l, i, &f) : NULL;
+    if (!needs) continue;
+    *rests = true;
+    if (!(j->opt->assume & HD_ASSUME_NO_CARRY)) return rewrite_refuse(t->m, hd_inst_stmt(g, i), needs, d);
+  }
+  return HD_OK;
+}
