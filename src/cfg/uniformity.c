@@ -34,8 +34,9 @@ typedef struct uniformity {
   uint32_t block_dims[3];
   uint8_t *blocks, *values; /* hd_same; values: of the results of each instruction, like the next */
   uint8_t *shapes;
-  uint64_t steps;  /* taken so far; see MOST_STEPS */
-  uint32_t *stack; /* scratch, a block each, like the next */
+  uint8_t *joined_values, *joined_shapes; /* per register of more than SOME writers: of all of them */
+  uint64_t steps;                         /* taken so far; see MOST_STEPS */
+  uint32_t *stack;                        /* scratch, a block each, like the next */
   uint8_t *seen;
   uint32_t assumed; /* a block whose branch goes one way; HD_NONE: none is assumed to */
   uint32_t inst;    /* that is looked at */
@@ -66,25 +67,29 @@ static hd_same sreg_level(const uniformity *w, const hd_ptx_opnd *o) {
 
 static hd_same worse(hd_same a, hd_same b) { return a > b ? a : b; }
 
-/* The instructions whose results the one that is looked at may find in a register. */
+/* The instructions whose results the one that is looked at may find in a register. Where it has more than
+ * SOME writers, any of them may be: those are joined as they rise, so that a use takes no time for each. */
+enum { SOME = 64 };
 typedef struct origins {
+  uint32_t reg;
   const uint32_t *insts;
-  uint32_t n;
-  uint64_t set; /* of them; of those from 64 on, all */
+  uint32_t n;   /* 0: they are joined */
+  uint64_t set; /* of them */
 } origins;
 
 static origins origins_of(uniformity *w, hd_sym sym) {
   const uint32_t reg = hd_cfg_reg(w->g, w->g->insts[w->inst].call, sym);
   const uint32_t *first = &w->reaching.writers.first[reg];
-  return (origins){&w->reaching.writers.insts[first[0]], first[1] - first[0],
+  const uint32_t n = first[1] - first[0];
+  return (origins){reg, &w->reaching.writers.insts[first[0]], n <= SOME ? n : 0,
                    cfg_reaching_at(&w->reaching, w->inst, reg)};
 }
 
-static bool is_origin(const origins *s, uint32_t i) { return i >= 64 || s->set >> i & 1; }
+static bool is_origin(const origins *s, uint32_t i) { return s->set >> i & 1; }
 
 static hd_same register_level(uniformity *w, hd_sym sym) {
   const origins s = origins_of(w, sym);
-  hd_same level = HD_SAME_IN_CTA;
+  hd_same level = (hd_same)w->joined_values[s.reg];
   for (uint32_t i = 0; i < s.n; i++)
     if (is_origin(&s, i)) level = worse(level, (hd_same)w->values[s.insts[i]]);
   return level;
@@ -96,7 +101,7 @@ static shape join_shapes(shape a, shape b) {
 
 static shape register_shape(uniformity *w, hd_sym sym) {
   const origins s = origins_of(w, sym);
-  shape joined = NOT_WRITTEN;
+  shape joined = (shape)w->joined_shapes[s.reg];
   for (uint32_t i = 0; i < s.n; i++)
     if (is_origin(&s, i)) joined = join_shapes(joined, (shape)w->shapes[s.insts[i]]);
   return joined;
@@ -344,6 +349,15 @@ static hd_same result_level(uniformity *w, uint32_t inst) {
 
 /* ---- Raising ------------------------------------------------------------------------------ */
 
+/* For a register that the instruction that is looked at writes. */
+static void join_writer(void *ctx, uint32_t reg) {
+  uniformity *w = ctx;
+  const uint32_t *first = &w->reaching.writers.first[reg];
+  if (first[1] - first[0] <= SOME) return;
+  w->joined_values[reg] = (uint8_t)worse((hd_same)w->joined_values[reg], (hd_same)w->values[w->inst]);
+  w->joined_shapes[reg] = (uint8_t)join_shapes((shape)w->joined_shapes[reg], (shape)w->shapes[w->inst]);
+}
+
 /* True if the result of the instruction that is looked at rises. */
 static bool raise_value(uniformity *w, hd_same level, shape sh) {
   uint8_t *at = &w->values[w->inst], *shape_at = &w->shapes[w->inst];
@@ -352,6 +366,7 @@ static bool raise_value(uniformity *w, hd_same level, shape sh) {
   const bool changed = raised != *at || joined != *shape_at;
   *at = (uint8_t)raised;
   *shape_at = (uint8_t)joined;
+  if (changed) hd_inst_writes(w->g, w->inst, join_writer, w);
   return changed;
 }
 
@@ -451,6 +466,8 @@ void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_
                   .blocks = HD_NEW_N(arena, g->n_blocks, uint8_t),
                   .values = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t),
                   .shapes = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t),
+                  .joined_values = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
+                  .joined_shapes = HD_NEW_N(arena, (size_t)g->n_regs + 1, uint8_t),
                   .stack = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint32_t),
                   .seen = HD_NEW_N(arena, (size_t)g->n_blocks + 1, uint8_t)};
   cfg_reaching_init(&w.reaching, g, arena);

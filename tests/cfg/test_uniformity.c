@@ -546,6 +546,31 @@ static void threads_that_start_alike_do_alike_what_is_said_to_be_the_same(void *
   assert_true(apart > 1000);
 }
 
+/* More writers than are told apart. */
+static void a_register_of_many_writers_has_the_worst_of_their_levels(void **state) {
+  static const struct {
+    const char *first, *last;
+    hd_same level;
+  } cases[] = {
+      {"mov.u32 %r1, 1;\n", "mov.u32 %r1, %ctaid.x;\n", HD_SAME_IN_CTA},
+      {"mov.u32 %r1, %tid.x;\n", "mov.u32 %r1, 2;\n", HD_SAME_NOWHERE},
+      {"mov.u32 %r1, 1;\n", "mov.u32 %r1, %tid.x;\n", HD_SAME_NOWHERE},
+      {"mov.u32 %r1, 1;\n", "shr.u32 %r1, %r3, 5;\n", HD_SAME_IN_WARP},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_buf body = {0};
+    hd_buf_printf(&body, "mov.u32 %%r3, %%tid.x;\nmov.u32 %%r4, %%ctaid.x;\nL: %s", cases[i].first);
+    for (unsigned k = 0; k < 90; k++)
+      hd_buf_printf(&body, "setp.ne.u32 %%p2, %%r4, %u;\n@%%p2 bra N%u;\nadd.u32 %%r1, %%r1, %u;\nN%u:\n", k,
+                    k, k, k);
+    hd_buf_printf(&body, "setp.eq.u32 %%p3, %%r4, 200;\n@%%p3 bra L;\n@%%p2 %s%s", cases[i].last,
+                  SKIP_UNLESS_ODD);
+    const hd_same level = level_of_barrier(body.data, (uint32_t[3]){64, 1, 1});
+    if (level != cases[i].level) fail_msg("%d: %s%s", level, cases[i].first, cases[i].last);
+    hd_buf_free(&body);
+  }
+}
+
 /* ---- One case of each row of ptx_ops.def ------------------------------------------------------------ */
 
 /* How much alike its result is where all operands are numbers. A barrier's, a mask's and a shuffle's take
@@ -604,6 +629,8 @@ int main(void) {
       BEHAVIOUR("the size of a block decides comparisons", the_size_of_a_block_decides_comparisons),
       BEHAVIOUR("threads run the blocks that are the same for all in the same order, in random programs",
                 threads_that_start_alike_do_alike_what_is_said_to_be_the_same),
+      BEHAVIOUR("a register of many writers has the worst of their levels",
+                a_register_of_many_writers_has_the_worst_of_their_levels),
 #define PTX_OP(id, text, class, alike, flags)                                                                \
   BEHAVIOUR("a result of " text " is as alike as its row says, with an unknown word in no two threads",      \
             row_##id),
