@@ -181,8 +181,11 @@ HD_API void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], 
  * that said yes go to the operation together. */
 HD_API bool hd_members_run(const hd_cfg *g, const hd_writers *writers, const uint32_t block_dims[3],
                            uint32_t inst, hd_arena *arena);
-/* A barrier that waits for all threads of the CTA that have not ended. */
-HD_API bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst);
+/* A barrier that waits for all threads of the CTA: for those that have not ended, or for as many as the block
+ * has. Dimensions that are not known are 0. */
+HD_API bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst, const uint32_t block_dims[3]);
+/* A barrier that says how many threads it waits for; it waits for those that have ended as well. */
+HD_API bool hd_inst_counts_threads(const hd_cfg *g, uint32_t inst);
 /* The threads that agree on whether an instruction runs. */
 HD_API hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);
 

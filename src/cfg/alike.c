@@ -18,16 +18,24 @@
 
 enum { NOT_KNOWN = 0, ALIKE, NOT_ALIKE }; /* of a load */
 
-/* A number in a register may be any, and so may a count of threads. */
-bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst) {
+/* bar.red d, a {, b}, c; bar.sync a {, b}. With b, so many threads meet, in whole warps; without, all that
+ * have not ended, whatever number a register holds: threads at two numbers would wait for each other for
+ * ever. */
+bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst, const uint32_t block_dims[3]) {
   const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
   const hd_ptx_form *f = &g->module->forms[s->form];
   if (!(f->flags & HD_OPF_CTA_WIDE) || f->flags & HD_OPF_UNKNOWN || hd_ptx_form_has(f, HD_M_ARRIVE))
     return false;
-  /* bar.red d, a {, b}, c; bar.sync a {, b} */
-  uint32_t reduces = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0;
-  if (s->n_opnds > 2 * reduces + 1) return false;
-  return s->n_opnds <= reduces || g->module->opnds[s->first_opnd + reduces].kind == HD_O_INT;
+  const uint32_t first = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0, others = 2 * first;
+  if (s->n_opnds <= others + 1) return true;
+  const hd_ptx_opnd *count = &g->module->opnds[s->first_opnd + first + 1];
+  const uint64_t threads = (uint64_t)block_dims[0] * block_dims[1] * block_dims[2];
+  return threads && count->kind == HD_O_INT && count->imm == (int64_t)((threads + 31) / 32 * 32);
+}
+
+bool hd_inst_counts_threads(const hd_cfg *g, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
+  return s->n_opnds > (hd_ptx_form_has(hd_inst_form(g, inst), HD_M_RED) ? 3 : 1);
 }
 
 /* bar.warp.sync with a constant mask pairs as all lanes run it. */
@@ -57,8 +65,10 @@ static bool may_acquire(const hd_cfg *g, uint32_t inst) {
   return true;
 }
 
-static cfg_effect effect_of(const hd_cfg *g, uint32_t inst) {
-  if (!hd_inst_is_full_barrier(g, inst)) return may_acquire(g, inst) ? CFG_EFFECT_ORDERS : CFG_EFFECT_NONE;
+static cfg_effect effect_of(const cfg_alike *a, uint32_t inst) {
+  const hd_cfg *g = a->g;
+  if (!hd_inst_is_full_barrier(g, inst, a->block_dims))
+    return may_acquire(g, inst) ? CFG_EFFECT_ORDERS : CFG_EFFECT_NONE;
   return hd_inst_stmt(g, inst)->guard ? CFG_EFFECT_NONE : CFG_EFFECT_CLEARS;
 }
 
@@ -96,7 +106,7 @@ static void look_at_graph(cfg_alike *a) {
   /* An inlined body's use of its parameters is not examined. */
   a->other_params = g->n_calls > 1 || !g->module->funcs[g->calls[0].func].entry;
   for (uint32_t i = 0; i < g->n_insts; i++) {
-    a->effects[i] = (uint8_t)effect_of(g, i);
+    a->effects[i] = (uint8_t)effect_of(a, i);
     a->local_addresses |= takes_local_address(g, i);
     a->other_params |= takes_param_address(g, i);
   }

@@ -77,6 +77,7 @@ typedef struct cfg_alike {
   const hd_cfg *g;
   hd_arena *arena;
   const hd_writers *writers;
+  uint32_t block_dims[3];
   uint8_t *effects; /* per instruction: cfg_effect */
   uint8_t *ordered; /* per block: threads may be ordered at its beginning by more than the last barrier */
   uint8_t *loads;   /* per instruction */

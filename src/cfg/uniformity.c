@@ -342,7 +342,8 @@ static hd_same result_level(uniformity *w, uint32_t inst) {
   case HD_ALIKE_MEMBERS: return members_level(w, s, f);
   case HD_ALIKE_SOURCE: return is_broadcast(w, s, f) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
   /* A barrier for a part of the CTA tells that part alone. */
-  case HD_ALIKE_BARRIER: return hd_inst_is_full_barrier(w->g, inst) ? HD_SAME_IN_CTA : HD_SAME_NOWHERE;
+  case HD_ALIKE_BARRIER:
+    return hd_inst_is_full_barrier(w->g, inst, w->block_dims) ? HD_SAME_IN_CTA : HD_SAME_NOWHERE;
   }
   return HD_SAME_NOWHERE;
 }
@@ -475,6 +476,7 @@ void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_
   w.ranges = (cfg_ranges){.g = g, .arena = arena, .writers = &w.reaching.writers};
   memcpy(w.block_dims, block_dims, sizeof w.block_dims);
   memcpy(w.ranges.block_dims, block_dims, sizeof w.block_dims);
+  memcpy(w.alike.block_dims, block_dims, sizeof w.block_dims);
   while (raise_levels(&w)) {
   }
   *out = (hd_uniformity){.block = w.blocks, .inst = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t)};

@@ -89,12 +89,28 @@ static bool is_harmless_extern(const char *name) {
   return false;
 }
 
-static void scan_call(rewrite_scan *s, const hd_ptx_stmt *st) {
+/* A call through a pointer to one of a list's functions, all of which are looked at by themselves. */
+static bool has_known_targets(const hd_ptx_module *m, const hd_ptx_func *f, const hd_ptx_stmt *call) {
+  const hd_ptx_opnd *list = &m->opnds[call->first_opnd + call->n_opnds - 1u];
+  if (list->kind != HD_O_SYM || m->syms[list->sym].kind != HD_SYM_TARGETS) return false;
+  uint32_t i = 0;
+  while (i < f->n_stmts && !(f->stmts[i].kind == HD_S_TARGETS && f->stmts[i].sym == list->sym)) i++;
+  if (i == f->n_stmts) return false;
+  for (uint32_t k = 0; k < f->stmts[i].n_opnds; k++) {
+    const hd_ptx_opnd *o = &m->opnds[f->stmts[i].first_opnd + k];
+    const hd_ptx_sym *y = o->kind == HD_O_SYM ? &m->syms[o->sym] : NULL;
+    if (!y || y->kind != HD_SYM_FUNC || !m->funcs[y->decl].has_body) return false;
+  }
+  return f->stmts[i].n_opnds > 0;
+}
+
+static void scan_call(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   const hd_ptx_module *m = s->m;
   for (uint32_t i = 0; i < st->n_opnds; i++) {
     const hd_ptx_opnd *o = &m->opnds[st->first_opnd + i];
     if (o->kind == HD_O_LIST) continue;
     if (o->kind == HD_O_REG) {
+      if (has_known_targets(m, f, st)) return;
       rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_CALL, st,
                           "a call through a pointer may reach code that reads %ctaid");
       return;
@@ -137,7 +153,7 @@ static bool is_dull(const hd_ptx_form *f) {
   }
 }
 
-static void scan_form(rewrite_scan *s, const hd_ptx_stmt *st) {
+static void scan_form(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->m->forms[st->form];
   if (is_unknown(form)) {
     refuse_unknown(s, st);
@@ -145,7 +161,7 @@ static void scan_form(rewrite_scan *s, const hd_ptx_stmt *st) {
   }
   if (s->clusters && form->op != HD_OP_CALL && form->op != HD_OP_CLUSTERLAUNCHCONTROL) return;
   switch (form->op) {
-  case HD_OP_CALL: scan_call(s, st); break;
+  case HD_OP_CALL: scan_call(s, f, st); break;
   case HD_OP_MAPA:
   case HD_OP_GETCTARANK: rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "distributed shared memory"); break;
   case HD_OP_CLUSTERLAUNCHCONTROL:
@@ -165,7 +181,7 @@ enum { DULL = 1, TELLING };
 static void scan_inst(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   uint8_t *known = &s->forms[st->form];
   if (!*known) *known = is_dull(&s->m->forms[st->form]) ? DULL : TELLING;
-  if (*known == TELLING) scan_form(s, st);
+  if (*known == TELLING) scan_form(s, f, st);
   scan_operands(s, f, st, st->first_opnd, st->n_opnds);
 }
 

@@ -171,7 +171,6 @@ static void barriers_that_cannot_be_attended_are_refused(void **state) {
   static const text_case cases[] = {
       {"a barrier for some", KERNEL("bar.sync 1, 64;"), HD_REFUSE_SKIPPED_BARRIER},
       {"a barrier that is not waited at", KERNEL("barrier.arrive 1, 64;"), HD_REFUSE_SKIPPED_BARRIER},
-      {"a barrier of any number", KERNEL("bar.sync %r2;"), HD_REFUSE_SKIPPED_BARRIER},
       {"a barrier in a function", KERNEL("call.uni helper;"), HD_REFUSE_SKIPPED_BARRIER},
       {"an exit in a function", KERNEL("call.uni quits;"), HD_REFUSE_SKIPPED_BARRIER},
       {"a reduction beside a barrier that some threads skip",
@@ -434,6 +433,27 @@ static void the_refusal_names_the_instruction(void **state) {
   hd_arena_free(&arena);
 }
 
+/* However they are written. */
+static void barriers_of_the_whole_cta_are_taken(void **state) {
+  static const text_case cases[] = {
+      {"of a number in a register", KERNEL("bar.sync %r2;"), HD_REFUSE_NONE},
+      {"that counts all threads", KERNEL("bar.sync 3, 256;"), HD_REFUSE_NONE},
+      {"that reduces over all threads it counts", KERNEL("bar.red.popc.u32 %r4, 3, 256, %p1;"),
+       HD_REFUSE_NONE},
+      {"that counts some", KERNEL("bar.sync 3, 128;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"that counts more", KERNEL("bar.sync 3, 512;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"that counts as many as a register says", KERNEL("bar.sync 3, %r3;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"that counts those that have ended",
+       KERNEL("shr.u32 %r4, %r1, 5;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 ret;\nbar.sync 3, 256;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"for which some only arrive", KERNEL("bar.arrive 3, 256;"), HD_REFUSE_SKIPPED_BARRIER},
+  };
+  EACH(cases, line_of_256);
+  static const text_case unknown[] = {
+      {"of a block that is not known", KERNEL("bar.sync 3, 256;"), HD_REFUSE_SKIPPED_BARRIER}};
+  EACH(unknown, any_block);
+}
+
 /* A task ends when all that its threads began has ended. */
 static void a_task_waits_for_what_it_began(void **state) {
   static const char copy[] = "cp.async.wait_all;",
@@ -500,6 +520,8 @@ static void a_task_waits_for_what_it_began(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("barriers of the whole CTA are taken, however they are written",
+                barriers_of_the_whole_cta_are_taken),
       BEHAVIOUR("a task waits for what it began, or is refused", a_task_waits_for_what_it_began),
       BEHAVIOUR("barriers that some lanes of a warp skip are refused",
                 barriers_that_some_lanes_of_a_warp_skip_are_refused),

@@ -142,6 +142,14 @@ static void calls_are_followed(void **state) {
             "{\n.param .b64 a;\n.param .b64 b;\n.param .b32 r;\ncall.uni (r), vprintf, (a, b);\nld.param.b32 "
             "%r1, [r];\n}\nret;\n}\n",
        HD_REFUSE_NONE},
+#define TARGETS(list)                                                                                        \
+  HEAD ".extern .func out();\n.func f()\n{\nret;\n}\n.func g()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, "          \
+       "%smid;\nret;\n}\n"                                                                                   \
+       ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n"                   \
+       "T: .calltargets " list ";\ncall %rd1, (), T;\nret;\n}\n"
+      {"a pointer to a listed function", TARGETS("f"), HD_REFUSE_NONE},
+      {"a pointer to one of two listed functions", TARGETS("f, g"), HD_REFUSE_SREG},
+      {"a pointer to a listed function of another module", TARGETS("f, out"), HD_REFUSE_UNKNOWN_CALL},
       {"function pointer",
        HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n{\nproto: "
             ".callprototype _ ();\n"

@@ -44,13 +44,15 @@ static void note(const hd_ptx_stmt **first, const hd_ptx_stmt *st) {
 }
 
 static void scan_barrier(scan *s, uint32_t inst, const hd_ptx_stmt *st, const hd_ptx_form *f) {
-  if (!hd_inst_is_full_barrier(&s->graph, inst)) {
+  const hd_same same = hd_inst_same(&s->same, inst);
+  /* One that counts threads does not count those that have ended. */
+  if (!hd_inst_is_full_barrier(&s->graph, inst, s->block) ||
+      (same > HD_SAME_IN_CTA && hd_inst_counts_threads(&s->graph, inst))) {
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st,
            "a barrier for a part of the CTA, which a task may leave half full");
     return;
   }
   if (hd_ptx_form_has(f, HD_M_RED)) note(&s->reduction, st);
-  const hd_same same = hd_inst_same(&s->same, inst);
   if (same == HD_SAME_IN_CTA) return;
   if (same > HD_SAME_IN_WARP)
     refuse(s, HD_REFUSE_SKIPPED_BARRIER, st, "some lanes of a warp may end before others meet here");

@@ -89,7 +89,7 @@ static hd_status change_body(edit *e, uint32_t begin, hd_diag *d) {
   for (uint32_t i = 0; st == HD_OK && i < f->n_stmts; i++) {
     const hd_ptx_stmt s = f->stmts[i];
     const bool barrier = i >= begin && s.kind == HD_S_INST &&
-                         hd_inst_is_full_barrier(&e->graph, e->graph.calls[0].position[i]);
+                         hd_inst_is_full_barrier(&e->graph, e->graph.calls[0].position[i], e->j->block);
     st = barrier ? put_barrier(e, &s, d) : push(e, s, d);
   }
   return st == HD_OK ? hd_ptx_set_body(e->j->m, e->j->func, e->out.data, (uint32_t)e->out.n, d) : st;
