@@ -400,6 +400,7 @@ static hd_status apply_levers(rewrite_job *j, hd_diag *d) {
     st = hd_fail(d, HD_ERR_REFUSED, "the kernel is declared here but defined elsewhere");
   else
     st = rewrite_check_known(j, d);
+  if (st == HD_OK) st = rewrite_split_vectors(j->m, j->func, d);
   if (st == HD_OK && changes_threads(p)) st = rewrite_threads_order(j, d);
   if (st == HD_OK && p->shape.loop)
     st = rewrite_tile_loop(j, &j->no_carry, d);

@@ -10,6 +10,7 @@
  *
  * The rewrite:
  *   rewrite.c    its steps, in their order
+ *   vectors.c    reads of all coordinates at once
  *   recipe.c     the needs of the new kernel's launch
  *   registers.c  the limit on its registers
  *   lowering/    lower.c: programs (plan.h) as PTX
@@ -249,6 +250,8 @@ void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_read
 /* The symbol of an inserted register; 0: none. */
 hd_sym rewrite_find_register(const hd_ptx_module *m, const char *name);
 hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d);
+/* vectors.c: reads of a special register's four coordinates at once become reads of each. */
+hd_status rewrite_split_vectors(hd_ptx_module *m, uint32_t func, hd_diag *d);
 /* refuse.c: refused where the kernel has an instruction that is not known; hd_rewrite_refusals asks, too. */
 hd_status rewrite_check_known(const rewrite_job *j, hd_diag *d);
 /* %~u or %~w: the worker's number. %~nx %~ny %~nz %~v %~large for any grid. */

@@ -116,6 +116,28 @@ static void no_lever_changes_a_kernel_with_an_unknown_instruction(void **state) 
   }
 }
 
+static void a_read_of_all_coordinates_is_one_of_each(void **state) {
+  const char *text = KERNEL("@%p1 mov.v4.u32 {%r1, %r2, _, %r4}, %ctaid;\nst.global.u32 [%rd1], %r1;");
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_plan plan;
+  hd_buf out = {0};
+  hd_diag d = {0};
+  const hd_rewrite_options opt = {.grid = {.known = true, .g = {16, 3, 1}, .n_sms = 4}};
+  hd_arena_init(&arena);
+  assert_int_equal(hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d), HD_OK);
+  assert_int_equal(hd_plan_parse("order=reverse", &plan, &d), HD_OK);
+  if (hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &plan, &opt, NULL, &d) != HD_OK)
+    fail_msg("%s", d.message);
+  assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+  assert_null(strstr(out.data, "mov.v4"));
+  assert_non_null(strstr(out.data, "@%p1 mov.u32 %r1, %heddle_"));
+  assert_non_null(strstr(out.data, "@%p1 mov.u32 %r2, %heddle_"));
+  assert_non_null(strstr(out.data, "@%p1 mov.u32 %r4, 0;"));
+  hd_buf_free(&out);
+  hd_arena_free(&arena);
+}
+
 static void calls_are_followed(void **state) {
   static const text_case cases[] = {
       {"ctaid in a called function",
@@ -207,6 +229,7 @@ static void a_refused_kernel_is_not_rewritten(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("an instruction that is not known is refused", what_is_not_known_is_refused),
+      BEHAVIOUR("a read of all coordinates is one of each", a_read_of_all_coordinates_is_one_of_each),
       BEHAVIOUR("no lever changes a kernel with an instruction that is not known",
                 no_lever_changes_a_kernel_with_an_unknown_instruction),
       BEHAVIOUR("what sees the schedule is refused", what_sees_the_schedule_is_refused),
