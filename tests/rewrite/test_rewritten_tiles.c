@@ -232,60 +232,59 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
 #define ROW_OF(bytes) "mul.lo.u32 %r10, %r1, " bytes "; cvt.u64.u32 %d2, %r10; add.s64 %d1, %d2, %d0;\n"
 
 /* The tiles of one CTA are done in turn, so the last of them to write a place is fixed. */
+static const struct {
+  const char *work;
+  bool apart; /* every tile has places of its own, or the order does not show in what is left */
+} WRITES[] = {
+    {THREAD "st.global.u32 [%d1], %r1;\n", true},
+    {THREAD "@%p0 st.global.u32 [%d1], %r1;\n", true},
+    {"shl.b32 %r10, %r1, 4; mul.wide.u32 %d2, %r10, 4; add.s64 %d1, %d0, %d2; st.global.u32 [%d1+60], "
+     "%r1;\n",
+     true},
+    {ROW_OF("16") "st.global.v4.u32 [%d1], {%r1, %r1, %r1, %r1};\n", true},
+    {ROW_OF("16") "st.global.v2.u32 [%d1], {%r1, %r1}; st.global.v2.u32 [%d1+8], {%r1, %r1};\n", true},
+    /* Rows that overlap. */
+    {ROW_OF("16") "st.global.v4.u32 [%d1], {%r1, %r1, %r1, %r1}; st.global.u32 [%d1+16], %r1;\n", false},
+    {ROW_OF("8") "st.global.v4.u32 [%d1], {%r1, %r1, %r1, %r1};\n", false},
+    {ROW_OF("16") "st.global.u32 [%d1+-4], %r1; st.global.u32 [%d1+12], %r1;\n", false},
+    {"mad.lo.u32 %r10, %r1, 39, %r20; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
+    /* One place, or some that are not known. */
+    {"st.global.u32 [%d0], %r1;\n", false},
+    {"mad.wide.u32 %d1, %r20, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
+    {"and.b32 %r10, %r1, 7; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
+    {"div.u32 %r10, %r1, 3; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
+    {"mul.lo.u32 %r10, %r1, 1073741824; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
+    {"mul.lo.u32 %r10, %r1, %r9; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
+    {THREAD
+     "st.global.u32 [%d1], %r1; ld.param.u64 %d3, [out]; add.s64 %d4, %d3, 4; st.global.u32 [%d4], %r1;\n",
+     false},
+    {"st.shared.u32 [box], %r1;\n", false},
+    {THREAD "sust.b.1d.b32.trap [%d1, {%r1}], {%r1};\n", false},
+    {"call.uni writes;\n", false},
+    {THREAD "cp.async.bulk.global.shared::cta.bulk_group [%d1], [box], 16;\n", false},
+    /* Reductions. */
+    {"red.global.add.u32 [%d0], %r1;\n", true},
+    {"red.global.add.u32 [%d0], %r1; red.global.add.s32 [%d0+4], %r1;\n", true},
+    {"red.global.max.s32 [%d0], %r1; red.global.max.s32 [%d0], 5;\n", true},
+    {"atom.global.xor.b32 %r12, [%d0], %r1;\n", true}, /* nobody reads what it brings */
+    {"atom.global.add.u32 %r12, [%d0], %r1; mov.u32 %r13, %r12;\n", false},
+    {"atom.global.exch.b32 %r12, [%d0], %r1;\n", false},
+    {"atom.global.cas.b32 %r12, [%d0], 0, %r1;\n", false},
+    {"red.global.inc.u32 [%d0], %r1;\n", false},
+    {"red.global.dec.u32 [%d0], 7;\n", false},
+    {"red.global.add.f32 [%d0], 0f3F800000;\n", false},
+    {"red.global.add.noftz.f16x2 [%d0], %r1;\n", false},
+    {"red.global.add.u32 [%d0], %r1; red.global.max.u32 [%d0+4], %r1;\n", false},
+    {"red.global.max.u32 [%d0], %r1; red.global.max.s32 [%d0], %r1;\n", false},
+    {"red.global.add.u32 [%d0], %r1; red.global.add.u64 [%d0], 1;\n", false},
+    {THREAD "st.global.u32 [%d1], %r1; red.global.add.u32 [%d0], %r1;\n", false},
+    /* A launch that traps leaves nothing. */
+    {THREAD "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @%p3 bra bad; bra.uni go;\nbad: trap;\ngo:",
+     true},
+};
+
 static void loops_whose_tiles_write_one_place_need_the_callers_word(void **state) {
-  static const struct {
-    const char *work;
-    bool apart; /* every tile has places of its own, or the order does not show in what is left */
-  } cases[] = {
-      {THREAD "st.global.u32 [%d1], %r1;\n", true},
-      {THREAD "@%p0 st.global.u32 [%d1], %r1;\n", true},
-      {"shl.b32 %r10, %r1, 4; mul.wide.u32 %d2, %r10, 4; add.s64 %d1, %d0, %d2; st.global.u32 [%d1+60], "
-       "%r1;\n",
-       true},
-      {ROW_OF("16") "st.global.v4.u32 [%d1], {%r1, %r1, %r1, %r1};\n", true},
-      {ROW_OF("16") "st.global.v2.u32 [%d1], {%r1, %r1}; st.global.v2.u32 [%d1+8], {%r1, %r1};\n", true},
-      /* Rows that overlap. */
-      {ROW_OF("16") "st.global.v4.u32 [%d1], {%r1, %r1, %r1, %r1}; st.global.u32 [%d1+16], %r1;\n", false},
-      {ROW_OF("8") "st.global.v4.u32 [%d1], {%r1, %r1, %r1, %r1};\n", false},
-      {ROW_OF("16") "st.global.u32 [%d1+-4], %r1; st.global.u32 [%d1+12], %r1;\n", false},
-      {"mad.lo.u32 %r10, %r1, 39, %r20; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
-      /* One place, or some that are not known. */
-      {"st.global.u32 [%d0], %r1;\n", false},
-      {"mad.wide.u32 %d1, %r20, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
-      {"and.b32 %r10, %r1, 7; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
-      {"div.u32 %r10, %r1, 3; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
-      {"mul.lo.u32 %r10, %r1, 1073741824; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n",
-       false},
-      {"mul.lo.u32 %r10, %r1, %r9; mad.wide.u32 %d1, %r10, 4, %d0; st.global.u32 [%d1], %r1;\n", false},
-      {THREAD
-       "st.global.u32 [%d1], %r1; ld.param.u64 %d3, [out]; add.s64 %d4, %d3, 4; st.global.u32 [%d4], %r1;\n",
-       false},
-      {"st.shared.u32 [box], %r1;\n", false},
-      {THREAD "sust.b.1d.b32.trap [%d1, {%r1}], {%r1};\n", false},
-      {"call.uni writes;\n", false},
-      {THREAD "cp.async.bulk.global.shared::cta.bulk_group [%d1], [box], 16;\n", false},
-      /* Reductions. */
-      {"red.global.add.u32 [%d0], %r1;\n", true},
-      {"red.global.add.u32 [%d0], %r1; red.global.add.s32 [%d0+4], %r1;\n", true},
-      {"red.global.max.s32 [%d0], %r1; red.global.max.s32 [%d0], 5;\n", true},
-      {"atom.global.xor.b32 %r12, [%d0], %r1;\n", true}, /* nobody reads what it brings */
-      {"atom.global.add.u32 %r12, [%d0], %r1; mov.u32 %r13, %r12;\n", false},
-      {"atom.global.exch.b32 %r12, [%d0], %r1;\n", false},
-      {"atom.global.cas.b32 %r12, [%d0], 0, %r1;\n", false},
-      {"red.global.inc.u32 [%d0], %r1;\n", false},
-      {"red.global.dec.u32 [%d0], 7;\n", false},
-      {"red.global.add.f32 [%d0], 0f3F800000;\n", false},
-      {"red.global.add.noftz.f16x2 [%d0], %r1;\n", false},
-      {"red.global.add.u32 [%d0], %r1; red.global.max.u32 [%d0+4], %r1;\n", false},
-      {"red.global.max.u32 [%d0], %r1; red.global.max.s32 [%d0], %r1;\n", false},
-      {"red.global.add.u32 [%d0], %r1; red.global.add.u64 [%d0], 1;\n", false},
-      {THREAD "st.global.u32 [%d1], %r1; red.global.add.u32 [%d0], %r1;\n", false},
-      /* A launch that traps leaves nothing. */
-      {THREAD
-       "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @%p3 bra bad; bra.uni go;\nbad: trap;\ngo:",
-       true},
-  };
-  for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++)
+  for (unsigned k = 0; k < sizeof WRITES / sizeof *WRITES; k++)
     for (unsigned word = 0; word < 2; word++) {
       hd_buf text = {0};
       hd_arena arena;
@@ -298,18 +297,18 @@ static void loops_whose_tiles_write_one_place_need_the_callers_word(void **state
       hd_buf_printf(&text,
                     ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 box[64];\n"
                     ".func writes() { ret; }\n%s%stiles:\n%s%s\nret;\n}\n",
-                    strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, START, cases[k].work, STEP);
+                    strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, START, WRITES[k].work, STEP);
       hd_arena_init(&arena);
       if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
         fail_msg("line %u: %s\n%s", d.line, d.message, text.data);
       assert_int_equal(hd_plan_parse("order=col,shape=loop:4x3", &p, &d), HD_OK);
       const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
-      const bool accepted = word || cases[k].apart;
+      const bool accepted = word || WRITES[k].apart;
       if (accepted ? st != HD_OK : st != HD_ERR_REFUSED || !strstr(d.message, "--assume no-carry"))
-        fail_msg("%d %s: %s", st, d.message, cases[k].work);
+        fail_msg("%d %s: %s", st, d.message, WRITES[k].work);
       const char *remark = m->funcs[hd_ptx_find_kernel(m, "k")].remark;
-      if (accepted && (remark && strstr(remark, "overwrites")) == cases[k].apart)
-        fail_msg("%s", cases[k].work);
+      if (accepted && (remark && strstr(remark, "overwrites")) == WRITES[k].apart)
+        fail_msg("%s", WRITES[k].work);
       hd_arena_free(&arena);
       hd_buf_free(&text);
     }

@@ -93,7 +93,7 @@ static bool fits_const(const hd_ptx_module *m, uint64_t bytes) {
   uint64_t used = 0;
   for (uint32_t i = 0; i < m->n_vars && used < MOST_CONST; i++) /* functions' own, too */
     if (m->vars[i].space == HD_M_CONST) used += bytes_of(m, &m->vars[i]);
-  return used + bytes + TABLE_ALIGN <= MOST_CONST;
+  return used + bytes + (used ? TABLE_ALIGN : 0) <= MOST_CONST;
 }
 
 /* A small table becomes a variable of the module, before the kernel that reads it. */
