@@ -37,7 +37,9 @@ extern "C" __global__ void mum_match(const node *nodes, const unsigned char *tex
     if (matched > 0) matched--;
     at = nodes[at].link;
     next = -1;
-    while (nodes[at].depth < matched) {
+    // Each node is deeper than the one above. The bound says so: without it the tree might be a ring, on which a
+    // thread waits until another changes it.
+    for (int left = query_length; left > 0 && nodes[at].depth < matched; left--) {
       next = nodes[at].child[query[first + 1 + nodes[at].depth]];
       if (nodes[next].depth > matched) break;
       at = next;
