@@ -25,12 +25,24 @@ Loops that may wait for another CTA's write are refused, however they read it:
   $ FUNCTIONS='.func (.reg .b32 o) look(.reg .b64 w) { ld.volatile.u32 o, [w]; ret; }' bash try.sh 'L: call (%r1), look, (%rd1);' 'setp.eq.u32 %p1, %r1, 0; @%p1 bra L;' | cut -c1-14
   refused: call 
 
+A poll that gives up is one, and so are a lock that others open, work that is given back, and a list:
+
+  $ bash try.sh 'mov.u32 %r2, 0;' 'L: ld.volatile.global.u32 %r1, [%rd1]; setp.ne.u32 %p1, %r1, 0; @%p1 bra M;' 'add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 1000; @%p2 bra L;' 'M:'
+  refused: ld.volatile.global.u32 %r1, [%rd1];: a loop may wait here for what another CTA writes
+  $ bash try.sh 'setp.eq.u32 %p2, %r8, 0; @%p2 bra O;' 'L: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra L;' 'st.global.u32 [%rd1], 0; ret;' \
+  >   'O: mul.wide.s32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; red.global.add.u32 [%rd3], -1;'
+  refused: atom.global.cas.b32 %r1, [%rd1], 0, 1;: a loop may wait here for what another CTA writes
+  $ bash try.sh 'L: atom.global.add.u32 %r1, [%rd1], 1; setp.ge.u32 %p1, %r1, %r8; @%p1 bra M;' 'red.global.add.u32 [%rd1], -1; bra L;' 'M:'
+  refused: atom.global.add.u32 %r1, [%rd1], 1;: a loop may wait here for what another CTA writes
+  $ bash try.sh 'L: ld.global.u64 %rd1, [%rd1]; setp.ne.u64 %p1, %rd1, 0; @%p1 bra L;'
+  refused: ld.global.u64 %rd1, [%rd1];: a loop may wait here for what another CTA writes
+
 Loops that end whatever other CTAs do are not:
 
   $ bash try.sh 'L: ld.acquire.cta.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra L;'
   accepted
   $ bash try.sh 'membar.gl; atom.global.inc.u32 %r1, [%rd1], %r8; setp.ne.u32 %p1, %r1, 7; @%p1 bra M;' \
-  >   'L: ld.volatile.global.u32 %r2, [%rd1+4]; add.u32 %r3, %r3, %r2; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r8; @%p2 bra L;' 'st.global.u32 [%rd1+8], %r3;' 'M:'
+  >   'L: ld.volatile.global.u32 %r2, [%rd1+4]; add.s64 %rd1, %rd1, 4; add.u32 %r3, %r3, %r2; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r8; @%p2 bra L;' 'st.global.u32 [%rd1+8], %r3;' 'M:'
   accepted
   $ bash try.sh 'L: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r3, %r2, 5; atom.global.cas.b32 %r1, [%rd1], %r2, %r3; setp.ne.u32 %p1, %r1, %r2; @%p1 bra L;'
   accepted

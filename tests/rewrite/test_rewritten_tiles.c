@@ -195,7 +195,7 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
              "mov.u32 %r12, 0;\nin: add.s32 %r1, %r1, %r2; add.u32 %r12, %r12, 1; setp.lt.u32 %p3, "
              "%r12, 2; @%p3 bra in; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
        "shape=loop: no loop"},
-      {"mov.u32 %r3, %r8;\ntiles: atom.global.add.u32 %r1, [%d0], 1; setp.ge.u32 %p2, %r1, %r3; @%p2 bra "
+      {"mov.u32 %r3, %r8;\ntiles: atom.global.add.u32 %r1, [%d0+-4], 1; setp.ge.u32 %p2, %r1, %r3; @%p2 bra "
        "done;\n" WORK "bra tiles;\ndone:",
        "a dynamic scheduler: which CTA gets a tile"},
       {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; add.u32 %r3, %r1, 5;\ntiles:\n" WORK

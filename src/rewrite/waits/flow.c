@@ -7,8 +7,6 @@
 
 #include "rewrite/waits/waits.h"
 
-enum { MOST_REGS = 64 };
-
 /* A place that an instruction of the region writes. */
 typedef struct written_place {
   uint32_t inst;
@@ -22,7 +20,6 @@ typedef struct trace {
   uint32_t bad;                   /* the instruction that the exits wait for; HD_NONE */
   bool stores_seen;               /* of global memory */
   uint32_t *doubtful, n_doubtful; /* plain loads that may look at the same place again */
-  uint32_t *changes, n_changes;   /* blocks that change registers that the exits depend on */
   written_place *places;          /* NULL: not listed so far */
   uint32_t n_places;
   uint32_t *calls, n_calls; /* that may write anywhere, and bring anything; listed with the places */
@@ -163,101 +160,6 @@ static void trace_block(trace *t, uint32_t block) {
   }
 }
 
-/* The registers under an operand, worked out in the region, and those that they are worked out from. */
-typedef struct slice {
-  wait_search *w;
-  uint32_t regs[MOST_REGS], n;
-  bool full;
-} slice;
-
-static slice new_slice(wait_search *w) {
-  w->slice++;
-  return (slice){.w = w};
-}
-
-static void add_to_slice(void *ctx, uint32_t reg) {
-  slice *s = ctx;
-  if (s->w->in_slice[reg] == s->w->slice) return;
-  s->w->in_slice[reg] = s->w->slice;
-  if (!wait_written_inside(s->w, reg)) return;
-  if (s->n == MOST_REGS)
-    s->full = true;
-  else
-    s->regs[s->n++] = reg;
-}
-
-/* The registers that those instructions of the region read which write this one. */
-static void add_sources(slice *s, uint32_t reg) {
-  const wait_search *w = s->w;
-  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
-    if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], add_to_slice, s);
-}
-
-static void grow_slice(slice *s) {
-  for (uint32_t k = 0; k < s->n; k++) add_sources(s, s->regs[k]);
-}
-
-/* Remembered for the region: 2 * stamp, and the answer. */
-static bool depends_on_itself(wait_search *w, uint32_t reg) {
-  uint32_t *known = &w->itself[reg];
-  if (*known >> 1 == w->stamp) return *known & 1;
-  slice s = new_slice(w);
-  add_sources(&s, reg);
-  for (uint32_t k = 0; k < s.n && w->in_slice[reg] != w->slice; k++) add_sources(&s, s.regs[k]);
-  *known = 2 * w->stamp + (w->in_slice[reg] == w->slice);
-  return *known & 1;
-}
-
-/* Adds the blocks in which a register changes by its own former value, for sure. */
-static uint32_t add_changes(wait_search *w, uint32_t reg, uint32_t *through, uint32_t n, uint32_t cap) {
-  if (!wait_written_inside(w, reg) || !depends_on_itself(w, reg)) return n;
-  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
-    uint32_t at = w->writers.insts[i], block = w->g.insts[at].block;
-    if (!wait_inside(w, at) || wait_copied(w, at) != HD_NONE || hd_inst_stmt(&w->g, at)->guard) continue;
-    bool there = false;
-    for (uint32_t k = 0; k < n && !there; k++) there = through[k] == block;
-    if (!there && n < cap) through[n++] = block;
-  }
-  return n;
-}
-
-/* A load looks at another place in every round: its address is made of registers that each round changes. */
-static bool looks_elsewhere(wait_search *w, uint32_t inst) {
-  slice s = new_slice(w);
-  uint32_t through[MOST_REGS], n = 0;
-  const hd_ptx_access *a = wait_access(w, inst);
-  for (unsigned k = 0; k < a->n; k++) {
-    if (!(a->touches[k].space & HD_IN_ANY_GLOBAL) || !(a->touches[k].kinds & HD_ACC_READ) ||
-        a->touches[k].operand >= hd_inst_stmt(&w->g, inst)->n_opnds)
-      continue;
-    const hd_ptx_opnd *o = &wait_operands(w, inst)[a->touches[k].operand];
-    if (o->kind == HD_O_BRACKET)
-      hd_inst_reads(&w->g, inst, add_to_slice, &s);
-    else if (o->sym && w->m->syms[o->sym].kind == HD_SYM_REG)
-      add_to_slice(&s, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
-  }
-  grow_slice(&s);
-  w->steps += s.n;
-  for (uint32_t r = 0; r < s.n && !s.full; r++) n = add_changes(w, s.regs[r], through, n, MOST_REGS);
-  return n && wait_every_round(w, w->g.insts[inst].block, through, n);
-}
-
-/* Every round through the load changes, by its own former value, some register that the exits depend on: a
- * merge of two lists moves on in one of them. */
-static bool moves_on(trace *t, uint32_t inst) {
-  wait_search *w = t->w;
-  if (!t->changes) {
-    t->changes = HD_NEW_N(w->arena, w->n_blocks + 1u, uint32_t);
-    for (uint32_t r = 0; r < w->g.n_regs; r++) {
-      w->steps++;
-      if (w->seen_reg[r] != w->stamp) continue;
-      w->steps += MOST_REGS;
-      t->n_changes = add_changes(w, r, t->changes, t->n_changes, w->n_blocks);
-    }
-  }
-  return t->n_changes && wait_every_round(w, w->g.insts[inst].block, t->changes, t->n_changes);
-}
-
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
 /* List the places that the region writes, and its calls that are not inlined. */
@@ -377,18 +279,24 @@ static void trace_param(trace *t, hd_sym var) {
 
 /* ---- Instructions ------------------------------------------------------------------------------ */
 
+/* A load that is made to see what others write finds something new when it looks at a place again. Where it
+ * never does, it is a search, which a counter ends. */
 static bool is_foreign(trace *t, uint32_t inst) {
   wait_search *w = t->w;
   switch ((wait_source)w->source[inst]) {
-  case WAIT_STRONG: return true;
-  case WAIT_CTA: return w->fence;
+  case WAIT_OWN: return false;
+  case WAIT_CTA:
+    if (!w->fence) return false;
+    break;
   case WAIT_WEAK:
-    if (w->fence) return true;
-    if (!looks_elsewhere(w, inst)) t->doubtful[t->n_doubtful++] = inst;
+    if (w->fence) break;
+    if (wait_looks_elsewhere(w, inst)) return false;
+    if (!wait_is_plain_load(w, inst)) return true;
+    t->doubtful[t->n_doubtful++] = inst;
     return false;
-  case WAIT_OWN: break;
+  case WAIT_STRONG: break;
   }
-  return false;
+  return !wait_looks_elsewhere(w, inst) || !wait_counts(w);
 }
 
 static void look_at(trace *t, uint32_t inst) {
@@ -424,6 +332,7 @@ static void trace_exit(trace *t, uint32_t block) {
   uint32_t reg, bound;
   bool leaves;
   trace_block(t, block);
+  if (wait_counts_to_plain_bound(w, block)) return;
   uint32_t atom = wait_exit(w, block, &reg, &leaves) ? wait_fetch(w, reg, leaves, &bound) : HD_NONE;
   if (atom == HD_NONE) {
     hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
@@ -435,7 +344,7 @@ static void trace_exit(trace *t, uint32_t block) {
   if (bound != HD_NONE) trace_reg(t, bound);
 }
 
-uint32_t wait_find(wait_search *w) {
+uint32_t wait_find(wait_search *w, bool *doubtful) {
   size_t n = w->n_blocks;
   uint32_t *space = HD_NEW_N(w->arena, 4 * (n + 1), uint32_t);
   trace t = {.w = w,
@@ -451,7 +360,7 @@ uint32_t wait_find(wait_search *w) {
   for (uint32_t i = 0; i < w->n_blocks; i++)
     if (leaves_region(w, w->blocks[i])) trace_exit(&t, w->blocks[i]);
   while (t.n_work && w->steps < WAIT_WALK) look_at(&t, t.work[--t.n_work]);
-  for (uint32_t i = 0; i < t.n_doubtful && t.bad == HD_NONE; i++)
-    if (!moves_on(&t, t.doubtful[i])) blame(&t, t.doubtful[i]);
+  *doubtful = t.bad == HD_NONE && t.n_doubtful;
+  for (uint32_t i = 0; i < t.n_doubtful && *doubtful; i++) blame(&t, t.doubtful[i]);
   return t.bad;
 }

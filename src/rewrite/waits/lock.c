@@ -1,5 +1,7 @@
 /* Locks: a thread that took one gives it back on every path, so that a waiting thread waits for one that goes
- * on by itself. That tells a lock from a flag, which the kernel does not write on every path. */
+ * on by itself. That tells a lock from a flag, which the kernel does not write on every path. A lock is a
+ * word that an atomic finds free, or a pair of numbers, of tickets that an atomic hands out and of the one
+ * whose turn it is. */
 #include <string.h>
 
 #include "rewrite/waits/waits.h"
@@ -20,16 +22,17 @@ static bool taken_value(const wait_search *w, uint32_t atom, int64_t free, int64
 }
 
 /* A write of `free`, or of a number that is not known. */
-static bool may_free(const wait_search *w, uint32_t inst, int64_t free) {
+static bool may_free(wait_search *w, uint32_t inst, uint32_t atom, int64_t free) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = wait_operands(w, inst);
+  unsigned by = f->op == HD_OP_ST                                      ? 1
+                : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_EXCH) ? 2
+                : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS)  ? 3
+                                                                       : 0;
   int64_t value;
-  if (f->op == HD_OP_ST && s->n_opnds == 2) return !wait_constant(w, inst, &o[1], &value) || value == free;
-  if (f->op != HD_OP_ATOM) return true;
-  if (hd_ptx_form_has(f, HD_M_EXCH)) return !wait_constant(w, inst, &o[2], &value) || value == free;
-  if (!hd_ptx_form_has(f, HD_M_CAS) || s->n_opnds < 4) return true;
-  return !wait_constant(w, inst, &o[3], &value) || value == free;
+  if (!by || by >= s->n_opnds || wait_access(w, inst)->bytes != wait_access(w, atom)->bytes) return true;
+  return !wait_constant(w, inst, &o[by], &value) || value == free;
 }
 
 /* An unguarded write of `free`, by a store, an exchange, or a swap that finds the lock taken. */
@@ -50,12 +53,41 @@ typedef struct held {
   wait_search *w;
   uint32_t atom;
   int64_t free, taken;
+  uint32_t look, exit; /* of a ticket: the load that waits for its turn, and its exit's block; else HD_NONE */
   uint32_t leaves[MOST_LEAVES], n_leaves; /* registers that the address is made of */
   uint8_t *seen;                          /* per block: entered from its beginning */
   uint8_t *given;                         /* per instruction: gives the lock back that is held */
+  uint8_t *free_handed; /* per instruction: may run in a thread that does not hold the lock */
   uint32_t *stack, top;
   bool moved; /* the address changed on the way */
 } held;
+
+static bool adds_one(const wait_search *w, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  const hd_ptx_form *f = &w->m->forms[s->form];
+  unsigned by = f->op == HD_OP_RED ? 1 : 2;
+  int64_t one;
+  if (s->guard || (f->op != HD_OP_ATOM && f->op != HD_OP_RED && f->op != HD_OP_ADD)) return false;
+  if (f->op != HD_OP_ADD && !hd_ptx_form_has(f, HD_M_ADD)) return false;
+  return s->n_opnds > by && wait_constant(w, inst, &wait_operands(w, inst)[by], &one) && one == 1;
+}
+
+/* An unguarded write of the number after the ticket, or an addition of one. */
+static bool passes_on(const wait_search *w, uint32_t inst, uint32_t atom) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  if (f->op != HD_OP_ST) return f->op != HD_OP_ADD && adds_one(w, inst);
+  uint32_t next = hd_inst_stmt(&w->g, inst)->n_opnds == 2 ? wait_operand(w, inst, 1) : HD_NONE;
+  uint32_t sum = next == HD_NONE || hd_inst_stmt(&w->g, inst)->guard ? HD_NONE : wait_only_writer(w, next);
+  return sum != HD_NONE && adds_one(w, sum) && hd_inst_form(&w->g, sum)->op == HD_OP_ADD &&
+         wait_operand(w, sum, 1) == wait_operand(w, atom, 0);
+}
+
+static bool is_release(held *h, uint32_t inst) {
+  wait_search *w = h->w;
+  bool writes = h->look == HD_NONE ? gives_back(w, inst, h->free, h->taken) : passes_on(w, inst, h->atom);
+  return writes && wait_same_address(w, h->look == HD_NONE ? h->atom : h->look, inst, h->leaves, &h->n_leaves,
+                                     MOST_LEAVES);
+}
 
 static void check_leaf(void *ctx, uint32_t reg) {
   held *h = ctx;
@@ -98,15 +130,14 @@ static bool follow(held *h, uint32_t inst, uint32_t block) {
   for (; inst < b->first + b->n_insts; inst++) {
     w->steps++;
     if (inst == h->atom) return false;
-    if (gives_back(w, inst, h->free, h->taken) &&
-        wait_same_address(w, h->atom, inst, h->leaves, &h->n_leaves, MOST_LEAVES)) {
+    if (is_release(h, inst)) {
       h->given[inst] = 1;
       return true;
     }
     if (hd_inst_form(&w->g, inst)->op == HD_OP_TRAP && !hd_inst_stmt(&w->g, inst)->guard) return true;
     hd_inst_writes(&w->g, inst, check_leaf, h);
   }
-  uint32_t way = known_way(h, block);
+  uint32_t way = h->look == HD_NONE ? known_way(h, block) : HD_NONE;
   for (uint32_t k = 0; k < b->n_succ; k++) {
     uint32_t to = w->g.edges[b->first_succ + k];
     if (way != HD_NONE && to != way) continue;
@@ -129,22 +160,89 @@ static bool walk(held *h) {
   return back && !h->moved;
 }
 
-bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
-  held h = {.w = w, .atom = atom, .free = free};
-  if (!taken_value(w, atom, free, &h.taken)) return false;
-  if (!wait_same_address(w, atom, atom, h.leaves, &h.n_leaves, MOST_LEAVES)) return false;
-  h.n_leaves = 0; /* of its own address: those that a release shares with it follow */
-  h.seen = HD_NEW_N(w->arena, w->g.n_blocks, uint8_t);
-  h.given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
-  h.stack = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
+/* From the block's instruction `inst` on without the lock, as far as the next instruction that ends the way.
+ */
+static void mark_free_handed(held *h, uint32_t inst, uint32_t block) {
+  const wait_search *w = h->w;
+  const hd_block *b = &w->g.blocks[block];
+  uint32_t way = HD_NONE;
+  for (; inst < b->first + b->n_insts; inst++) {
+    h->w->steps++;
+    h->free_handed[inst] = 1;
+    if (inst == h->atom && h->look == HD_NONE) way = known_way(h, block);
+  }
+  for (uint32_t k = 0; k < b->n_succ; k++) {
+    uint32_t to = w->g.edges[b->first_succ + k];
+    bool holds = h->look == HD_NONE ? to == way : block == h->exit && w->in[to] != w->stamp;
+    if (!holds) go(h, to);
+  }
+}
+
+/* The instructions that threads run without the lock: from the beginning, and behind each release. The way
+ * that the branch behind the atomic takes with the lock is left out. */
+static void find_free_handed(held *h) {
+  const wait_search *w = h->w;
+  memset(h->seen, 0, w->g.n_blocks);
+  h->top = 0;
+  go(h, 0);
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (h->given[i]) mark_free_handed(h, i + 1, w->g.insts[i].block);
+  while (h->top) {
+    uint32_t next = h->stack[--h->top];
+    mark_free_handed(h, w->g.blocks[next].first, next);
+  }
+}
+
+/* A thread that does not hold the lock may write the place here. Results of ordinary stores, and what holders
+ * write through another pointer, are no locks. */
+static bool meddles(held *h, const wait_place *place, uint32_t inst) {
+  wait_search *w = h->w;
+  int64_t value;
+  wait_meeting m = wait_may_write(w, place, inst);
+  if (m != WAIT_OTHER_POINTER) return m == WAIT_MEETS;
+  if (!h->free_handed[inst]) return false;
+  return !wait_is_plain_store(w, inst) ||
+         (h->look == HD_NONE && wait_constant(w, inst, &wait_operands(w, inst)[1], &value));
+}
+
+/* Every thread that took it gives it back, and no other does. */
+static bool is_given_back(held *h) {
+  wait_search *w = h->w;
+  h->seen = HD_NEW_N(w->arena, w->g.n_blocks, uint8_t);
+  h->given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  h->free_handed = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  h->stack = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
   /* Twice: the first walk finds the registers that releases depend on, the second checks that they do not
    * change. */
-  if (!walk(&h) || !walk(&h)) return false;
-  /* A thread that opens it without having taken it would make it a flag. */
-  for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    uint32_t others[MOST_LEAVES], n = 0;
-    if (h.given[i] || i == atom || !(wait_access(w, i)->kinds & HD_ACC_WRITE)) continue;
-    if (may_free(w, i, free) && wait_same_address(w, atom, i, others, &n, MOST_LEAVES)) return false;
-  }
+  if (!walk(h) || !walk(h)) return false;
+  find_free_handed(h);
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (h->given[i] && h->free_handed[i]) return false;
   return true;
+}
+
+bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
+  held h = {.w = w, .atom = atom, .free = free, .look = HD_NONE, .exit = HD_NONE};
+  if (!w->whole || !taken_value(w, atom, free, &h.taken)) return false;
+  if (!wait_same_address(w, atom, atom, h.leaves, &h.n_leaves, MOST_LEAVES)) return false;
+  h.n_leaves = 0; /* of its own address: those that a release shares with it follow */
+  if (!is_given_back(&h)) return false;
+  /* A thread that opens it without having taken it would make it a flag. */
+  wait_place place = wait_place_of(w, atom);
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (i != atom && !h.given[i] && may_free(w, i, atom, free) && meddles(&h, &place, i)) return false;
+  return true;
+}
+
+bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit) {
+  held h = {.w = w, .atom = atom, .look = look, .exit = exit};
+  if (!w->whole || hd_inst_form(&w->g, atom)->op != HD_OP_ATOM || !adds_one(w, atom) || wait_inside(w, atom))
+    return false;
+  if (wait_access(w, look)->bytes != wait_access(w, atom)->bytes || !is_given_back(&h)) return false;
+  wait_place turn = wait_place_of(w, look), next = wait_place_of(w, atom);
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    if (i != atom && !h.given[i] && meddles(&h, &turn, i)) return false;
+    if (i != atom && meddles(&h, &next, i)) return false;
+  }
+  return wait_may_write(w, &turn, atom) == WAIT_APART;
 }

@@ -1,7 +1,7 @@
 /* Cycles that the thread itself ends, whatever other CTAs do. */
 #include "rewrite/waits/waits.h"
 
-enum { MOST_REGS = 16, MOST_DEPTH = 8, MOST_BOUND_DEPTH = 4 };
+enum { MOST_REGS = 16, MOST_DEPTH = 8 };
 
 /* ---- Rounds ------------------------------------------------------------------------------------ */
 
@@ -43,7 +43,7 @@ static wait_compare inverse(wait_compare c) {
   };
   return table[c];
 }
-static wait_compare mirrored(wait_compare c) {
+wait_compare wait_mirrored(wait_compare c) {
   static const wait_compare table[] = {
       [CMP_EQ] = CMP_EQ, [CMP_NE] = CMP_NE, [CMP_LT] = CMP_GT,
       [CMP_GT] = CMP_LT, [CMP_GE] = CMP_LE, [CMP_LE] = CMP_GE,
@@ -116,123 +116,6 @@ uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool ins
     }
   }
   return HD_NONE;
-}
-
-/* ---- Counters ---------------------------------------------------------------------------------- */
-
-/* Registers that hold one counter, copies included; every way they change goes in one direction. */
-typedef struct counter {
-  uint32_t regs[MOST_REGS], n;
-  uint32_t steps[MOST_REGS], n_steps; /* blocks in which it moves for sure */
-  bool up, down, halves, one;         /* directions; it is shifted right; every step is by 1 */
-} counter;
-
-static bool add_register(counter *c, uint32_t reg) {
-  for (uint32_t i = 0; i < c->n; i++)
-    if (c->regs[i] == reg) return true;
-  if (c->n == MOST_REGS) return false;
-  c->regs[c->n++] = reg;
-  return true;
-}
-
-/* add or sub of a number that is never 0, or a shift to the right by one: the register that moves. */
-static uint32_t step_of(const wait_search *w, uint32_t inst, counter *c) {
-  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
-  const hd_ptx_form *f = &w->m->forms[s->form];
-  const hd_ptx_opnd *o = wait_operands(w, inst);
-  if (s->n_opnds != 3 || f->n_mods != 1 || hd_ptx_type_of(f->mods[0]).format != HD_FMT_NONE) return HD_NONE;
-  unsigned by = 2;
-  if (f->op == HD_OP_ADD && wait_register(w, inst, &o[1]) != HD_NONE && wait_positive(w, inst, &o[1]) &&
-      !wait_positive(w, inst, &o[2]))
-    by = 1;
-  int64_t value = 0;
-  bool number = wait_constant(w, inst, &o[by], &value);
-  if (f->op == HD_OP_SHR) {
-    if (!number || value < 1 || value > 63) return HD_NONE;
-    c->halves = true;
-  } else if (f->op == HD_OP_ADD || f->op == HD_OP_SUB) {
-    bool positive = wait_positive(w, inst, &o[by]), negative = number && value < 0 && value >= INT32_MIN;
-    if (!positive && !negative) return HD_NONE;
-    bool up = positive == (f->op == HD_OP_ADD);
-    c->up |= up;
-    c->down |= !up;
-    c->one &= number && (value == 1 || value == -1);
-  } else {
-    return HD_NONE;
-  }
-  return wait_register(w, inst, &o[3 - by]);
-}
-
-/* Fills in the counter that `reg` belongs to; false: it is none, or may stand still in a round. */
-static bool find_counter(wait_search *w, uint32_t reg, uint32_t block, counter *c) {
-  *c = (counter){.one = true};
-  add_register(c, reg);
-  for (uint32_t k = 0; k < c->n; k++)
-    for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
-      uint32_t inst = w->writers.insts[i];
-      if (!wait_inside(w, inst)) continue;
-      uint32_t from = wait_copied(w, inst);
-      if (from == HD_NONE) {
-        from = step_of(w, inst, c);
-        if (from == HD_NONE || c->n_steps == MOST_REGS) return false;
-        if (!hd_inst_stmt(&w->g, inst)->guard) c->steps[c->n_steps++] = w->g.insts[inst].block;
-      }
-      if (!add_register(c, from)) return false;
-    }
-  if (!c->n_steps || c->up + c->down + c->halves != 1) return false;
-  return wait_every_round(w, block, c->steps, c->n_steps);
-}
-
-typedef struct bound_search {
-  const wait_search *w;
-  unsigned depth;
-  bool ok;
-} bound_search;
-
-static bool register_is_bound(const wait_search *w, uint32_t reg, unsigned depth);
-
-static void check_bound(void *ctx, uint32_t reg) {
-  bound_search *x = ctx;
-  x->ok = x->ok && register_is_bound(x->w, reg, x->depth + 1);
-}
-
-/* Every write of the register in the region reads memory, or computes the value from such registers and from
- * those that the region leaves alone. A register that depends on itself runs out of depth. */
-static bool register_is_bound(const wait_search *w, uint32_t reg, unsigned depth) {
-  if (depth == MOST_BOUND_DEPTH) return false;
-  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
-    uint32_t at = w->writers.insts[i];
-    if (!wait_inside(w, at) || wait_access((wait_search *)w, at)->kinds & HD_ACC_READ) continue;
-    if (!(hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)) return false;
-    bound_search x = {w, depth, true};
-    hd_inst_reads(&w->g, at, check_bound, &x);
-    if (!x.ok) return false;
-  }
-  return true;
-}
-
-/* The operand is no counter itself: no register that it is computed from depends on itself. */
-static bool is_bound(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
-  uint32_t reg = wait_register(w, inst, o);
-  return wait_invariant(w, inst, o) || (reg != HD_NONE && register_is_bound(w, reg, 0));
-}
-
-static bool counts_out(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
-                       wait_compare leaves, uint32_t block) {
-  counter c;
-  int64_t bound;
-  uint32_t reg = wait_register(w, setp, a);
-  if (reg == HD_NONE || !wait_written_inside(w, reg) || !is_bound(w, setp, b)) return false;
-  if (!find_counter(w, reg, block, &c)) return false;
-  bool less = leaves == CMP_LT || leaves == CMP_LE, more = leaves == CMP_GT || leaves == CMP_GE;
-  if (c.halves) {
-    bool is_unsigned = hd_ptx_type_of(hd_inst_form(&w->g, setp)->mods[1]).number != HD_NUM_SIGNED;
-    if (!wait_constant(w, setp, b, &bound)) return false;
-    return (leaves == CMP_LT && bound > 0) || (leaves == CMP_LE && bound >= 0) ||
-           (leaves == CMP_EQ && !bound && is_unsigned);
-  }
-  if (leaves == CMP_EQ) return c.one && wait_invariant(w, setp, b);
-  return c.up ? more : less;
 }
 
 /* ---- Updates ----------------------------------------------------------------------------------- */
@@ -320,18 +203,26 @@ static bool updates(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const h
 
 /* ---- Fetching work ----------------------------------------------------------------------------- */
 
-/* An atomic addition of a number that is never 0, to one address: its result moves by itself. */
-static bool is_growing(wait_search *w, uint32_t inst, bool *up) {
+/* Adds a number that is never 0 in this direction. */
+static bool adds(const wait_search *w, uint32_t inst, bool up) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
-  if (f->op != HD_OP_ATOM || !hd_ptx_form_has(f, HD_M_ADD) || s->n_opnds < 3) return false;
+  uint32_t by = f->op == HD_OP_ATOM ? 2 : 1;
+  int64_t value;
+  if ((f->op != HD_OP_ATOM && f->op != HD_OP_RED) || !hd_ptx_form_has(f, HD_M_ADD) || s->n_opnds <= by)
+    return false;
   for (unsigned k = 0; k < f->n_mods; k++)
     if (hd_ptx_type_of(f->mods[k]).format != HD_FMT_NONE) return false;
-  const hd_ptx_opnd *o = wait_operands(w, inst);
-  int64_t value = 0;
-  *up = wait_positive(w, inst, &o[2]);
-  bool down = wait_constant(w, inst, &o[2], &value) && value < 0 && value >= INT32_MIN;
-  return (*up || down) && wait_invariant(w, inst, &o[1]);
+  const hd_ptx_opnd *o = &wait_operands(w, inst)[by];
+  return up ? wait_positive(w, inst, o)
+            : wait_constant(w, inst, o, &value) && value < 0 && value >= INT32_MIN;
+}
+
+/* An atomic addition of a number that is never 0, to one address: its result moves by itself. */
+static bool is_growing(wait_search *w, uint32_t inst, bool *up) {
+  if (hd_inst_form(&w->g, inst)->op != HD_OP_ATOM) return false;
+  *up = adds(w, inst, true);
+  return (*up || adds(w, inst, false)) && wait_invariant(w, inst, &wait_operands(w, inst)[1]);
 }
 
 /* Two plain places of shared memory that cannot be the same. */
@@ -404,6 +295,19 @@ static uint32_t fetched(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, uns
   return reg == HD_NONE || depth == MOST_DEPTH ? HD_NONE : fetched_register(w, reg, depth, up);
 }
 
+/* No thread of the kernel writes the place in another way: what an atomic added stays there. */
+static bool only_grows(wait_search *w, uint32_t atom, bool up) {
+  wait_place place = wait_place_of(w, atom);
+  if (!w->whole) return false;
+  w->steps += w->g.n_insts;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    wait_meeting m = i == atom ? WAIT_APART : wait_may_write(w, &place, i);
+    if (m == WAIT_APART || adds(w, i, up) || (m == WAIT_OTHER_POINTER && wait_is_plain_store(w, i))) continue;
+    return false;
+  }
+  return true;
+}
+
 uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound) {
   uint32_t setp = wait_decides(w, reg, &leaves, true);
   if (setp == HD_NONE) return HD_NONE;
@@ -412,12 +316,13 @@ uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound) 
   const hd_ptx_opnd *o = wait_operands(w, setp);
   for (unsigned side = 1; side <= 2; side++) {
     bool up = false;
-    wait_compare now = side == 1 ? c : mirrored(c);
-    if (!is_bound(w, setp, &o[3 - side])) continue;
+    wait_compare now = side == 1 ? c : wait_mirrored(c);
+    if (!wait_is_bound(w, setp, &o[3 - side], false)) continue;
     uint32_t atom = fetched(w, setp, &o[side], 0, &up);
     if (atom == HD_NONE) continue;
     *bound = wait_register(w, setp, &o[3 - side]);
-    if (up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) return atom;
+    if ((up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) && only_grows(w, atom, up))
+      return atom;
   }
   return HD_NONE;
 }
@@ -425,48 +330,61 @@ uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound) 
 /* ---- Exits ------------------------------------------------------------------------------------- */
 
 static bool takes_lock(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
-                       wait_compare leaves) {
+                       wait_compare leaves, uint32_t block) {
   int64_t found;
-  uint32_t reg = wait_register(w, setp, a);
-  if (leaves != CMP_EQ || reg == HD_NONE || !wait_constant(w, setp, b, &found)) return false;
-  uint32_t atom = wait_only_writer(w, reg);
-  return atom != HD_NONE && wait_inside(w, atom) && wait_is_lock(w, atom, found);
+  uint32_t reg = wait_register(w, setp, a), ticket = wait_register(w, setp, b);
+  if (leaves != CMP_EQ || reg == HD_NONE) return false;
+  uint32_t look = wait_only_writer(w, reg);
+  if (look == HD_NONE || !wait_inside(w, look)) return false;
+  if (wait_constant(w, setp, b, &found)) return wait_is_lock(w, look, found);
+  uint32_t atom = ticket == HD_NONE ? HD_NONE : wait_only_writer(w, ticket);
+  return atom != HD_NONE && w->source[look] == WAIT_STRONG && hd_inst_form(&w->g, look)->op == HD_OP_LD &&
+         wait_is_ticket(w, look, atom, block);
 }
 
-static bool ends_itself(wait_search *w, uint32_t reg, bool leaves, uint32_t block, unsigned depth) {
-  uint32_t at = wait_decides(w, reg, &leaves, true);
-  if (at == HD_NONE || depth == MOST_DEPTH) return false;
-  /* A value from before this round tells the exit nothing new. */
+/* A value from before this round tells the exit nothing new. */
+static uint32_t decides_now(const wait_search *w, uint32_t reg, bool *leaves, uint32_t block) {
+  uint32_t at = wait_decides(w, reg, leaves, true);
+  if (at == HD_NONE) return HD_NONE;
   uint32_t home = w->g.insts[at].block;
-  if (!wait_every_round(w, block, &home, 1)) return false;
+  return wait_every_round((wait_search *)w, block, &home, 1) ? at : HD_NONE;
+}
+
+static void take_apart(const wait_search *w, uint32_t reg, bool leaves, uint32_t block, unsigned depth,
+                       wait_part *parts, uint32_t *n) {
+  uint32_t at = decides_now(w, reg, &leaves, block);
+  if (at == HD_NONE || depth == MOST_DEPTH) return;
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
-  const hd_ptx_opnd *o = wait_operands(w, at);
   if ((f->op == HD_OP_AND || f->op == HD_OP_OR) && hd_ptx_form_has(f, HD_M_PRED) &&
       leaves == (f->op == HD_OP_OR)) {
     for (unsigned k = 1; k <= 2; k++) {
-      uint32_t part = wait_register(w, at, &o[k]);
-      if (part != HD_NONE && ends_itself(w, part, leaves, block, depth + 1)) return true;
+      uint32_t part = wait_register(w, at, &wait_operands(w, at)[k]);
+      if (part != HD_NONE) take_apart(w, part, leaves, block, depth + 1, parts, n);
     }
-    return false;
+    return;
   }
   wait_compare c = wait_comparison(w, at, leaves);
-  if (c == CMP_NONE) return false;
-  for (unsigned side = 1; side <= 2; side++) {
-    wait_compare now = side == 1 ? c : mirrored(c);
-    if (counts_out(w, at, &o[side], &o[3 - side], now, block) ||
-        updates(w, at, &o[side], &o[3 - side], now) || takes_lock(w, at, &o[side], &o[3 - side], now))
-      return true;
-  }
-  return false;
+  if (c != CMP_NONE && *n < WAIT_MOST_PARTS) parts[(*n)++] = (wait_part){at, c};
+}
+
+uint32_t wait_exit_parts(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
+  uint32_t reg, n = 0;
+  bool leaves;
+  if (wait_exit(w, block, &reg, &leaves)) take_apart(w, reg, leaves, block, 0, parts, &n);
+  return n;
 }
 
 bool wait_ends_itself(wait_search *w, uint32_t block) {
-  uint32_t reg, bound;
-  bool leaves;
-  if (!wait_exit(w, block, &reg, &leaves)) return false;
-  if (ends_itself(w, reg, leaves, block, 0)) return true;
-  uint32_t atom = wait_fetch(w, reg, leaves, &bound);
-  if (atom == HD_NONE || hd_inst_stmt(&w->g, atom)->guard) return false;
-  uint32_t home = w->g.insts[atom].block;
-  return wait_every_round(w, block, &home, 1);
+  wait_part parts[WAIT_MOST_PARTS];
+  uint32_t n = wait_exit_parts(w, block, parts);
+  for (uint32_t i = 0; i < n; i++) {
+    const hd_ptx_opnd *o = wait_operands(w, parts[i].setp);
+    for (unsigned side = 1; side <= 2; side++) {
+      wait_compare now = side == 1 ? parts[i].leaves : wait_mirrored(parts[i].leaves);
+      if (updates(w, parts[i].setp, &o[side], &o[3 - side], now) ||
+          takes_lock(w, parts[i].setp, &o[side], &o[3 - side], now, block))
+        return true;
+    }
+  }
+  return false;
 }

@@ -1,5 +1,5 @@
 /* A quick test, which spares most kernels the graph: no foreign value decides about any branch of their
- * loops.
+ * loops, and no load in them is made to see what others write.
  *
  * It reads the text alone. Every cycle of a function lies between the target of a backward branch and the
  * branch. In there, registers are followed from the conditions of all branches to every instruction that
@@ -14,6 +14,7 @@ typedef enum quick_kind {
   QUICK_NOT_LOOKED_AT = 0,
   QUICK_PLAIN,
   QUICK_SOURCE, /* reads memory that may be global, or calls */
+  QUICK_LOOK,   /* the same, by a load that is made to see what others write */
   QUICK_MEMORY, /* reads other memory, which may hold a foreign value */
   QUICK_BRANCH, /* may go elsewhere, or end */
 } quick_kind;
@@ -47,7 +48,9 @@ static quick_kind kind_of(quick *q, uint32_t form) {
   } else {
     hd_ptx_access a = hd_ptx_access_of(f);
     if (hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_READ || a.unknown)
-      kind = QUICK_SOURCE;
+      kind = f->op == HD_OP_LD && (a.order > HD_ORDERED_WEAK || (a.cache && a.cache != HD_M_CA))
+                 ? QUICK_LOOK
+                 : QUICK_SOURCE;
     else if (a.kinds & HD_ACC_READ && !hd_ptx_access_in(&a, HD_IN_CONST))
       kind = QUICK_MEMORY;
   }
@@ -97,10 +100,10 @@ static void find_stretches(quick *q) {
   }
 }
 
-static bool has_source(quick *q) {
+static bool has_kind(quick *q, quick_kind kind) {
   for (uint32_t s = 0; s < q->n_stretches; s++)
     for (uint32_t i = q->stretches[s].first; i <= q->stretches[s].last; i++)
-      if (q->f->stmts[i].kind == HD_S_INST && kind_of(q, q->f->stmts[i].form) == QUICK_SOURCE) return true;
+      if (q->f->stmts[i].kind == HD_S_INST && kind_of(q, q->f->stmts[i].form) == kind) return true;
   return false;
 }
 
@@ -181,7 +184,7 @@ static bool memory_decides(quick *q) {
     for (uint32_t w = q->head[q->work[--q->n_work]]; w; w = q->next[w - 1]) {
       const hd_ptx_stmt *st = &q->f->stmts[q->writer[w - 1]];
       quick_kind kind = kind_of(q, st->form);
-      if (kind == QUICK_SOURCE || kind == QUICK_MEMORY) return true;
+      if (kind == QUICK_SOURCE || kind == QUICK_LOOK || kind == QUICK_MEMORY) return true;
       want_operands(q, st);
     }
   return false;
@@ -192,5 +195,5 @@ bool wait_may_be(const hd_ptx_module *m, uint32_t func, hd_arena *arena) {
   find_stretches(&q);
   if (!q.n_stretches) return false;
   q.kinds = HD_NEW_N(arena, m->n_forms + 1u, uint8_t);
-  return has_source(&q) && memory_decides(&q);
+  return has_kind(&q, QUICK_LOOK) || (has_kind(&q, QUICK_SOURCE) && memory_decides(&q));
 }

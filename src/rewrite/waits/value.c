@@ -32,25 +32,30 @@ bool wait_written_inside(const wait_search *w, uint32_t reg) {
   return false;
 }
 
-/* A widening of an unsigned or signed number keeps it; so does mov between types of one size. */
+void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]) {
+  unsigned n = 0;
+  type[0] = type[1] = (hd_ptx_type){0};
+  for (unsigned k = 0; k < f->n_mods && n < 2; k++) {
+    hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
+    if (t.number != HD_NUM_NONE) type[n++] = t;
+  }
+}
+
+/* A widening of an unsigned or signed number keeps it, unless cvt reads a part of a wider register; so does
+ * mov between types of one size. */
 uint32_t wait_copied(const wait_search *w, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
+  const hd_ptx_opnd *o = wait_operands(w, inst);
   if (s->n_opnds != 2) return HD_NONE;
   bool copies = f->op == HD_OP_MOV || f->op == HD_OP_CVTA;
   if (f->op == HD_OP_CVT) {
-    hd_ptx_type to = {0}, from = {0};
-    for (unsigned k = 0; k < f->n_mods; k++) {
-      hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
-      if (t.number == HD_NUM_NONE) continue;
-      if (to.number == HD_NUM_NONE)
-        to = t;
-      else
-        from = t;
-    }
-    copies = to.format == HD_FMT_NONE && from.format == HD_FMT_NONE && from.bits && to.bits >= from.bits;
+    hd_ptx_type type[2];
+    wait_types_of(f, type);
+    copies = type[0].format == HD_FMT_NONE && type[1].format == HD_FMT_NONE && type[1].bits &&
+             type[0].bits >= type[1].bits && o[1].kind == HD_O_REG &&
+             hd_ptx_type_of(w->m->syms[o[1].sym].type).bits == type[1].bits;
   }
-  const hd_ptx_opnd *o = wait_operands(w, inst);
   return copies && o[0].kind == HD_O_REG && !o[0].part ? wait_register(w, inst, &o[1]) : HD_NONE;
 }
 

@@ -8,15 +8,20 @@
  * Say that a thread stays for ever in a set of blocks S, which is then strongly connected. For every such S
  * one of these is to be shown:
  *
- *   - S has an exit that is taken at some time whatever others do (progress.c): a counter runs out, a
- *     compare-and-swap finds the value that it found the last time, a lock is given back by its holder, the
- *     numbers that atomics hand out pass a bound;
- *   - no branch that leads out of S, or decides whether one is reached, depends on foreign values.
+ *   - S has an exit that is taken at some time whatever others do (progress.c): a compare-and-swap finds the
+ *     value that it found the last time, a lock is given back by its holder;
+ *   - no branch that leads out of S, or decides whether one is reached, depends on foreign values (flow.c).
+ *     Plain loads are let pass if S has a block that cannot be run for ever (moves.c): a counter comes nearer
+ *     to its bound there, a merge or a binary search to its end.
+ *
+ * A counter is no way out beside a foreign value: where it ends a poll, it is a time-out, and what the kernel
+ * does then depends on the order.
  *
  * From the outside in: of a region, a maximal strongly connected part, blocks with exits of the first kind
- * are taken away, because an S with one of them is done. If there are none, the values that decide about its
- * exits are followed backwards (flow.c); an S with a block that has an exit is done if nothing foreign is
- * met, and those blocks are taken away. The rest falls into smaller regions. */
+ * are taken away, because an S with one of them is done. If there are none, or a counter as well, the values
+ * that decide about its exits are followed backwards; an S with a block that has an exit is done if nothing
+ * foreign is met, and those blocks are taken away; or, where plain loads are met, the blocks that cannot be
+ * run for ever. The rest falls into smaller regions. */
 #include <string.h>
 
 #include "rewrite/waits/waits.h"
@@ -37,6 +42,15 @@ static wait_source source_of_call(const wait_search *w, uint32_t inst) {
   uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
   if (w->g.insts[inst].body) return WAIT_OWN;
   return callee != HD_NONE && is_calm(w->m->syms[w->m->funcs[callee].sym].name) ? WAIT_OWN : WAIT_STRONG;
+}
+
+bool wait_call_is_harmless(const wait_search *w, uint32_t inst) {
+  static const char *const known[] = {"vprintf", "__assertfail"};
+  uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
+  if (w->g.insts[inst].body) return true;
+  for (size_t i = 0; callee != HD_NONE && i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i], w->m->syms[w->m->funcs[callee].sym].name) == 0) return true;
+  return false;
 }
 
 /* A register or sink that gets the result; red and cp have none. */
@@ -96,6 +110,7 @@ static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
   w->n_blocks = n;
   w->stamp++;
   w->fence = w->strong = false;
+  w->movers = NULL;
   for (uint32_t i = 0; i < n; i++) {
     const hd_block *b = &w->g.blocks[blocks[i]];
     w->in[blocks[i]] = w->stamp;
@@ -127,26 +142,73 @@ static uint32_t first_source(const wait_search *w) {
   return first;
 }
 
+/* A load that is made to see what others write. */
+static bool looks_anew(wait_search *w, uint32_t inst) {
+  wait_source source = (wait_source)w->source[inst];
+  if (source == WAIT_OWN || hd_inst_form(&w->g, inst)->op != HD_OP_LD) return false;
+  return source == WAIT_STRONG || w->fence || (source == WAIT_WEAK && !wait_is_plain_load(w, inst));
+}
+
+static bool is_written_here(wait_search *w, uint32_t look) {
+  wait_place place = wait_place_of(w, look);
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (wait_may_write(w, &place, k) == WAIT_MEETS) return true;
+  }
+  return false;
+}
+
+/* A load that looks at one place in each round of a loop that counts, where the loop itself writes nothing: a
+ * poll that gives up, whatever becomes of the value. */
+static uint32_t looks_again_and_again(wait_search *w) {
+  if (!wait_counts(w)) return HD_NONE;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (looks_anew(w, k) && wait_invariant(w, k, wait_address(w, k)) && !is_written_here(w, k)) return k;
+  }
+  return HD_NONE;
+}
+
+/* The blocks of the region that `is` does not hold for; how many. */
+static uint32_t leave_out(wait_search *w, const region *r, bool (*is)(wait_search *, uint32_t),
+                          uint32_t *rest) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->n; i++)
+    if (!is(w, r->blocks[i])) rest[n++] = r->blocks[i];
+  return n;
+}
+
+static bool ends_by_itself(wait_search *w, uint32_t block) {
+  return has_exit(w, block) && wait_ends_itself(w, block);
+}
+
+static bool is_exit(wait_search *w, uint32_t block) { return has_exit(w, block); }
+
 /* The instruction that a region waits at; else HD_NONE, and the rest of it becomes pending. */
 static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
-  const uint32_t *blocks = r->blocks;
-  uint32_t n = r->n;
-  if (!enter(w, blocks, n)) return HD_NONE;
+  uint32_t n = r->n, *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_exits = 0;
+  if (!enter(w, r->blocks, n)) return HD_NONE;
   if (w->steps > WAIT_WALK) return first_source(w);
-  uint32_t *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_rest = 0, n_exits = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    n_exits += has_exit(w, blocks[i]);
-    if (!has_exit(w, blocks[i]) || !wait_ends_itself(w, blocks[i])) rest[n_rest++] = blocks[i];
+  for (uint32_t i = 0; i < n; i++) n_exits += has_exit(w, r->blocks[i]);
+  if (!n_exits) {
+    /* It holds its threads for ever; its inner cycles are searched with any block taken away. */
+    add_regions(w, pending, r->blocks + 1, n - 1);
+    return HD_NONE;
   }
-  if (n_rest == n) {
-    /* A region without an exit holds its threads for ever; its inner cycles are searched with any block taken
-     * away. */
-    uint32_t found = n_exits ? wait_find(w) : HD_NONE;
-    if (found == HD_NONE && w->steps > WAIT_WALK) found = first_source(w);
-    if (found != HD_NONE) return found;
-    n_rest = 0;
-    for (uint32_t i = !n_exits; i < n; i++)
-      if (!has_exit(w, blocks[i])) rest[n_rest++] = blocks[i];
+  uint32_t n_rest = leave_out(w, r, ends_by_itself, rest);
+  /* A counter that ends the loop beside an update or a lock is a time-out. */
+  if (n_rest == n || wait_counts(w)) {
+    bool doubtful = false;
+    uint32_t found = wait_find(w, &doubtful);
+    if (w->steps > WAIT_WALK) return first_source(w);
+    if (found != HD_NONE && !doubtful) return found;
+    uint32_t again = looks_again_and_again(w);
+    if (again != HD_NONE) return again;
+    n_rest = leave_out(w, r, doubtful ? wait_brings_end : is_exit, rest);
+    if (n_rest == n) return found;
   }
   add_regions(w, pending, rest, n_rest);
   return HD_NONE;
@@ -182,9 +244,6 @@ static void prepare(wait_search *w) {
   w->seen_var = HD_NEW_N(w->arena, w->m->n_vars + 1u, uint32_t);
   w->work = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->invariant = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
-  w->itself = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
-  w->in_slice = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
-  w->slice = 0;
   w->doubtful = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->number = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->stamp = 0;
@@ -210,6 +269,8 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
     rewrite_scan_refuse(s, HD_REFUSE_NO_BODY, NULL, d.message);
     return;
   }
+  w->whole = max_insts && rewrite_is_whole(&w->g);
+  if (s->reach.n == 1) w->whole = true;
   prepare(w);
   look_at_cycles(w, s);
 }

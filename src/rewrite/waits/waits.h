@@ -4,7 +4,10 @@
  *   waits.c     the kernel's cycles, from the outermost in
  *   flow.c      the values that decide whether a cycle is left
  *   progress.c  cycles that the thread itself ends
+ *   moves.c     addresses that move on, and bounds that counters pass
+ *   chain.c     registers that move one way
  *   lock.c      locks: taken in a loop, and given back on every path
+ *   place.c     places of global memory, and which instructions may write them
  *   value.c     constants, addresses and copies
  */
 #ifndef HEDDLE_REWRITE_WAITS_H
@@ -41,6 +44,7 @@ typedef struct wait_search {
   uint32_t n_blocks;
   bool fence;  /* one that orders more than the CTA */
   bool strong; /* some instruction is WAIT_STRONG */
+  bool whole;  /* the graph holds every function that the kernel may run */
 
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
@@ -48,10 +52,8 @@ typedef struct wait_search {
   /* For flow.c: the parts of this region that were reached (== stamp), the work still to do, and blocks'
    * numbers. */
   uint32_t *seen_reg, *seen_inst, *seen_block, *seen_var, *work, *number, *doubtful;
-  uint32_t *invariant; /* of value.c, per register */
-  uint32_t *itself;    /* of flow.c, per register */
-  /* For flow.c, per register: == slice if the register is followed now. */
-  uint32_t *in_slice, slice;
+  uint32_t *invariant;        /* of value.c, per register */
+  struct wait_movers *movers; /* of moves.c, of the region; NULL: not looked for so far */
 } wait_search;
 
 static inline bool wait_inside(const wait_search *w, uint32_t inst) {
@@ -71,11 +73,17 @@ bool wait_may_be(const hd_ptx_module *m, uint32_t func, hd_arena *arena);
 
 /* The register of a plain operand, %r with neither part nor sign; HD_NONE: it is none. */
 uint32_t wait_register(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+/* The same of an instruction's operand k. */
+static inline uint32_t wait_operand(const wait_search *w, uint32_t inst, uint32_t k) {
+  return wait_register(w, inst, &wait_operands(w, inst)[k]);
+}
 /* The only instruction that writes a register: in the whole graph, or in the region; HD_NONE: none, several,
  * or a guarded one. */
 uint32_t wait_only_writer(const wait_search *w, uint32_t reg);
 uint32_t wait_only_writer_inside(const wait_search *w, uint32_t reg);
 bool wait_written_inside(const wait_search *w, uint32_t reg);
+/* The types that a form names: the first, and the second (cvt's source). */
+void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]);
 /* A move, or a reinterpretation, of a whole register: the one that is read; else HD_NONE. */
 uint32_t wait_copied(const wait_search *w, uint32_t inst);
 /* A number that the operand always has. */
@@ -92,14 +100,42 @@ const hd_ptx_opnd *wait_address(wait_search *w, uint32_t inst);
  * registers' numbers go to leaves (at most cap), *n of them. */
 bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *leaves, uint32_t *n, uint32_t cap);
 
+/* ---- place.c ------------------------------------------------------------------------------- */
+
+/* root + offset + any multiple of step. */
+typedef struct wait_place {
+  hd_sym root; /* a variable of the module, or a parameter of the kernel that holds a pointer; 0: not known */
+  int64_t slot;  /* of a parameter: the pointer's offset in it */
+  uint64_t step; /* 0: always the same place */
+  int64_t offset;
+  bool above;     /* the multiple is not negative */
+  bool mixed;     /* made of two roots */
+  uint32_t bytes; /* 0: not known */
+} wait_place;
+
+/* Whether two places of any two threads may overlap. */
+typedef enum wait_meeting {
+  WAIT_APART = 0,
+  WAIT_OTHER_POINTER, /* only if the launch passes pointers into one buffer as two parameters */
+  WAIT_MEETS,
+} wait_meeting;
+
+/* The first place of global memory that the instruction accesses. */
+wait_place wait_place_of(wait_search *w, uint32_t inst);
+/* Whether the instruction, if it runs in another thread, may write there. */
+wait_meeting wait_may_write(wait_search *w, const wait_place *place, uint32_t inst);
+/* A store that is made for results: neither volatile nor ordered. */
+bool wait_is_plain_store(wait_search *w, uint32_t inst);
+/* A call that writes no global memory which the kernel reads, or whose body follows. */
+bool wait_call_is_harmless(const wait_search *w, uint32_t inst);
+
 /* ---- progress.c ---------------------------------------------------------------------------- */
 
 /* The way out of block b in the region: `reg` has the value `leaves` when it is taken. False: no condition.
  */
 bool wait_exit(const wait_search *w, uint32_t block, uint32_t *reg, bool *leaves);
 /* The exit at this block is taken at some time whatever other CTAs do, if only it is reached again and again:
- * it compares a counter, the result of a successful update, a lock, or a number that grows by the thread's
- * own atomics. */
+ * it looks at the result of an update that succeeds, or of a lock that is taken. */
 bool wait_ends_itself(wait_search *w, uint32_t block);
 /* Every way round in the region that passes `block` passes one of those blocks as well. */
 bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n);
@@ -111,18 +147,52 @@ uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound);
 typedef enum wait_compare { CMP_NONE = 0, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE } wait_compare;
 /* The comparison that holds when setp's result is `leaves`; CMP_NONE: floats, or more than a comparison. */
 wait_compare wait_comparison(const wait_search *w, uint32_t setp, bool leaves);
+/* The same with the operands exchanged. */
+wait_compare wait_mirrored(wait_compare c);
 /* Follows copies, negations and selections of 1 or 0 to the instruction that decides; HD_NONE. */
 uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool inside);
+/* The comparisons of which each alone leaves the region at `block`, a disjunction taken apart; how many. */
+enum { WAIT_MOST_PARTS = 8 };
+typedef struct wait_part {
+  uint32_t setp;
+  wait_compare leaves;
+} wait_part;
+uint32_t wait_exit_parts(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]);
+
+/* ---- moves.c ------------------------------------------------------------------------------- */
+
+/* The access looks at another place whenever it runs: its address moves one way, by a step that is never 0.
+ */
+bool wait_looks_elsewhere(wait_search *w, uint32_t inst);
+/* A thread that comes to this block again and again leaves the region at some time: each time a counter comes
+ * nearer to its bound, a merge goes a step on, or an interval is halved, and the exit that this leads to is
+ * passed.
+ */
+bool wait_brings_end(wait_search *w, uint32_t block);
+/* Some exit is taken as a register passes a bound. */
+bool wait_counts(wait_search *w);
+/* The exit at this block is taken at the latest when a counter of at most 32 bits has gone through all
+ * its values, whatever plain loads find as its bound. */
+bool wait_counts_to_plain_bound(wait_search *w, uint32_t block);
+/* A load that may go on finding what the CTA's own cache holds. */
+bool wait_is_plain_load(wait_search *w, uint32_t inst);
+/* The operand is no counter itself: no register that it is computed from depends on itself. With `plain` it
+ * is not loaded by anything but plain loads. */
+bool wait_is_bound(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool plain);
 
 /* ---- lock.c -------------------------------------------------------------------------------- */
 
 /* The atomic takes a lock when it finds `free`: on every path from there the thread gives it back. */
 bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free);
+/* The atomic hands out tickets. The exit at this block is taken when `look` finds the thread's own; then, on
+ * every path, the thread passes the turn on to the next. */
+bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit);
 
 /* ---- flow.c -------------------------------------------------------------------------------- */
 
 /* The instruction for whose value the region's exits wait, if another CTA may bring it; HD_NONE: there is
- * none. */
-uint32_t wait_find(wait_search *w);
+ * none. *doubtful: it is a plain load, which may be of data, so that it waits in those rounds only that
+ * nothing else ends. */
+uint32_t wait_find(wait_search *w, bool *doubtful);
 
 #endif

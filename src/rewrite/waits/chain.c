@@ -1,0 +1,321 @@
+/* Chains: what a register is written from, round for round. */
+#include "rewrite/waits/chain.h"
+
+enum { MOST_BLOCKS_BACK = 10, MOST_COPIES = 4 };
+
+/* ---- Steps -------------------------------------------------------------------------------------- */
+
+static bool add_edge(chain *c, unsigned to, uint32_t reg, bool step, uint32_t inst) {
+  unsigned from = 0;
+  if (reg == HD_NONE) return false;
+  while (from < c->n && c->regs[from] != reg) from++;
+  if (from == CHAIN_REGS || c->n_edges == CHAIN_EDGES) return false;
+  if (from == c->n) c->regs[c->n++] = reg;
+  c->edges[c->n_edges++] = (chain_edge){.to = (uint8_t)to,
+                                        .from = (uint8_t)from,
+                                        .step = step,
+                                        .pred = HD_NONE,
+                                        .block = c->w->g.insts[inst].block};
+  return true;
+}
+
+/* Plain arithmetic of whole numbers: its type; number HD_NUM_NONE: it is none. */
+static hd_ptx_type arithmetic(const wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  hd_ptx_type type = f->n_mods == 1 ? hd_ptx_type_of(f->mods[0]) : (hd_ptx_type){0};
+  return type.format == HD_FMT_NONE && type.elements == 1 ? type : (hd_ptx_type){0};
+}
+
+/* What an operand may be: bits. */
+enum { NEGATIVE = 1, ZERO = 2, POSITIVE = 4, ANY = 7 };
+
+static unsigned mirrored_sign(unsigned sign) {
+  return (sign & ZERO) | (sign & NEGATIVE) << 2 | (sign & POSITIVE) >> 2;
+}
+
+static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+  int64_t value, by;
+  if (wait_constant(w, inst, o, &value))
+    return value < INT32_MIN || value > INT32_MAX ? ANY : value < 0 ? NEGATIVE : value ? POSITIVE : ZERO;
+  if (wait_positive(w, inst, o)) return POSITIVE;
+  uint32_t reg = wait_register(w, inst, o);
+  if (reg == HD_NONE || depth == MOST_COPIES) return ANY;
+  unsigned sign = 0;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    uint32_t at = w->writers.insts[i];
+    const hd_ptx_form *f = hd_inst_form(&w->g, at);
+    const hd_ptx_opnd *p = wait_operands(w, at);
+    uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+    hd_ptx_type type = arithmetic(w, at);
+    if (f->op == HD_OP_SELP && n == 4)
+      sign |= sign_of(w, at, &p[1], depth + 1) | sign_of(w, at, &p[2], depth + 1);
+    else if ((f->op == HD_OP_MOV || wait_copied(w, at) != HD_NONE) && n == 2)
+      sign |= sign_of(w, at, &p[1], depth + 1);
+    else if (f->op == HD_OP_NEG && type.number == HD_NUM_SIGNED && n == 2)
+      sign |= mirrored_sign(sign_of(w, at, &p[1], depth + 1));
+    else if (f->op == HD_OP_SHR && type.number == HD_NUM_SIGNED && n == 3 &&
+             wait_constant(w, at, &p[2], &by) && by == type.bits - 1)
+      sign |= NEGATIVE | ZERO;
+    else if (f->op == HD_OP_SHR && type.number == HD_NUM_UNSIGNED && n == 3 &&
+             wait_constant(w, at, &p[2], &by) && by >= 1)
+      sign |= ZERO | POSITIVE;
+    else if (f->op == HD_OP_AND && n == 3 && wait_constant(w, at, &p[2], &by) && by >= 0 && by <= INT32_MAX)
+      sign |= ZERO | POSITIVE;
+    else
+      return ANY;
+  }
+  return sign ? sign : ANY;
+}
+
+/* add or sub of a number in the chain's direction: the register that moves. *step: the number is never 0. */
+static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
+  const wait_search *w = c->w;
+  hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  hd_ptx_type type = arithmetic(w, inst), types[2];
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  if (op == HD_OP_MAD && c->up && wait_positive(w, inst, &o[1]) && wait_positive(w, inst, &o[2]) &&
+      !hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_HI)) {
+    wait_types_of(hd_inst_form(&w->g, inst), types);
+    *step = true;
+    c->one = c->even = false;
+    if (types[0].bits < c->bits) c->bits = types[0].bits;
+    return wait_register(w, inst, &o[3]);
+  }
+  if ((op != HD_OP_ADD && op != HD_OP_SUB) || hd_inst_stmt(&w->g, inst)->n_opnds != 3) return HD_NONE;
+  if (type.number == HD_NUM_NONE) return HD_NONE;
+  for (unsigned by = 2; by >= 1u + (op == HD_OP_SUB); by--) {
+    unsigned sign = sign_of(w, inst, &o[by], 0);
+    if (op == HD_OP_SUB) sign = mirrored_sign(sign);
+    if (sign & (c->up ? NEGATIVE : POSITIVE)) continue;
+    int64_t value = 0;
+    bool number = wait_constant(w, inst, &o[by], &value);
+    *step = !(sign & ZERO);
+    c->one &= number && (value == 1 || value == -1);
+    c->even &= number;
+    if (type.bits < c->bits) c->bits = type.bits;
+    return wait_register(w, inst, &o[3 - by]);
+  }
+  return HD_NONE;
+}
+
+/* ---- Halves ------------------------------------------------------------------------------------- */
+
+static uint32_t copied_from(const wait_search *w, uint32_t reg, uint32_t one, uint32_t other) {
+  for (unsigned k = 0; k < MOST_COPIES && reg != HD_NONE && reg != one && reg != other; k++) {
+    uint32_t at = wait_only_writer_inside(w, reg);
+    reg = at == HD_NONE ? HD_NONE : wait_copied(w, at);
+  }
+  return reg;
+}
+
+bool chain_is_op(const wait_search *w, uint32_t inst, hd_ptx_op op, uint32_t n_opnds) {
+  return inst != HD_NONE && hd_inst_form(&w->g, inst)->op == op &&
+         arithmetic(w, inst).number != HD_NUM_NONE && hd_inst_stmt(&w->g, inst)->n_opnds == n_opnds;
+}
+
+static bool shifts_by(const wait_search *w, uint32_t inst, int64_t least, int64_t most) {
+  int64_t by;
+  return chain_is_op(w, inst, HD_OP_SHR, 3) && wait_constant(w, inst, &wait_operands(w, inst)[2], &by) &&
+         by >= least && by <= most;
+}
+
+static uint32_t writer(const wait_search *w, uint32_t reg) {
+  return reg == HD_NONE ? HD_NONE : wait_only_writer_inside(w, reg);
+}
+
+/* x >> 1, x / 2, and (x + (x >> 31)) >> 1, a signed division: x; HD_NONE. */
+static uint32_t half_of(const wait_search *w, uint32_t inst) {
+  int64_t two;
+  if (chain_is_op(w, inst, HD_OP_DIV, 3) && wait_constant(w, inst, &wait_operands(w, inst)[2], &two) &&
+      two == 2)
+    return wait_operand(w, inst, 1);
+  if (inst == HD_NONE || !shifts_by(w, inst, 1, 1)) return HD_NONE;
+  uint32_t x = wait_operand(w, inst, 1), sum = writer(w, x);
+  if (!chain_is_op(w, sum, HD_OP_ADD, 3)) return x;
+  for (unsigned k = 1; k <= 2; k++) {
+    uint32_t sign = writer(w, wait_operand(w, sum, k));
+    if (sign != HD_NONE && shifts_by(w, sign, 31, 63) &&
+        wait_operand(w, sign, 1) == wait_operand(w, sum, 3 - k))
+      return wait_operand(w, sum, 3 - k);
+  }
+  return x;
+}
+
+static bool is_pair(const chain *c, uint32_t a, uint32_t b) {
+  a = copied_from(c->w, a, c->low, c->high);
+  b = copied_from(c->w, b, c->low, c->high);
+  return (a == c->low && b == c->high) || (a == c->high && b == c->low);
+}
+
+/* low <= result < high: half of their sum, or low and half of the distance. */
+static bool is_middle(const chain *c, uint32_t inst) {
+  const wait_search *w = c->w;
+  if (c->low == HD_NONE) return false;
+  uint32_t sum = writer(w, half_of(w, inst));
+  if (chain_is_op(w, sum, HD_OP_ADD, 3) && is_pair(c, wait_operand(w, sum, 1), wait_operand(w, sum, 2)))
+    return true;
+  if (!chain_is_op(w, inst, HD_OP_ADD, 3)) return false;
+  for (unsigned k = 1; k <= 2; k++) {
+    if (copied_from(w, wait_operand(w, inst, k), c->low, c->low) != c->low) continue;
+    uint32_t distance = writer(w, half_of(w, writer(w, wait_operand(w, inst, 3 - k))));
+    if (chain_is_op(w, distance, HD_OP_SUB, 3) &&
+        copied_from(w, wait_operand(w, distance, 1), c->high, c->high) == c->high &&
+        copied_from(w, wait_operand(w, distance, 2), c->low, c->low) == c->low)
+      return true;
+  }
+  return false;
+}
+
+/* What is left of a number above 0: its half, or the rest without that and one more. *step: it is less for
+ * sure.
+ */
+static uint32_t lessened(const chain *c, uint32_t inst, bool *step) {
+  const wait_search *w = c->w;
+  if (!c->halves) return HD_NONE;
+  *step = true;
+  if (shifts_by(w, inst, 1, 63) && (c->halves_signed || arithmetic(w, inst).number != HD_NUM_SIGNED)) {
+    uint32_t x = half_of(w, inst);
+    return x == HD_NONE ? wait_operand(w, inst, 1) : x;
+  }
+  uint32_t x = wait_operand(w, inst, 1);
+  if (x == HD_NONE) return HD_NONE;
+  if (chain_is_op(w, inst, HD_OP_SUB, 3)) {
+    uint32_t part = writer(w, wait_operand(w, inst, 2));
+    int64_t more;
+    *step = chain_is_op(w, part, HD_OP_ADD, 3) && wait_constant(w, part, &wait_operands(w, part)[2], &more) &&
+            more == 1;
+    if (*step) part = writer(w, wait_operand(w, part, 1));
+    uint32_t whole = half_of(w, part);
+    return whole != HD_NONE && copied_from(w, whole, x, x) == x ? x : HD_NONE;
+  }
+  if (!chain_is_op(w, inst, HD_OP_ADD, 3)) return HD_NONE;
+  for (unsigned k = 1; k <= 2; k++) {
+    uint32_t from = wait_operand(w, inst, k), inverse = writer(w, wait_operand(w, inst, 3 - k));
+    if (from == HD_NONE || !chain_is_op(w, inverse, HD_OP_NOT, 2)) continue;
+    uint32_t whole = half_of(w, writer(w, wait_operand(w, inverse, 1)));
+    if (whole != HD_NONE && copied_from(w, whole, from, from) == from) return from;
+  }
+  return HD_NONE;
+}
+
+/* ---- Chains ------------------------------------------------------------------------------------- */
+
+static bool add_selection(chain *c, unsigned to, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&c->w->g, inst);
+  if (f->op != HD_OP_SELP || hd_inst_stmt(&c->w->g, inst)->n_opnds != 4) return false;
+  uint32_t pred = wait_operand(c->w, inst, 3);
+  for (unsigned k = 1; k <= 2; k++) {
+    if (pred == HD_NONE || !add_edge(c, to, wait_operand(c->w, inst, k), false, inst)) return false;
+    c->edges[c->n_edges - 1].pred = pred;
+    c->edges[c->n_edges - 1].when = k == 1;
+  }
+  return true;
+}
+
+/* cvt to fewer bits of what was widened from as few: the register that was widened. */
+static uint32_t widened_before(const wait_search *w, uint32_t inst) {
+  hd_ptx_type to[2], from[2];
+  if (hd_inst_form(&w->g, inst)->op != HD_OP_CVT || hd_inst_stmt(&w->g, inst)->n_opnds != 2) return HD_NONE;
+  uint32_t at = writer(w, wait_operand(w, inst, 1)), source = at == HD_NONE ? HD_NONE : wait_copied(w, at);
+  if (source == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_CVT) return HD_NONE;
+  wait_types_of(hd_inst_form(&w->g, inst), to);
+  wait_types_of(hd_inst_form(&w->g, at), from);
+  return to[0].format == HD_FMT_NONE && to[0].bits == from[1].bits ? source : HD_NONE;
+}
+
+/* The write that an instruction finds in a register with several in the region, if that is on the only way to
+ * it; HD_NONE. */
+static uint32_t write_before(const wait_search *w, uint32_t inst, uint32_t reg) {
+  uint32_t block = w->g.insts[inst].block, end = inst;
+  for (unsigned k = 0; k < MOST_BLOCKS_BACK; k++) {
+    uint32_t last = HD_NONE;
+    const hd_block *b = &w->g.blocks[block];
+    for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+      uint32_t at = w->writers.insts[i];
+      if (at >= b->first && at < end && (last == HD_NONE || at > last)) last = at;
+    }
+    if (last != HD_NONE) return hd_inst_stmt(&w->g, last)->guard ? HD_NONE : last;
+    if (b->n_pred != 1 || w->in[w->g.edges[b->first_pred]] != w->stamp) return HD_NONE;
+    block = w->g.edges[b->first_pred];
+    end = w->g.blocks[block].first + w->g.blocks[block].n_insts;
+  }
+  return HD_NONE;
+}
+
+static bool add_write(chain *c, unsigned to, uint32_t inst, bool stepped_since, unsigned depth);
+
+/* The register `to` is written by `inst` from `reg`: where one write of that is the only one that can be
+ * found, from what it is written from. */
+static bool add_source(chain *c, unsigned to, uint32_t reg, bool step, uint32_t inst, unsigned depth) {
+  if (reg == HD_NONE) return false;
+  uint32_t before = wait_only_writer_inside(c->w, reg) == HD_NONE ? write_before(c->w, inst, reg) : HD_NONE;
+  if (before != HD_NONE && depth < MOST_COPIES) return add_write(c, to, before, step, depth + 1);
+  return add_edge(c, to, reg, step, inst);
+}
+
+static bool add_write(chain *c, unsigned to, uint32_t inst, bool stepped_since, unsigned depth) {
+  uint32_t from = wait_copied(c->w, inst);
+  bool step;
+  if (from == HD_NONE) from = widened_before(c->w, inst);
+  if (from != HD_NONE) return add_source(c, to, from, stepped_since, inst, depth);
+  if (is_middle(c, inst)) {
+    c->middle = true;
+    return add_edge(c, to, c->up ? c->low : c->high, stepped_since || (!c->up && !c->inclusive), inst);
+  }
+  if ((from = stepped(c, inst, &step)) != HD_NONE)
+    return add_source(c, to, from, step || stepped_since, inst, depth);
+  if ((from = lessened(c, inst, &step)) != HD_NONE) return add_edge(c, to, from, step || stepped_since, inst);
+  return !stepped_since && depth == 0 && add_selection(c, to, inst);
+}
+
+/* False: some register is written from elsewhere, or moves the other way. */
+bool chain_close(chain *c, uint32_t reg) {
+  const wait_search *w = c->w;
+  c->one = c->even = true;
+  c->bits = 64;
+  c->regs[c->n++] = reg;
+  for (unsigned k = 0; k < c->n; k++)
+    for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++)
+      if (wait_inside(w, w->writers.insts[i]) && !add_write(c, k, w->writers.insts[i], false, 0))
+        return false;
+  return true;
+}
+
+/* Some circle of copies has no step in it. */
+static bool stands_still(const chain *c, uint32_t block, uint32_t pred, bool when) {
+  uint16_t to[CHAIN_REGS] = {0};
+  for (unsigned i = 0; i < c->n_edges; i++) {
+    const chain_edge *e = &c->edges[i];
+    bool other = e->pred != HD_NONE && e->pred == pred && e->when != when && e->block == block;
+    if (!e->step && !other) to[e->from] |= (uint16_t)(1u << e->to);
+  }
+  for (unsigned k = 0; k < c->n; k++)
+    for (unsigned i = 0; i < c->n; i++)
+      if (to[i] >> k & 1) to[i] |= to[k];
+  for (unsigned i = 0; i < c->n; i++)
+    if (to[i] >> i & 1) return true;
+  return false;
+}
+
+/* Every round through the block, those where pred is `when`, moves the chain on. */
+bool chain_advances(const chain *c, uint32_t block, uint32_t pred, bool when) {
+  wait_search *w = c->w;
+  if (stands_still(c, block, pred, when)) return false;
+  for (unsigned k = 0; k < c->n; k++) {
+    uint32_t through[CHAIN_EDGES], n = 0;
+    for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
+      uint32_t at = w->writers.insts[i];
+      const hd_ptx_stmt *s = hd_inst_stmt(&w->g, at);
+      if (!wait_inside(w, at)) continue;
+      if (s->guard) {
+        bool runs = pred == hd_cfg_reg(&w->g, w->g.insts[at].call, s->guard) && when != (bool)s->guard_neg &&
+                    w->g.insts[at].block == block;
+        if (!runs) continue;
+      }
+      if (n < CHAIN_EDGES) through[n++] = w->g.insts[at].block;
+    }
+    w->steps += n + 1;
+    if (!wait_every_round(w, block, through, n)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,47 @@
+/* rewrite/waits/chain.h: registers that move one way as a region is gone round.
+ *
+ * A chain is a set of registers of which each is written, in the region, only from one of them: copied, or
+ * moved by a step that is never 0, all in one direction. It advances in the rounds of a block when every
+ * round through that block writes each of its registers, and no circle of copies leaves the step out. Then
+ * the value of n rounds later is at least n / (registers) steps on. selp writes one of two values, as its
+ * predicate has it, and a guarded instruction none or one; both are taken as the branch that they stand for.
+ */
+#ifndef HEDDLE_REWRITE_WAITS_CHAIN_H
+#define HEDDLE_REWRITE_WAITS_CHAIN_H
+
+#include "rewrite/waits/waits.h"
+
+enum { CHAIN_REGS = 16, CHAIN_EDGES = 48 };
+
+/* Register `to` is written from register `from`. */
+typedef struct chain_edge {
+  uint8_t to, from;
+  bool step, when;      /* it moves; it is so when `pred` has this value */
+  uint32_t pred, block; /* pred HD_NONE: always */
+} chain_edge;
+
+typedef struct chain {
+  wait_search *w;
+  bool up;
+  uint32_t low, high;         /* not HD_NONE: low < high in every round */
+  bool inclusive;             /* low <= high only */
+  bool halves, halves_signed; /* above 0 in every round, of unsigned numbers; of signed ones as well */
+  uint32_t regs[CHAIN_REGS], n;
+  chain_edge edges[CHAIN_EDGES];
+  uint32_t n_edges;
+  bool one;      /* every step is by 1 */
+  bool even;     /* every step is by a number of the text */
+  bool middle;   /* some step halves the distance of low and high */
+  unsigned bits; /* the fewest that a step is worked out in */
+} chain;
+
+/* Fills in the chain of a register; up, low, high, inclusive and the halves are given. False: some register
+ * is written from elsewhere, or moves the other way. */
+bool chain_close(chain *c, uint32_t reg);
+/* Every round through the block, those where pred is `when` (HD_NONE: all), moves the chain on. */
+bool chain_advances(const chain *c, uint32_t block, uint32_t pred, bool when);
+
+/* add, sub and the like of whole numbers with so many operands; an instruction HD_NONE is none. */
+bool chain_is_op(const wait_search *w, uint32_t inst, hd_ptx_op op, uint32_t n_opnds);
+
+#endif

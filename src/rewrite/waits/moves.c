@@ -1,0 +1,264 @@
+/* Addresses that move on, and bounds that counters pass. */
+#include "rewrite/waits/chain.h"
+
+enum { MOST_PEELS = 10, MOST_MOVERS = 32 };
+
+/* ---- Addresses ---------------------------------------------------------------------------------- */
+
+/* The register that one is worked out from by adding what does not change, multiplying by a positive number,
+ * and widening; HD_NONE. */
+static uint32_t peel(const wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds, from = wait_copied(w, inst);
+  if (from != HD_NONE) return from;
+  if (n < 3 || hd_ptx_form_has(f, HD_M_HI) || hd_ptx_form_has(f, HD_M_CC)) return HD_NONE;
+  bool first = wait_invariant(w, inst, &o[1]), second = wait_invariant(w, inst, &o[2]);
+  switch (f->op) {
+  case HD_OP_ADD: return second ? wait_operand(w, inst, 1) : first ? wait_operand(w, inst, 2) : HD_NONE;
+  case HD_OP_SUB: return second ? wait_operand(w, inst, 1) : HD_NONE;
+  case HD_OP_SHL: {
+    int64_t by;
+    return wait_constant(w, inst, &o[2], &by) && by >= 0 && by < 16 ? wait_operand(w, inst, 1) : HD_NONE;
+  }
+  case HD_OP_MUL:
+  case HD_OP_MAD: {
+    if (n == 4 && !wait_invariant(w, inst, &o[3])) {
+      return first && second ? wait_operand(w, inst, 3) : HD_NONE;
+    }
+    return wait_positive(w, inst, &o[2])   ? wait_operand(w, inst, 1)
+           : wait_positive(w, inst, &o[1]) ? wait_operand(w, inst, 2)
+                                           : HD_NONE;
+  }
+  default: return HD_NONE;
+  }
+}
+
+static bool moves(wait_search *w, uint32_t reg, uint32_t block) {
+  for (unsigned up = 0; up < 2; up++) {
+    chain c = {.w = w, .up = up, .low = HD_NONE, .high = HD_NONE};
+    if (chain_close(&c, reg) && c.bits >= 32 && chain_advances(&c, block, HD_NONE, false)) return true;
+  }
+  return false;
+}
+
+bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
+  const hd_ptx_opnd *o = wait_address(w, inst);
+  uint32_t block = w->g.insts[inst].block;
+  if (!o || o->kind != HD_O_ADDR || !o->sym || w->m->syms[o->sym].kind != HD_SYM_REG) return false;
+  uint32_t reg = hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym);
+  for (unsigned k = 0; k < MOST_PEELS && reg != HD_NONE && wait_written_inside(w, reg); k++) {
+    if (moves(w, reg, block)) return true;
+    uint32_t at = wait_only_writer_inside(w, reg);
+    if (at == HD_NONE || !wait_every_round(w, block, &w->g.insts[at].block, 1)) return false;
+    reg = peel(w, at);
+  }
+  return false;
+}
+
+/* ---- Bounds ------------------------------------------------------------------------------------- */
+
+bool wait_is_plain_load(wait_search *w, uint32_t inst) {
+  const hd_ptx_access *a = wait_access(w, inst);
+  return w->source[inst] == WAIT_WEAK && (!a->cache || a->cache == HD_M_CA) &&
+         a->l1_priority != HD_M_L1_NO_ALLOCATE;
+}
+
+typedef struct bound_search {
+  wait_search *w;
+  unsigned depth;
+  bool plain, ok;
+} bound_search;
+
+static bool register_is_bound(wait_search *w, uint32_t reg, bool plain, unsigned depth);
+
+static void check_bound(void *ctx, uint32_t reg) {
+  bound_search *x = ctx;
+  x->ok = x->ok && register_is_bound(x->w, reg, x->plain, x->depth + 1);
+}
+
+/* Every write of the register in the region reads memory, or computes the value from such registers and from
+ * those that the region leaves alone. A register that depends on itself runs out of depth. */
+static bool register_is_bound(wait_search *w, uint32_t reg, bool plain, unsigned depth) {
+  if (depth == MOST_PEELS) return false;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    uint32_t at = w->writers.insts[i];
+    if (!wait_inside(w, at)) continue;
+    bool reads = wait_access(w, at)->kinds & HD_ACC_READ;
+    if (reads && !plain) continue;
+    if (reads
+            ? !wait_is_plain_load(w, at) && hd_ptx_access_in(wait_access(w, at), ~(HD_IN_PARAM | HD_IN_CONST))
+            : !(hd_inst_form(&w->g, at)->flags & HD_OPF_PURE))
+      return false;
+    bound_search x = {w, depth, plain, true};
+    w->steps++;
+    hd_inst_reads(&w->g, at, check_bound, &x);
+    if (!x.ok) return false;
+  }
+  return true;
+}
+
+bool wait_is_bound(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool plain) {
+  uint32_t reg = wait_register(w, inst, o);
+  return wait_invariant(w, inst, o) || (reg != HD_NONE && register_is_bound(w, reg, plain, 0));
+}
+
+/* Some comparison's first operand, once it is the greater (up) or the less. */
+static bool find_counter(wait_search *w, const wait_part *p, unsigned side, bool up, chain *c) {
+  const hd_ptx_opnd *o = wait_operands(w, p->setp);
+  wait_compare now = side == 1 ? p->leaves : wait_mirrored(p->leaves);
+  uint32_t reg = wait_register(w, p->setp, &o[side]);
+  bool is_signed = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]).number == HD_NUM_SIGNED;
+  int64_t least = -1;
+  bool number = wait_constant(w, p->setp, &o[3 - side], &least);
+  bool ordered = up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT;
+  if (reg == HD_NONE || !wait_written_inside(w, reg) || (!ordered && now != CMP_EQ)) return false;
+  *c = (chain){.w = w, .up = up, .low = HD_NONE, .high = HD_NONE};
+  c->halves = !up && number && (now == CMP_EQ ? least == 0 : now == CMP_LT ? least > 0 : least >= 0);
+  c->halves_signed = c->halves && is_signed && ordered;
+  if (!chain_close(c, reg)) return false;
+  /* Compilers turn < into != and see to it that the counter comes upon the bound. */
+  return ordered || ((c->even || c->halves) && wait_invariant(w, p->setp, &o[3 - side]));
+}
+
+/* Whatever the bound is in each round, the counter passes it: by ones, unless the bound may be the greatest
+ * number; signed numbers at all, which do not overflow in what compilers make of C. 64 bits do not run out.
+ */
+static bool passes_any(const wait_search *w, const wait_part *p, wait_compare now, const chain *c) {
+  hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
+  if (now == CMP_EQ || c->halves || c->bits != type.bits || type.bits > 32) return false;
+  return type.number == HD_NUM_SIGNED || (c->one && (now == CMP_GE || now == CMP_LE));
+}
+
+/* ---- Movers ------------------------------------------------------------------------------------- */
+
+/* A block whose rounds, those where `pred` is `when`, bring the exit nearer. */
+typedef struct mover {
+  uint32_t block, pred, exit;
+  bool when;
+} mover;
+
+struct wait_movers {
+  mover list[MOST_MOVERS];
+  uint32_t n;
+  bool counts;
+};
+
+/* The predicate has one value from its only write, in this block, on; or in all rounds. */
+static bool is_settled(const wait_search *w, uint32_t pred, uint32_t inst) {
+  if (pred == HD_NONE) return false;
+  if (!wait_written_inside(w, pred)) return true;
+  uint32_t at = wait_only_writer_inside(w, pred);
+  return at != HD_NONE && at < inst && w->g.insts[at].block == w->g.insts[inst].block;
+}
+
+static void note_mover(struct wait_movers *all, mover m) {
+  for (uint32_t i = 0; i < all->n; i++) {
+    const mover *o = &all->list[i];
+    if (o->block == m.block && o->exit == m.exit &&
+        (o->pred == HD_NONE || (o->pred == m.pred && o->when == m.when)))
+      return;
+  }
+  if (all->n < MOST_MOVERS) all->list[all->n++] = m;
+}
+
+static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit) {
+  const wait_search *w = c->w;
+  for (unsigned k = 0; k < c->n; k++)
+    for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
+      uint32_t at = w->writers.insts[i], block = w->g.insts[at].block, pred = HD_NONE;
+      if (!wait_inside(w, at)) continue;
+      if (chain_advances(c, block, HD_NONE, false)) {
+        note_mover(all, (mover){block, HD_NONE, exit, false});
+        continue;
+      }
+      hd_sym guard = hd_inst_stmt(&w->g, at)->guard;
+      if (guard) pred = hd_cfg_reg(&w->g, w->g.insts[at].call, guard);
+      if (hd_inst_form(&w->g, at)->op == HD_OP_SELP) pred = wait_operand(w, at, 3);
+      if (!is_settled(w, pred, at)) continue;
+      for (unsigned when = 0; when < 2; when++)
+        if (chain_advances(c, block, pred, when)) note_mover(all, (mover){block, pred, exit, when});
+    }
+}
+
+/* The distance of two registers that move towards each other. */
+static void note_pair(wait_search *w, struct wait_movers *all, uint32_t low, uint32_t high,
+                      wait_compare leaves, uint32_t exit) {
+  chain up = {.w = w, .up = true, .low = low, .high = high, .inclusive = leaves == CMP_GT}, down = up;
+  down.up = false;
+  if (low == HD_NONE || high == HD_NONE) return;
+  if (wait_written_inside(w, low) && !chain_close(&up, low)) return;
+  if (wait_written_inside(w, high) && !chain_close(&down, high)) return;
+  /* By ones, or by halves, they do not pass each other unmet. */
+  if (leaves == CMP_EQ && !((up.one || up.middle) && (down.one || down.middle))) return;
+  if (up.n) note_chain(all, &up, exit);
+  if (down.n) note_chain(all, &down, exit);
+}
+
+static void note_part(wait_search *w, struct wait_movers *all, const wait_part *p, uint32_t exit) {
+  const hd_ptx_opnd *o = wait_operands(w, p->setp);
+  int64_t least;
+  for (unsigned side = 1; side <= 2; side++) {
+    wait_compare now = side == 1 ? p->leaves : wait_mirrored(p->leaves);
+    uint32_t a = wait_register(w, p->setp, &o[side]), b = wait_register(w, p->setp, &o[3 - side]);
+    for (unsigned up = 0; up < 2; up++) {
+      chain c;
+      if (!wait_is_bound(w, p->setp, &o[3 - side], false) || !find_counter(w, p, side, up, &c)) continue;
+      if (!wait_invariant(w, p->setp, &o[3 - side]) && !passes_any(w, p, now, &c)) continue;
+      uint32_t before = all->n;
+      note_chain(all, &c, exit);
+      all->counts |= all->n != before;
+    }
+    if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, exit);
+    uint32_t distance = a == HD_NONE ? HD_NONE : wait_only_writer_inside(w, a);
+    if ((now == CMP_LE || now == CMP_LT) && wait_constant(w, p->setp, &o[3 - side], &least) &&
+        least >= (now == CMP_LT) && chain_is_op(w, distance, HD_OP_SUB, 3))
+      note_pair(w, all, wait_operand(w, distance, 2), wait_operand(w, distance, 1), CMP_GE, exit);
+  }
+}
+
+static struct wait_movers *movers_of(wait_search *w) {
+  if (w->movers) return w->movers;
+  w->movers = hd_arena_alloc(w->arena, sizeof *w->movers, _Alignof(struct wait_movers));
+  w->movers->n = 0;
+  w->movers->counts = false;
+  for (uint32_t i = 0; i < w->n_blocks && w->steps < WAIT_WALK; i++) {
+    wait_part parts[WAIT_MOST_PARTS];
+    uint32_t n = wait_exit_parts(w, w->blocks[i], parts);
+    for (uint32_t k = 0; k < n; k++) note_part(w, w->movers, &parts[k], w->blocks[i]);
+  }
+  return w->movers;
+}
+
+bool wait_brings_end(wait_search *w, uint32_t block) {
+  const struct wait_movers *all = movers_of(w);
+  for (uint32_t i = 0; i < all->n; i++) {
+    const mover *m = &all->list[i];
+    if (m->block != block || !wait_every_round(w, block, &m->exit, 1)) continue;
+    if (m->pred == HD_NONE) return true;
+    for (uint32_t k = 0; k < i; k++) {
+      const mover *o = &all->list[k];
+      if (o->block == block && o->pred == m->pred && o->when != m->when &&
+          wait_every_round(w, block, &o->exit, 1))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool wait_counts(wait_search *w) { return movers_of(w)->counts; }
+
+bool wait_counts_to_plain_bound(wait_search *w, uint32_t block) {
+  wait_part part[WAIT_MOST_PARTS];
+  if (w->fence || wait_exit_parts(w, block, part) != 1) return false;
+  const hd_ptx_opnd *o = wait_operands(w, part->setp);
+  for (unsigned side = 1; side <= 2; side++) {
+    wait_compare now = side == 1 ? part->leaves : wait_mirrored(part->leaves);
+    chain c;
+    if (wait_is_bound(w, part->setp, &o[3 - side], true) &&
+        find_counter(w, part, side, now == CMP_GE || now == CMP_GT, &c) && passes_any(w, part, now, &c) &&
+        chain_advances(&c, block, HD_NONE, false))
+      return true;
+  }
+  return false;
+}

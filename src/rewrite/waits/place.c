@@ -1,0 +1,190 @@
+/* Places of global memory, and who else may write them.
+ *
+ * An address is a root (a variable of the module, or the kernel's parameter that holds the pointer), an
+ * offset, and a multiple of a step. A register that is not understood is a multiple of 1. */
+#include "rewrite/waits/waits.h"
+
+enum { MOST_DEPTH = 16 };
+
+static const wait_place anything = {.step = 1};
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static uint64_t low_bit(uint64_t x) { return x & (~x + 1); }
+
+static wait_place sum(wait_place a, wait_place b) {
+  wait_place s = {.step = gcd(a.step, b.step),
+                  .offset = (int64_t)((uint64_t)a.offset + (uint64_t)b.offset),
+                  .above = a.above && b.above,
+                  .mixed = a.mixed || b.mixed || (a.root && b.root)};
+  s.root = a.root ? a.root : b.root;
+  s.slot = a.root ? a.slot : b.slot;
+  return s;
+}
+
+static wait_place times(wait_place a, int64_t by) {
+  if (a.root || by < 0 || by > INT32_MAX) return anything;
+  a.step *= (uint64_t)by;
+  a.offset = (int64_t)((uint64_t)a.offset * (uint64_t)by);
+  return a;
+}
+
+/* A result of 32 bits or less is right but for a multiple of a power of two. */
+static wait_place narrow(wait_place a, unsigned bits) {
+  if (a.root || !bits || bits >= 64) return a;
+  if (a.step) a.step = low_bit(a.step);
+  if (a.step > UINT64_C(1) << bits) a.step = UINT64_C(1) << bits;
+  if (!a.step && (a.offset < 0 || a.offset > INT32_MAX)) return anything;
+  a.above = !a.step;
+  return a;
+}
+
+/* The same number in more bits: of unsigned ones it is known that they are not negative. */
+static wait_place widen(wait_place a, bool is_unsigned) {
+  if (a.root || !a.step) return a;
+  a.above = is_unsigned;
+  a.offset = (int64_t)((uint64_t)a.offset % a.step);
+  return a;
+}
+
+static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
+
+/* A parameter of the kernel. */
+static wait_place parameter(const wait_search *w, uint32_t at, const hd_ptx_opnd *o) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  if (w->g.insts[at].call || !hd_ptx_form_has(f, HD_M_PARAM) || o->kind != HD_O_ADDR || !o->sym)
+    return anything;
+  if (w->m->syms[o->sym].kind != HD_SYM_VAR) return anything;
+  return (wait_place){.root = o->sym, .slot = o->imm, .above = true};
+}
+
+static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  const hd_ptx_opnd *p = wait_operands(w, at);
+  uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  int64_t by;
+  hd_ptx_type type[2];
+  wait_types_of(f, type);
+  if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || p[0].kind != HD_O_REG)
+    return anything;
+  bool wide = hd_ptx_form_has(f, HD_M_WIDE), high = hd_ptx_form_has(f, HD_M_HI);
+  switch (f->op) {
+  case HD_OP_LD: return n == 2 && type[0].bits == 64 ? parameter(w, at, &p[1]) : anything;
+  case HD_OP_MOV:
+  case HD_OP_CVTA: return n == 2 ? place_of(w, at, &p[1], depth + 1) : anything;
+  case HD_OP_CVT:
+    if (wait_copied(w, at) == HD_NONE) return anything;
+    return widen(place_of(w, at, &p[1], depth + 1), type[1].number == HD_NUM_UNSIGNED);
+  case HD_OP_ADD:
+    return narrow(sum(place_of(w, at, &p[1], depth + 1), place_of(w, at, &p[2], depth + 1)), type[0].bits);
+  case HD_OP_SUB:
+    if (!wait_constant(w, at, &p[2], &by) || by == INT64_MIN) return anything;
+    return narrow(sum(place_of(w, at, &p[1], depth + 1), (wait_place){.offset = -by, .above = true}),
+                  type[0].bits);
+  case HD_OP_SHL:
+    if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > 30) return anything;
+    return narrow(times(place_of(w, at, &p[1], depth + 1), INT64_C(1) << by), type[0].bits);
+  case HD_OP_MUL:
+  case HD_OP_MAD: {
+    bool second = wait_constant(w, at, &p[2], &by);
+    if (high || (!second && !wait_constant(w, at, &p[1], &by))) return anything;
+    wait_place x = place_of(w, at, &p[second ? 1 : 2], depth + 1);
+    if (wide) x = widen(x, type[0].number == HD_NUM_UNSIGNED);
+    x = times(x, by);
+    if (f->op == HD_OP_MAD) x = sum(x, place_of(w, at, &p[3], depth + 1));
+    return wide ? x : narrow(x, type[0].bits);
+  }
+  default: return anything;
+  }
+}
+
+static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+  if (depth == MOST_DEPTH || o->part || o->flags & HD_OF_NEG) return anything;
+  if (o->kind == HD_O_INT) return (wait_place){.offset = o->imm, .above = true};
+  if (o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) return anything;
+  wait_place x = anything;
+  if (!o->sym) {
+    x = (wait_place){.above = true};
+  } else if (w->m->syms[o->sym].kind == HD_SYM_VAR) {
+    x = (wait_place){.root = o->sym, .above = true};
+  } else if (w->m->syms[o->sym].kind == HD_SYM_REG) {
+    uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
+    if (at != HD_NONE) x = computed(w, at, depth);
+  }
+  return sum(x, (wait_place){.offset = o->kind == HD_O_REG ? 0 : o->imm, .above = true});
+}
+
+/* The place that an operand of an instruction names. */
+static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t) {
+  const hd_ptx_access *a = wait_access(w, inst);
+  wait_place p = anything;
+  bool plain = t->space & (HD_IN_GLOBAL | HD_IN_GENERIC) && !a->unknown;
+  if (plain && t->operand < hd_inst_stmt(&w->g, inst)->n_opnds)
+    p = place_of(w, inst, &wait_operands(w, inst)[t->operand], 0);
+  p.bytes = plain && !a->bulk ? a->bytes : 0;
+  if (p.mixed) p.root = 0;
+  return p;
+}
+
+wait_place wait_place_of(wait_search *w, uint32_t inst) {
+  const hd_ptx_access *a = wait_access(w, inst);
+  for (unsigned k = 0; k < a->n; k++)
+    if (a->touches[k].space & HD_IN_ANY_GLOBAL) return place_at(w, inst, &a->touches[k]);
+  return anything;
+}
+
+/* a is one place, and all of b is behind it. */
+static bool is_before(const wait_place *a, const wait_place *b) {
+  return !a->step && a->bytes && b->above && b->offset >= a->offset + a->bytes;
+}
+
+static bool is_own(const wait_search *w, const wait_place *p) {
+  if (!p->root || w->m->syms[p->root].kind != HD_SYM_VAR) return false;
+  hd_mod space = w->m->vars[w->m->syms[p->root].decl].space;
+  return space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_CONST;
+}
+
+static bool is_variable(const wait_search *w, const wait_place *p) {
+  return w->m->vars[w->m->syms[p->root].decl].space != HD_M_PARAM;
+}
+
+static wait_meeting meeting(const wait_search *w, const wait_place *a, const wait_place *b) {
+  if (is_own(w, b)) return WAIT_APART;
+  if (!a->root || !b->root) return WAIT_MEETS;
+  if (a->root != b->root || a->slot != b->slot)
+    return is_variable(w, a) && is_variable(w, b) ? WAIT_APART : WAIT_OTHER_POINTER;
+  if (!a->bytes || !b->bytes) return WAIT_MEETS;
+  int64_t apart = b->offset - a->offset;
+  uint64_t step = gcd(a->step, b->step);
+  if (is_before(a, b) || is_before(b, a)) return WAIT_APART;
+  if (!step) return apart >= a->bytes || -apart >= b->bytes ? WAIT_APART : WAIT_MEETS;
+  uint64_t from = apart >= 0 ? (uint64_t)apart % step : (step - (uint64_t)-apart % step) % step;
+  return from >= a->bytes && step - from >= b->bytes ? WAIT_APART : WAIT_MEETS;
+}
+
+wait_meeting wait_may_write(wait_search *w, const wait_place *place, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  if (f->flags & HD_OPF_CALLS) return wait_call_is_harmless(w, inst) ? WAIT_APART : WAIT_MEETS;
+  const hd_ptx_access *a = wait_access(w, inst);
+  wait_meeting nearest = WAIT_APART;
+  if (a->unknown) return a->kinds & HD_ACC_WRITE ? WAIT_MEETS : WAIT_APART;
+  for (unsigned k = 0; k < a->n; k++) {
+    if (!(a->touches[k].kinds & HD_ACC_WRITE) || !(a->touches[k].space & HD_IN_ANY_GLOBAL)) continue;
+    wait_place other = place_at(w, inst, &a->touches[k]);
+    wait_meeting here = meeting(w, place, &other);
+    if (here > nearest) nearest = here;
+  }
+  return nearest;
+}
+
+bool wait_is_plain_store(wait_search *w, uint32_t inst) {
+  const hd_ptx_access *a = wait_access(w, inst);
+  return hd_inst_form(&w->g, inst)->op == HD_OP_ST && a->order == HD_ORDERED_WEAK && !a->unknown;
+}
