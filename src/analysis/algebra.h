@@ -12,6 +12,7 @@
 #define HEDDLE_ANALYSIS_ALGEBRA_H
 
 #include "analysis/tables.h"
+#include "base/arith.h"
 #include "heddle/analysis.h"
 
 enum { AN_MAX_TERMS = 96, AN_MAX_DEGREE = 8, AN_MAX_NESTING = 24 };
@@ -100,7 +101,9 @@ hd_poly an_unknown(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, h
 hd_poly an_unknown_of_cta(an_algebra *a, hd_symbol_kind kind, uint32_t x, uint32_t y, an_blame blame);
 /* The reason, and its instruction, that p has no better level. */
 an_blame an_culprit(const an_algebra *a, hd_poly p);
-/* The range is a fact about the polynomial itself, or follows from that assumption. */
+/* The range is a fact about the polynomial itself, or follows from that assumption. A range that follows from
+ * how the polynomial was made rests on `used`: a simplification on the way may have given it a form that
+ * others have, too. */
 void an_note_range(an_algebra *a, hd_poly p, int64_t lo, int64_t hi, uint32_t assumed);
 
 /* Functions, simplified where they can be. HD_NONE in, HD_NONE out, here and above. */
@@ -121,8 +124,11 @@ bool an_is_bool(const an_algebra *a, hd_poly p);
 
 /* Greatest common divisor of the coefficients but the constant term's; 0: there are none. */
 int64_t an_content(const an_algebra *a, hd_poly p, int64_t *constant);
-hd_poly an_divide_exact(an_algebra *a, hd_poly p, int64_t d); /* every coefficient is a multiple of d */
-/* p = d * result + *rest, the rest's coefficients below d and of their signs, its constant in 0 .. d - 1. */
+hd_poly an_divide_exact(an_algebra *a, hd_poly p,
+                        int64_t d); /* every coefficient is a multiple of d, d > 0 */
+hd_poly an_without_constant(an_algebra *a, hd_poly p);
+/* d > 0. p = d * result + *rest, the rest's coefficients below d and of their signs, its constant in 0 .. d
+ * - 1. */
 hd_poly an_multiples(an_algebra *a, hd_poly p, int64_t d, hd_poly *rest);
 /* The function of that symbol, of other arguments. */
 hd_poly an_function_of(an_algebra *a, const hd_value_symbol *sym, hd_poly x, hd_poly y);

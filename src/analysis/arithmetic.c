@@ -13,7 +13,7 @@ static bool operands2(tr *t, unsigned width, an_val *x, an_val *y) {
 
 bool tr_add(tr *t, an_val *out) {
   an_val x, y;
-  if (t->type.kind == TR_OTHER || hd_ptx_form_has(t->form, HD_M_SAT)) return tr_unknown(t, out);
+  if (hd_ptx_form_has(t->form, HD_M_SAT)) return tr_unknown(t, out);
   if (!operands2(t, t->type.bits, &x, &y)) return false;
   *out = tr_sum(t, &x, &y, t->form->op == HD_OP_SUB ? -1 : 1, t->type.bits);
   return true;
@@ -48,7 +48,7 @@ static an_val product(tr *t, const an_val *x, const an_val *y) {
     r.width = (uint8_t)(2 * bits);
     return r;
   }
-  an_val high = tr_result(t, an_floor_const(&a->alg, r.poly, (int64_t)1 << bits, t->inst), bits, &r, NULL);
+  an_val high = tr_result(t, an_floor_const(&a->alg, r.poly, hd_power_of_two(bits), t->inst), bits, &r, NULL);
   tr_add_ranges(&high, (an_range){r.lo == INT64_MIN ? INT64_MIN : r.lo >> bits,
                                   r.hi == INT64_MAX ? INT64_MAX : r.hi >> bits});
   return high;
@@ -56,7 +56,6 @@ static an_val product(tr *t, const an_val *x, const an_val *y) {
 
 bool tr_mul(tr *t, an_val *out) {
   an_val x, y;
-  if (t->type.kind == TR_OTHER) return tr_unknown(t, out);
   if (!operands2(t, t->type.bits, &x, &y)) return false;
   *out = product(t, &x, &y);
   return true;
@@ -64,7 +63,7 @@ bool tr_mul(tr *t, an_val *out) {
 
 bool tr_mad(tr *t, an_val *out) {
   an_val x, y, z;
-  if (t->type.kind == TR_OTHER || hd_ptx_form_has(t->form, HD_M_SAT)) return tr_unknown(t, out);
+  if (hd_ptx_form_has(t->form, HD_M_SAT)) return tr_unknown(t, out);
   unsigned width = hd_ptx_form_has(t->form, HD_M_WIDE) ? 2 * t->type.bits : t->type.bits;
   bool ok = operands2(t, t->type.bits, &x, &y);
   if (!tr_operand(t, 3, width, &z) || !ok) return false;
@@ -75,7 +74,6 @@ bool tr_mad(tr *t, an_val *out) {
 
 bool tr_neg(tr *t, an_val *out) {
   an_val x;
-  if (t->type.kind == TR_OTHER) return tr_unknown(t, out);
   if (!tr_operand(t, 1, t->type.bits, &x)) return false;
   an_val zero = an_val_of(t->a, 0, t->type.bits);
   *out = tr_sum(t, &zero, &x, -1, t->type.bits);
@@ -86,7 +84,7 @@ bool tr_neg(tr *t, an_val *out) {
 bool tr_min_max(tr *t, an_val *out) {
   an *a = t->a;
   an_val x, y;
-  if (t->type.kind == TR_OTHER || hd_ptx_form_has(t->form, HD_M_RELU)) return tr_unknown(t, out);
+  if (hd_ptx_form_has(t->form, HD_M_RELU)) return tr_unknown(t, out);
   if (!operands2(t, t->type.bits, &x, &y)) return false;
   bool is_signed = t->type.kind == TR_SIGNED, min = t->form->op == HD_OP_MIN;
   x = an_extend(a, &x, is_signed, t->inst);
@@ -121,8 +119,9 @@ bool tr_abs(tr *t, an_val *out) {
   if (!tr_operand(t, 1, t->type.bits, &x)) return false;
   x = an_extend(a, &x, true, t->inst);
   hd_poly negative = an_max0(&a->alg, an_scale(&a->alg, x.poly, -1));
-  *out = tr_result(t, an_add(&a->alg, x.poly, an_scale(&a->alg, negative, 2)), t->type.bits, &x, NULL);
-  an_known_range(a, out, 0, INT64_MAX);
+  hd_poly twice = an_scale(&a->alg, negative, 2), p = an_add(&a->alg, x.poly, twice);
+  *out = tr_result(t, p, t->type.bits, &x, NULL);
+  if (out->poly == p && (t->type.bits < 64 || x.lo > INT64_MIN)) an_known_range(a, out, 0, INT64_MAX);
   return true;
 }
 
@@ -144,7 +143,6 @@ static hd_poly quotient(tr *t, an_val *x, an_val *y) {
 bool tr_div_rem(tr *t, an_val *out) {
   an *a = t->a;
   an_val x, y;
-  if (t->type.kind == TR_OTHER) return tr_unknown(t, out);
   if (!operands2(t, t->type.bits, &x, &y)) return false;
   bool is_signed = t->type.kind == TR_SIGNED;
   x = an_extend(a, &x, is_signed, t->inst);
@@ -154,7 +152,7 @@ bool tr_div_rem(tr *t, an_val *out) {
     hd_poly whole = an_mul(&a->alg, q, y.poly);
     q = whole == HD_NONE ? HD_NONE : an_sub(&a->alg, x.poly, whole);
     *out = tr_result(t, q, t->type.bits, &x, &y);
-    if (q != HD_NONE && x.lo >= 0 && y.lo > 0)
+    if (out->poly == q && x.lo >= 0 && y.lo > 0)
       an_known_range(a, out, 0, y.hi == INT64_MAX ? INT64_MAX : y.hi - 1);
     return true;
   }
@@ -209,7 +207,6 @@ static hd_poly combine(an *a, const hd_ptx_form *f, hd_poly p, hd_poly q) {
 bool tr_setp(tr *t, an_val *out) {
   an *a = t->a;
   an_val x, y, c = an_val_of(a, 0, 1);
-  if (t->type.kind == TR_OTHER) return tr_unknown(t, out);
   bool ok = operands2(t, t->type.bits, &x, &y), combined = t->st->n_opnds > 3;
   if (combined && !tr_operand(t, 3, 1, &c)) ok = false;
   if (!ok) return false;

@@ -7,16 +7,14 @@
 
 #include "analysis/transfer.h"
 
-static uint64_t width_mask(unsigned width) { return width >= 64 ? UINT64_MAX : (1ull << width) - 1; }
-
 /* x mod 2^h as a polynomial; h below the value's width. */
 static hd_poly modulo(tr *t, hd_poly x, unsigned h) {
   an *a = t->a;
   if (!h) return 0;
   if (h > 62) return HD_NONE;
-  hd_poly p = an_wrap(&a->alg, x, h), turns = an_floor_const(&a->alg, p, (int64_t)1 << h, t->inst);
-  p = turns == HD_NONE ? HD_NONE : an_sub(&a->alg, p, an_scale(&a->alg, turns, (int64_t)1 << h));
-  if (p != HD_NONE) an_note_range(&a->alg, p, 0, ((int64_t)1 << h) - 1, 0);
+  hd_poly p = an_wrap(&a->alg, x, h), turns = an_floor_const(&a->alg, p, hd_power_of_two(h), t->inst);
+  p = turns == HD_NONE ? HD_NONE : an_sub(&a->alg, p, an_scale(&a->alg, turns, hd_power_of_two(h)));
+  if (p != HD_NONE) an_note_range(&a->alg, p, 0, hd_most_of(h, false), 0);
   return p;
 }
 
@@ -34,7 +32,7 @@ bool tr_shl(tr *t, an_val *out) {
   an_inherit(a, &factor, &n);
   *out = tr_product(t, &x, &factor, width);
   int64_t c;
-  if (an_is_const(&a->alg, n.poly, &c)) out->maybe &= c >= 0 && c < 64 ? x.maybe << c : 0;
+  if (an_is_const(&a->alg, n.poly, &c)) out->maybe &= hd_shift_left(x.maybe, c);
   return true;
 }
 
@@ -53,7 +51,7 @@ bool tr_shr(tr *t, an_val *out) {
     *out = tr_result(t, an_floor(&a->alg, x.poly, power, t->inst), width, &x, &n);
     return true;
   }
-  if (c >= width) {
+  if (c < 0 || c >= width) { /* the amount is unsigned, and clamped */
     if (!is_signed) {
       *out = an_val_of(a, 0, width);
       return true;
@@ -69,7 +67,7 @@ bool tr_shr(tr *t, an_val *out) {
   }
   if (!is_signed && x.lo >= -1 && x.hi <= 0 &&
       width < 64 + (unsigned)(c > 0)) { /* bits of 0 or -1: 0 or a mask */
-    *out = tr_result(t, an_scale(&a->alg, x.poly, -(int64_t)(width_mask(width) >> c)), width, &x, NULL);
+    *out = tr_result(t, an_scale(&a->alg, x.poly, -(int64_t)(hd_low_bits(width) >> c)), width, &x, NULL);
     return true;
   }
   x = an_extend(a, &x, is_signed, t->inst);
@@ -77,7 +75,7 @@ bool tr_shr(tr *t, an_val *out) {
     *out = tr_opaque(t, HD_LEVEL_NONLINEAR, width, &x, NULL);
     return true;
   }
-  *out = tr_result(t, an_floor_const(&a->alg, x.poly, (int64_t)1 << c, t->inst), width, &x, NULL);
+  *out = tr_result(t, an_floor_const(&a->alg, x.poly, hd_power_of_two(c), t->inst), width, &x, NULL);
   int64_t lo = x.lo == INT64_MIN ? INT64_MIN : x.lo >> c, hi = x.hi == INT64_MAX ? INT64_MAX : x.hi >> c;
   if (lo > out->lo) out->lo = lo;
   if (hi < out->hi) out->hi = hi;
@@ -93,7 +91,7 @@ static an_val and_mask(tr *t, const an_val *from, uint64_t mask, unsigned width)
   an_val known = *from;
   const an_val *x = &known;
   an_use_range(a, &known);
-  mask &= width_mask(width);
+  mask &= hd_low_bits(width);
   if ((x->maybe & ~mask) == 0) return *x;
   if ((x->maybe & mask) == 0) return tr_result(t, 0, width, x, NULL);
   an_val whole = *x;
@@ -112,7 +110,7 @@ static an_val and_mask(tr *t, const an_val *from, uint64_t mask, unsigned width)
     if (sum == HD_NONE) break;
     hd_poly low = modulo(t, x->poly, l), high = h >= width ? x->poly : modulo(t, x->poly, h);
     sum = low == HD_NONE || high == HD_NONE ? HD_NONE : an_add(&a->alg, sum, an_sub(&a->alg, high, low));
-    left = h >= 64 ? 0 : left & ~((1ull << h) - 1);
+    left = h >= 64 ? 0 : left & ~(hd_low_bits(h));
   }
   if (sum == HD_NONE) return tr_opaque(t, HD_LEVEL_NONLINEAR, width, x, NULL);
   an_val r = tr_result(t, sum, width, x, NULL);
@@ -163,9 +161,10 @@ static an_val bits_xor(tr *t, const an_val *x, const an_val *y, unsigned width) 
   }
   if (an_is_const(&a->alg, y->poly, &c)) {
     an_val both = and_mask(t, x, (uint64_t)c, width), sum = tr_sum(t, x, y, 1, width);
-    an_val r = tr_sum(t, &sum, &both, -2, width);
+    hd_poly p = an_add(&a->alg, sum.poly, an_scale(&a->alg, both.poly, -2));
+    an_val r = tr_result(t, p, width, &sum, &both);
     r.maybe &= x->maybe | y->maybe;
-    if (x->lo >= 0 && c >= 0 && r.maybe >> (width - 1) == 0 && !(x->maybe >> (width - 1)))
+    if (r.poly == p && x->lo >= 0 && c >= 0 && r.maybe >> (width - 1) == 0 && !(x->maybe >> (width - 1)))
       an_known_range(a, &r, 0, (int64_t)r.maybe);
     return r;
   }
@@ -201,7 +200,6 @@ static an_val combine_bits(tr *t, hd_ptx_op op, const an_val *x, const an_val *y
 bool tr_logic(tr *t, an_val *out) {
   an_val x, y;
   unsigned width = t->type.bits;
-  if (!width || width > 64) return tr_unknown(t, out);
   bool ok = tr_operand(t, 1, width, &x);
   if (!tr_operand(t, 2, width, &y) || !ok) return false;
   *out = combine_bits(t, t->form->op, &x, &y, width);
@@ -215,7 +213,6 @@ static an_val complement(tr *t, const an_val *x, unsigned width) {
 
 bool tr_not(tr *t, an_val *out) {
   an_val x;
-  if (!t->type.bits || t->type.bits > 64) return tr_unknown(t, out);
   if (!tr_operand(t, 1, t->type.bits, &x)) return false;
   *out = complement(t, &x, t->type.bits);
   return true;
@@ -236,10 +233,10 @@ static an_val field(tr *t, const an_val *x, unsigned pos, unsigned len, unsigned
   } else {
     p = modulo(t, x->poly, pos + len);
   }
-  p = pos > 62 ? HD_NONE : an_floor_const(&a->alg, p, (int64_t)1 << (pos & 63), t->inst);
+  p = pos > 62 ? HD_NONE : an_floor_const(&a->alg, p, hd_power_of_two(pos), t->inst);
   an_val r = tr_result(t, p, width, &from, NULL);
-  if (r.poly == p && len < 63) an_known_range(a, &r, 0, ((int64_t)1 << len) - 1);
-  r.maybe &= x->maybe >> pos;
+  if (r.poly == p && len < 63) an_known_range(a, &r, 0, hd_most_of(len, false));
+  r.maybe &= hd_shift_right(x->maybe, pos);
   return r;
 }
 
@@ -253,13 +250,16 @@ bool tr_bfe(tr *t, an_val *out) {
   int64_t b, n;
   if (!an_is_const(&a->alg, pos.poly, &b) || !an_is_const(&a->alg, len.poly, &n)) return tr_unknown(t, out);
   b &= 255, n &= 255;
+  if (t->type.kind == TR_SIGNED && n && b >= width) return tr_unknown(t, out); /* the sign, all over */
   if (b + n > width) n = b < width ? width - b : 0;
   *out = field(t, &x, (unsigned)b, (unsigned)n, width);
   if (t->type.kind == TR_SIGNED && n > 0 && n < 63) {
     an_val sign = field(t, &x, (unsigned)(b + n - 1), 1, width);
-    *out = tr_sum(t, out, &sign, -((int64_t)1 << n), width);
-    if (n < width) an_known_range(a, out, -((int64_t)1 << (n - 1)), ((int64_t)1 << (n - 1)) - 1);
-    out->maybe = width_mask(width);
+    hd_poly p = an_add(&a->alg, out->poly, an_scale(&a->alg, sign.poly, -hd_power_of_two(n)));
+    *out = tr_result(t, p, width, out, &sign);
+    if (n < width && out->poly == p)
+      an_known_range(a, out, hd_least_of((unsigned)n, true), hd_most_of((unsigned)n, true));
+    out->maybe = hd_low_bits(width);
   }
   return true;
 }
@@ -281,11 +281,10 @@ bool tr_bfi(tr *t, an_val *out) {
     *out = y;
     return true;
   }
-  uint64_t mask = n >= 64 ? UINT64_MAX : ((1ull << n) - 1) << b;
-  an_val kept = and_mask(t, &y, ~mask, width),
-         low = and_mask(t, &x, n >= 64 ? UINT64_MAX : (1ull << n) - 1, width);
-  *out = tr_sum(t, &kept, &low, (int64_t)(1ull << b), width);
-  out->maybe &= (y.maybe & ~mask) | (x.maybe << b & mask);
+  uint64_t mask = hd_shift_left(hd_low_bits(n), b);
+  an_val kept = and_mask(t, &y, ~mask, width), low = and_mask(t, &x, hd_low_bits(n), width);
+  *out = tr_sum(t, &kept, &low, hd_power_of_two(b), width);
+  out->maybe &= (y.maybe & ~mask) | (hd_shift_left(x.maybe, b) & mask);
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/tiles.h"
+#include "base/arith.h"
 
 enum { AXES = 3 };
 
@@ -70,7 +71,7 @@ static bool as_coordinate(const chooser *c, unsigned value, coordinate *out) {
 }
 
 static uint64_t along(const chooser *c, const coordinate *x, uint64_t cta) {
-  return (uint64_t)((c->values[x->value].at[cta] - x->origin) / x->step);
+  return distance(c->values[x->value].at[cta], x->origin) / hd_magnitude(x->step);
 }
 
 static bool same_coordinate(const chooser *c, const coordinate *x, const coordinate *y) {

@@ -42,8 +42,6 @@ static hd_level piecewise(const an_algebra *a, hd_poly p) {
 
 /* ---- Division --------------------------------------------------------------------------- */
 
-static int64_t floor_div(int64_t x, int64_t d) { return x / d - (x % d < 0); }
-
 static bool is_bounded(const an_algebra *a, hd_poly p) {
   return a->polys.data[p].lo != INT64_MIN && a->polys.data[p].hi != INT64_MAX;
 }
@@ -65,7 +63,7 @@ static bool merge_floors(an_algebra *a, hd_poly *p, int64_t *d) {
     }
   }
   int64_t c, cd;
-  if (!inner || !an_is_const(a, a->symbols.data[inner].b, &c)) return false;
+  if (!inner || !an_is_const(a, a->symbols.data[inner].b, &c) || c <= 0) return false;
   if (__builtin_mul_overflow(c, *d, &cd) || cd > INT64_MAX / 4) return false;
   for (uint32_t i = 0; i < q.n; i++) {
     int64_t x;
@@ -117,9 +115,9 @@ hd_poly an_floor_const(an_algebra *a, hd_poly p, int64_t d, uint32_t inst) {
     if (whole == HD_NONE) return HD_NONE;
     p = rest;
     const hd_polynomial *q = &a->polys.data[p];
-    if (q->lo != INT64_MIN && q->hi != INT64_MAX && floor_div(q->lo, d) == floor_div(q->hi, d)) {
+    if (q->lo != INT64_MIN && q->hi != INT64_MAX && hd_floor_div(q->lo, d) == hd_floor_div(q->hi, d)) {
       an_rely(a, p);
-      return an_add_const(a, whole, floor_div(a->polys.data[p].lo, d));
+      return an_add_const(a, whole, hd_floor_div(a->polys.data[p].lo, d));
     }
     int64_t constant, g = an_content(a, p, &constant), x = d;
     for (int64_t y = g; y;) { /* gcd(g, d) */
@@ -131,18 +129,18 @@ hd_poly an_floor_const(an_algebra *a, hd_poly p, int64_t d, uint32_t inst) {
       bool bounded = is_bounded(a, p);
       int64_t lo = a->polys.data[p].lo, hi = a->polys.data[p].hi;
       uint32_t assumed = a->range_assumed.data[p];
-      hd_poly varying = an_add_const(a, p, -constant);
-      p = an_add_const(a, an_divide_exact(a, varying, x), floor_div(constant, x));
+      hd_poly varying = an_without_constant(a, p);
+      p = an_add_const(a, an_divide_exact(a, varying, x), hd_floor_div(constant, x));
       d /= x;
-      if (bounded) an_note_range(a, p, floor_div(lo, x), floor_div(hi, x), assumed);
+      if (bounded) an_note_range(a, p, hd_floor_div(lo, x), hd_floor_div(hi, x), assumed);
       continue;
     }
     if (merge_floors(a, &p, &d) || undo_magic(a, &p, &d)) continue;
     break;
   }
   const hd_polynomial *q = &a->polys.data[p];
-  int64_t lo = q->lo == INT64_MIN ? INT64_MIN : floor_div(q->lo, d);
-  int64_t hi = q->hi == INT64_MAX ? INT64_MAX : floor_div(q->hi, d);
+  int64_t lo = q->lo == INT64_MIN ? INT64_MIN : hd_floor_div(q->lo, d);
+  int64_t hi = q->hi == INT64_MAX ? INT64_MAX : hd_floor_div(q->hi, d);
   hd_level level = piecewise(a, p);
   return an_add(a, whole, function(a, HD_V_FLOOR, p, an_const(a, d), level, inst, lo, hi));
 }
@@ -220,8 +218,8 @@ hd_poly an_ge0(an_algebra *a, hd_poly p) {
   }
   int64_t constant, g = an_content(a, p, &constant);
   if (g > 1) {
-    hd_poly varying = an_add_const(a, p, (int64_t)(0 - (uint64_t)constant));
-    return an_ge0(a, an_add_const(a, an_divide_exact(a, varying, g), floor_div(constant, g)));
+    hd_poly varying = an_without_constant(a, p);
+    return an_ge0(a, an_add_const(a, an_divide_exact(a, varying, g), hd_floor_div(constant, g)));
   }
   /* One of p >= 0 and -p - 1 >= 0, its opposite: the one whose last term is positive. */
   if (a->terms.data[q->first + q->n - 1].coefficient < 0) {
@@ -293,13 +291,13 @@ hd_poly an_if(an_algebra *a, hd_poly cond, hd_poly p) {
 hd_poly an_pow2(an_algebra *a, hd_poly p, uint32_t inst) {
   int64_t c;
   if (p == HD_NONE) return HD_NONE;
-  if (an_is_const(a, p, &c)) return c < 0 || c > 63 ? 0 : an_const(a, (int64_t)(1ull << c));
+  if (an_is_const(a, p, &c)) return an_const(a, hd_power_of_two(c));
   int64_t lo = a->polys.data[p].lo, hi = a->polys.data[p].hi;
   hd_level level = level_of(a, p);
   if (level > HD_LEVEL_LAUNCH) level = worse(level, HD_LEVEL_NONLINEAR);
   bool small = lo >= 0 && hi <= 62;
-  return function(a, HD_V_POW2, p, 0, level, inst, small ? (int64_t)1 << lo : INT64_MIN,
-                  small ? (int64_t)1 << hi : INT64_MAX);
+  return function(a, HD_V_POW2, p, 0, level, inst, small ? hd_power_of_two(lo) : INT64_MIN,
+                  small ? hd_power_of_two(hi) : INT64_MAX);
 }
 
 hd_poly an_bits(an_algebra *a, hd_symbol_kind kind, hd_poly p, hd_poly q, uint32_t inst) {

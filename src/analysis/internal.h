@@ -236,6 +236,8 @@ void an_inherit(an *a, an_val *to, const an_val *from);
 void an_end(an *a, an_val *v);
 /* The range of an operand decides something: the result rests on the range's assumptions. */
 void an_use_range(an *a, an_val *v);
+/* Of the polynomial: where a result was reduced to its width, the polynomial is another one, and the range
+ * not its. */
 void an_known_range(an *a, an_val *v, int64_t lo, int64_t hi);
 /* The value as an integer of its width, signed or unsigned: proven or assumed. */
 an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst);

@@ -12,9 +12,8 @@ static bool evaluate(const hd_analysis *a, hd_poly p, const hd_point *at, unsign
 
 static bool extend_bytes(const hd_value_symbol *s, const void *bytes, int64_t *out) {
   uint64_t v = 0;
-  unsigned shift = 64u - s->width;
   memcpy(&v, bytes, s->width / 8);
-  *out = s->is_signed ? (int64_t)(v << shift) >> shift : (int64_t)v;
+  *out = s->is_signed ? hd_sign_extend(v, s->width) : (int64_t)v;
   return true;
 }
 
@@ -82,7 +81,7 @@ static bool symbol_value(const hd_analysis *a, const hd_value_symbol *s, const h
   case HD_V_POS: *out = x > 0 ? x : 0; return true;
   case HD_V_GE: *out = x >= 0; return true;
   case HD_V_EQ: *out = x == 0; return true;
-  case HD_V_POW2: *out = x < 0 || x > 63 ? 0 : (int64_t)(1ull << x); return true;
+  case HD_V_POW2: *out = hd_power_of_two(x); return true;
   case HD_V_IF: /* the other value may not even be defined where the condition fails */
     *out = 0;
     return !x || evaluate(a, s->b, at, depth + 1, out);
@@ -93,7 +92,7 @@ static bool symbol_value(const hd_analysis *a, const hd_value_symbol *s, const h
   switch (s->kind) {
   case HD_V_FLOOR:
     if (y <= 0) return false;
-    *out = x / y - (x % y < 0);
+    *out = hd_floor_div(x, y);
     return true;
   case HD_V_BITAND: *out = x & y; return true;
   case HD_V_BITXOR: *out = x ^ y; return true;

@@ -11,8 +11,8 @@ an_val tr_narrow(tr *t, const an_val *from, tr_type type, unsigned width) {
   an_val known = *from;
   const an_val *x = &known;
   an_use_range(a, &known);
-  int64_t lo = type.kind == TR_SIGNED ? -((int64_t)1 << (type.bits - 1)) : 0;
-  int64_t hi = ((int64_t)1 << (type.bits - (type.kind == TR_SIGNED))) - 1;
+  int64_t lo = hd_least_of(type.bits, type.kind == TR_SIGNED),
+          hi = hd_most_of(type.bits, type.kind == TR_SIGNED);
   if (x->lo >= lo && x->hi <= hi) {
     an_val r = tr_result(t, x->poly, width, x, NULL);
     tr_add_ranges(&r, tr_range_of(x));
@@ -20,9 +20,9 @@ an_val tr_narrow(tr *t, const an_val *from, tr_type type, unsigned width) {
   }
   /* x mod 2^bits, moved to the signed range by adding half and taking it away again */
   hd_poly p = an_wrap(&a->alg, x->poly, type.bits), shifted = an_add_const(&a->alg, p, -lo);
-  hd_poly turns =
-      shifted == HD_NONE ? HD_NONE : an_floor_const(&a->alg, shifted, (int64_t)1 << type.bits, t->inst);
-  p = turns == HD_NONE ? HD_NONE : an_sub(&a->alg, p, an_scale(&a->alg, turns, (int64_t)1 << type.bits));
+  int64_t turn = hd_power_of_two(type.bits);
+  hd_poly turns = shifted == HD_NONE ? HD_NONE : an_floor_const(&a->alg, shifted, turn, t->inst);
+  p = turns == HD_NONE ? HD_NONE : an_sub(&a->alg, p, an_scale(&a->alg, turns, turn));
   an_val r = tr_result(t, p, width, x, NULL);
   if (r.poly == p) an_known_range(a, &r, lo, hi);
   return r;
@@ -78,21 +78,23 @@ bool tr_cvta(tr *t, an_val *out) {
 
 /* ---- Moves ----------------------------------------------------------------------------------- */
 
+enum { MAX_PARTS = 4 }; /* PTX has moves of two and of four */
+
 /* mov.b64 r, {lo, hi} */
 static bool do_pack(tr *t, const hd_ptx_opnd *v, an_val *out) {
   an *a = t->a;
   unsigned part = t->type.bits / (v->n_kids ? v->n_kids : 1);
-  if (part < 8 || t->type.bits > 64) return tr_unknown(t, out);
-  an_val parts[4];
+  if (part < 8 || t->type.bits > 64 || v->n_kids > MAX_PARTS) return tr_unknown(t, out);
+  an_val parts[MAX_PARTS];
   bool ok = true;
-  for (uint32_t k = 0; k < v->n_kids && k < 4; k++)
+  for (uint32_t k = 0; k < v->n_kids; k++)
     ok = an_operand(a, t->inst, &a->m->opnds[v->sym + k], part, &parts[k]) && ok;
   if (!ok) return false;
   an_val sum = an_val_of(a, 0, t->type.bits);
-  for (uint32_t k = 0; k < v->n_kids && k < 4; k++) {
+  for (uint32_t k = 0; k < v->n_kids; k++) {
     /* The last one's high bits fall off; the others must not reach into their neighbours. */
     an_val x = k + 1 < v->n_kids ? an_extend(a, &parts[k], false, t->inst) : parts[k];
-    sum = tr_sum(t, &sum, &x, (int64_t)(1ull << (k * part)), t->type.bits);
+    sum = tr_sum(t, &sum, &x, hd_power_of_two(k * part), t->type.bits);
   }
   *out = sum;
   return true;
@@ -103,27 +105,27 @@ static bool do_unpack(tr *t, an_val *out) {
   an *a = t->a;
   unsigned n = t->opnds[0].n_kids, part = t->type.bits / (n ? n : 1);
   an_val x;
-  if (part < 8 || part > 32 || t->type.bits > 64) return tr_unknown(t, out);
+  if (part < 8 || part > 32 || t->type.bits > 64 || n > MAX_PARTS) return tr_unknown(t, out);
   if (!tr_operand(t, 1, t->type.bits, &x)) return false;
   an_val whole = t->sub + 1 == n ? an_extend(a, &x, true, t->inst) : x;
-  hd_poly low = an_floor_const(&a->alg, whole.poly, (int64_t)1 << (t->sub * part), t->inst);
+  hd_poly low = an_floor_const(&a->alg, whole.poly, hd_power_of_two(t->sub * part), t->inst);
   hd_poly high = t->sub + 1 == n || low == HD_NONE
                      ? 0
-                     : an_floor_const(&a->alg, whole.poly, (int64_t)1 << ((t->sub + 1) * part), t->inst);
+                     : an_floor_const(&a->alg, whole.poly, hd_power_of_two((t->sub + 1) * part), t->inst);
   hd_poly p = low == HD_NONE || high == HD_NONE
                   ? HD_NONE
-                  : an_sub(&a->alg, low, an_scale(&a->alg, high, (int64_t)1 << part));
+                  : an_sub(&a->alg, low, an_scale(&a->alg, high, hd_power_of_two(part)));
   /* Not reduced to the part's width: packed again, the whole comes back. */
   if (p == HD_NONE) {
     *out = tr_opaque(t, HD_LEVEL_NONLINEAR, part, &x, NULL);
     return true;
   }
-  if (t->sub + 1 < n) an_note_range(&a->alg, p, 0, ((int64_t)1 << part) - 1, 0);
+  if (t->sub + 1 < n) an_note_range(&a->alg, p, 0, hd_most_of(part, false), 0);
   const hd_polynomial *q = &a->alg.polys.data[p];
   *out = (an_val){.poly = p,
                   .lo = q->lo,
                   .hi = q->hi,
-                  .maybe = (1ull << part) - 1,
+                  .maybe = hd_low_bits(part),
                   .pending = HD_NONE,
                   .width = (uint8_t)part};
   an_inherit(a, out, &whole);
@@ -152,8 +154,8 @@ static an_val constant_of(tr *t, hd_symbol_kind kind, uint32_t x, uint64_t offse
                        .lo = INT64_MIN,
                        .hi = INT64_MAX};
   if (type.bits < 64) {
-    s.lo = is_signed ? -((int64_t)1 << (type.bits - 1)) : 0;
-    s.hi = ((int64_t)1 << (type.bits - is_signed)) - 1;
+    s.lo = hd_least_of(type.bits, is_signed);
+    s.hi = hd_most_of(type.bits, is_signed);
   }
   int64_t number;
   hd_poly p = kind == HD_V_PARAM && an_argument(a, &s, &number) ? an_const(&a->alg, number)
@@ -192,7 +194,7 @@ bool tr_ld(tr *t, an_val *out) {
   unsigned width = type.bits > 32 ? 64 : type.bits == 16 ? 16 : 32;
   const hd_ptx_opnd *o = t->st->n_opnds > 1 ? t->opnds + 1 : NULL;
   uint64_t sub = (uint64_t)t->sub * (type.bits / 8);
-  if (space && o && o->kind == HD_O_ADDR && type.bits <= 64) {
+  if (space && o && o->kind == HD_O_ADDR && type.bits >= 8 && type.bits <= 64) {
     uint32_t call = a->pub.cfg.insts[t->inst].call;
     if (space == HD_M_PARAM && o->sym && a->m->syms[o->sym].kind == HD_SYM_VAR) {
       uint32_t slot = an_slot_of(a, call, o->sym, (uint64_t)o->imm + sub, type.bits / 8, false);
@@ -227,8 +229,8 @@ bool tr_ld(tr *t, an_val *out) {
   *out =
       an_val_unknown(a, HD_V_LOAD, t->inst, t->sub, HD_LEVEL_DATA, (an_blame){HD_WHY_LOAD, t->inst}, width);
   if (type.bits < 32 && type.kind != TR_OTHER)
-    an_known_range(a, out, type.kind == TR_SIGNED ? -((int64_t)1 << (type.bits - 1)) : 0,
-                   ((int64_t)1 << (type.bits - (type.kind == TR_SIGNED))) - 1);
+    an_known_range(a, out, hd_least_of(type.bits, type.kind == TR_SIGNED),
+                   hd_most_of(type.bits, type.kind == TR_SIGNED));
   return true;
 }
 
@@ -258,8 +260,9 @@ static bool warp_uniform(an *a, hd_poly p, unsigned depth) {
       const hd_value_symbol s = a->alg.symbols.data[a->alg.factors.data[prod.first + k]];
       int64_t d;
       if (!(s.varies & 7)) continue;
-      if (s.kind == HD_V_FLOOR && an_is_const(&a->alg, s.b, &d) && d % AN_WARP == 0 && s.varies == 1 &&
-          a->alg.polys.data[s.a].n == 1 && a->alg.terms.data[a->alg.polys.data[s.a].first].coefficient == 1)
+      if (s.kind == HD_V_FLOOR && an_is_const(&a->alg, s.b, &d) && d > 0 && d % AN_WARP == 0 &&
+          s.varies == 1 && a->alg.polys.data[s.a].n == 1 &&
+          a->alg.terms.data[a->alg.polys.data[s.a].first].coefficient == 1)
         continue;
       bool function = an_is_function(s.kind);
       if (!function || !warp_uniform(a, s.a, depth + 1)) return false;

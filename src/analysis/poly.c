@@ -10,19 +10,25 @@
 
 /* ---- Ranges ------------------------------------------------------------------------------- */
 
-static int64_t clamp(__int128 v) {
-  return v <= INT64_MIN ? INT64_MIN : v >= INT64_MAX ? INT64_MAX : (int64_t)v;
-}
-/* INT64_MIN and INT64_MAX stand for no bound, and stay so. */
-static int64_t bound_mul(int64_t x, int64_t y) {
-  if (!x || !y) return 0;
+static const an_range anything = {INT64_MIN, INT64_MAX};
+
+/* INT64_MIN and INT64_MAX stand for no bound, and stay so. False: a bound that leaves 64 bits, beyond which
+ * numbers come round to the other end. */
+static bool bound_mul(int64_t x, int64_t y, int64_t *out) {
   bool negative = (x < 0) != (y < 0);
-  if (x == INT64_MIN || x == INT64_MAX || y == INT64_MIN || y == INT64_MAX)
-    return negative ? INT64_MIN : INT64_MAX;
-  return clamp((__int128)x * y);
+  if (!x || !y)
+    *out = 0;
+  else if (x == INT64_MIN || x == INT64_MAX || y == INT64_MIN || y == INT64_MAX)
+    *out = negative ? INT64_MIN : INT64_MAX;
+  else
+    return !__builtin_mul_overflow(x, y, out);
+  return true;
 }
 an_range an_range_mul(an_range x, an_range y) {
-  int64_t c[4] = {bound_mul(x.lo, y.lo), bound_mul(x.lo, y.hi), bound_mul(x.hi, y.lo), bound_mul(x.hi, y.hi)};
+  int64_t c[4];
+  if (!bound_mul(x.lo, y.lo, &c[0]) || !bound_mul(x.lo, y.hi, &c[1]) || !bound_mul(x.hi, y.lo, &c[2]) ||
+      !bound_mul(x.hi, y.hi, &c[3]))
+    return anything;
   an_range r = {c[0], c[0]};
   for (int i = 1; i < 4; i++) {
     if (c[i] < r.lo) r.lo = c[i];
@@ -31,9 +37,9 @@ an_range an_range_mul(an_range x, an_range y) {
   return r;
 }
 an_range an_range_add(an_range x, an_range y) {
-  an_range r = {INT64_MIN, INT64_MAX};
-  if (x.lo != INT64_MIN && y.lo != INT64_MIN) r.lo = clamp((__int128)x.lo + y.lo);
-  if (x.hi != INT64_MAX && y.hi != INT64_MAX) r.hi = clamp((__int128)x.hi + y.hi);
+  an_range r = anything;
+  if (x.lo != INT64_MIN && y.lo != INT64_MIN && __builtin_add_overflow(x.lo, y.lo, &r.lo)) return anything;
+  if (x.hi != INT64_MAX && y.hi != INT64_MAX && __builtin_add_overflow(x.hi, y.hi, &r.hi)) return anything;
   return r;
 }
 
@@ -191,6 +197,7 @@ static void describe(const an_algebra *a, hd_polynomial *p) {
     const hd_term *t = &a->terms.data[p->first + i];
     const hd_product *prod = &a->products.data[t->product];
     an_range r = {t->coefficient, t->coefficient};
+    if (t->coefficient == INT64_MIN && (p->n > 1 || prod->n)) r = anything; /* -2^63 is 2^63, too */
     unsigned level = HD_LEVEL_LAUNCH, varying = 0;
     hd_symbol last = 0;
     for (uint32_t k = 0; k < prod->n; k++) {
@@ -198,8 +205,9 @@ static void describe(const an_algebra *a, hd_polynomial *p) {
       const hd_value_symbol *sym = &a->symbols.data[s];
       an_range f = symbol_range(a, s);
       if (s == last && f.lo < 0 && k % 2 == 1) { /* an even power */
-        int64_t most = -f.lo > f.hi ? -f.lo : f.hi;
-        f = (an_range){f.lo == INT64_MIN ? INT64_MIN : -most, f.lo == INT64_MIN ? INT64_MAX : most};
+        uint64_t most = hd_magnitude(f.lo);
+        if (f.hi > 0 && (uint64_t)f.hi > most) most = (uint64_t)f.hi;
+        f = most > INT64_MAX ? (an_range){INT64_MIN, INT64_MAX} : (an_range){-(int64_t)most, (int64_t)most};
       }
       last = s;
       r = an_range_mul(r, f);
@@ -340,10 +348,9 @@ hd_poly an_wrap(an_algebra *a, hd_poly p, unsigned width) {
   hd_term out[AN_MAX_TERMS];
   uint32_t n = a->polys.data[p].n, kept = 0;
   bool changed = false;
-  unsigned shift = 64 - width;
   for (uint32_t i = 0; i < n; i++) {
     hd_term t = an_terms(a, p)[i];
-    int64_t c = (int64_t)((uint64_t)t.coefficient << shift) >> shift;
+    int64_t c = hd_sign_extend((uint64_t)t.coefficient, width);
     changed |= c != t.coefficient;
     t.coefficient = c;
     if (c) out[kept++] = t;
@@ -380,7 +387,7 @@ int64_t an_content(const an_algebra *a, hd_poly p, int64_t *constant) {
       *constant = t->coefficient;
       continue;
     }
-    uint64_t x = t->coefficient < 0 ? 0 - (uint64_t)t->coefficient : (uint64_t)t->coefficient;
+    uint64_t x = hd_magnitude(t->coefficient);
     while (x) {
       uint64_t r = g % x;
       g = x;
@@ -398,6 +405,14 @@ hd_poly an_divide_exact(an_algebra *a, hd_poly p, int64_t d) {
     out[i].coefficient /= d;
   }
   return an_intern(a, out, n);
+}
+
+hd_poly an_without_constant(an_algebra *a, hd_poly p) {
+  hd_term out[AN_MAX_TERMS];
+  uint32_t n = a->polys.data[p].n, kept = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (an_terms(a, p)[i].product) out[kept++] = an_terms(a, p)[i];
+  return an_intern(a, out, kept);
 }
 
 hd_poly an_multiples(an_algebra *a, hd_poly p, int64_t d, hd_poly *rest) {

@@ -186,7 +186,7 @@ static void add_digits(tiling *t) {
       hd_poly x, y;
       int64_t fine, coarse;
       if (!is_quotient(g, t->values[i], &x, &fine) || !is_quotient(g, t->values[k], &y, &coarse) || x != y ||
-          coarse <= fine || coarse % fine)
+          fine <= 0 || coarse <= fine || coarse % fine)
         continue;
       hd_poly digit = an_sub(g, t->values[i], an_scale(g, t->values[k], coarse / fine));
       if (digit != HD_NONE) add_value(t, digit, false);

@@ -118,21 +118,61 @@ bool tr_unknown(tr *t, an_val *out) {
 
 typedef bool (*transfer)(tr *t, an_val *out);
 
-static const transfer transfers[HD_OP_COUNT] = {
-    [HD_OP_ADD] = tr_add,     [HD_OP_SUB] = tr_add,     [HD_OP_MUL] = tr_mul,     [HD_OP_MAD] = tr_mad,
-    [HD_OP_NEG] = tr_neg,     [HD_OP_MIN] = tr_min_max, [HD_OP_MAX] = tr_min_max, [HD_OP_ABS] = tr_abs,
-    [HD_OP_DIV] = tr_div_rem, [HD_OP_REM] = tr_div_rem, [HD_OP_SETP] = tr_setp,   [HD_OP_SELP] = tr_selp,
-    [HD_OP_CVT] = tr_cvt,     [HD_OP_CVTA] = tr_cvta,   [HD_OP_MOV] = tr_mov,     [HD_OP_LD] = tr_ld,
-    [HD_OP_LDU] = tr_ld,      [HD_OP_ST] = tr_st,       [HD_OP_CALL] = tr_call,   [HD_OP_SHFL] = tr_shfl,
-    [HD_OP_SHL] = tr_shl,     [HD_OP_SHR] = tr_shr,     [HD_OP_AND] = tr_logic,   [HD_OP_OR] = tr_logic,
-    [HD_OP_XOR] = tr_logic,   [HD_OP_NOT] = tr_not,     [HD_OP_BFE] = tr_bfe,     [HD_OP_BFI] = tr_bfi,
-    [HD_OP_LOP3] = tr_lop3,
+/* The types that an operation's function takes. Any text may be a dotted word: one with another type, or with
+ * none, is no instruction, and its result is unknown. */
+typedef enum tr_takes { TAKES_ANY = 0, TAKES_TYPED, TAKES_INTEGERS } tr_takes;
+
+typedef struct tr_rule {
+  transfer f;
+  tr_takes takes;
+} tr_rule;
+
+static const tr_rule rules[HD_OP_COUNT] = {
+    [HD_OP_ADD] = {tr_add, TAKES_INTEGERS},
+    [HD_OP_SUB] = {tr_add, TAKES_INTEGERS},
+    [HD_OP_MUL] = {tr_mul, TAKES_INTEGERS},
+    [HD_OP_MAD] = {tr_mad, TAKES_INTEGERS},
+    [HD_OP_NEG] = {tr_neg, TAKES_INTEGERS},
+    [HD_OP_MIN] = {tr_min_max, TAKES_INTEGERS},
+    [HD_OP_MAX] = {tr_min_max, TAKES_INTEGERS},
+    [HD_OP_ABS] = {tr_abs, TAKES_INTEGERS},
+    [HD_OP_DIV] = {tr_div_rem, TAKES_INTEGERS},
+    [HD_OP_REM] = {tr_div_rem, TAKES_INTEGERS},
+    [HD_OP_SHL] = {tr_shl, TAKES_INTEGERS},
+    [HD_OP_SHR] = {tr_shr, TAKES_INTEGERS},
+    [HD_OP_AND] = {tr_logic, TAKES_INTEGERS},
+    [HD_OP_OR] = {tr_logic, TAKES_INTEGERS},
+    [HD_OP_XOR] = {tr_logic, TAKES_INTEGERS},
+    [HD_OP_NOT] = {tr_not, TAKES_INTEGERS},
+    [HD_OP_BFE] = {tr_bfe, TAKES_INTEGERS},
+    [HD_OP_BFI] = {tr_bfi, TAKES_INTEGERS},
+    [HD_OP_LOP3] = {tr_lop3, TAKES_INTEGERS},
+    [HD_OP_SETP] = {tr_setp, TAKES_INTEGERS},
+    [HD_OP_SELP] = {tr_selp, TAKES_TYPED},
+    [HD_OP_CVTA] = {tr_cvta, TAKES_TYPED},
+    [HD_OP_MOV] = {tr_mov, TAKES_TYPED},
+    [HD_OP_CVT] = {tr_cvt, TAKES_ANY},
+    [HD_OP_LD] = {tr_ld, TAKES_ANY},
+    [HD_OP_LDU] = {tr_ld, TAKES_ANY},
+    [HD_OP_ST] = {tr_st, TAKES_ANY},
+    [HD_OP_CALL] = {tr_call, TAKES_ANY},
+    [HD_OP_SHFL] = {tr_shfl, TAKES_ANY},
 };
+
+static bool takes(tr_takes what, tr_type type) {
+  switch (what) {
+  case TAKES_TYPED: return type.bits != 0;
+  case TAKES_INTEGERS: return type.kind != TR_OTHER;
+  case TAKES_ANY: break;
+  }
+  return true;
+}
 
 /* Instructions without a polynomial: data from memory or other threads is a new unknown; any other result has
  * the level of its operands. */
-static transfer transfer_of(const hd_ptx_form *f) {
-  if (transfers[f->op]) return transfers[f->op];
+static transfer transfer_of(const hd_ptx_form *f, tr_type type) {
+  const tr_rule *rule = &rules[f->op];
+  if (rule->f) return takes(rule->takes, type) ? rule->f : tr_unknown;
   if (!(f->flags & HD_OPF_BRINGS_DATA)) return tr_unknown;
   hd_ptx_access access = hd_ptx_access_of(f);
   return access.kinds == HD_ACC_READ ? tr_load_unknown : tr_exchange;
@@ -159,7 +199,7 @@ bool an_transfer(an *a, uint32_t d, an_val *out) {
     t.sub = lane_of(a, t.opnds, t.sub);
   tr_type first;
   tr_types_of(t.form, &first, &t.type);
-  if (!transfer_of(t.form)(&t, out)) return false;
+  if (!transfer_of(t.form, t.type)(&t, out)) return false;
   if (!st->guard || t.form->op == HD_OP_CALL) return true;
   /* Where the predicate does not hold, the register keeps its old value. */
   an_val cond, old;

@@ -14,8 +14,6 @@
 
 /* ---- Values as numbers ------------------------------------------------------------------ */
 
-static uint64_t width_mask(unsigned width) { return width >= 64 ? UINT64_MAX : (1ull << width) - 1; }
-
 /* The smallest 2^k - 1 that is at least x. */
 static uint64_t fill_bits(uint64_t x) { return x ? UINT64_MAX >> __builtin_clzll(x) : 0; }
 
@@ -33,7 +31,7 @@ an_val an_val_of(an *a, hd_poly p, unsigned width) {
               .ranged = a->alg.range_assumed.data[p],
               .pending = HD_NONE,
               .width = (uint8_t)width};
-  v.maybe = width_mask(width);
+  v.maybe = hd_low_bits(width);
   if (v.lo >= 0) v.maybe &= fill_bits((uint64_t)v.hi);
   if (p)
     v.maybe &= ~((1ull << an_trailing_zeros(&a->alg, p)) - 1);
@@ -110,26 +108,26 @@ an_val an_extend(an *a, const an_val *v, bool is_signed, uint32_t inst) {
     r.lo = 0;
     return r;
   }
-  int64_t lo = is_signed ? -((int64_t)1 << (v->width - 1)) : 0;
-  int64_t hi = is_signed ? ((int64_t)1 << (v->width - 1)) - 1 : (int64_t)width_mask(v->width);
+  int64_t lo = hd_least_of(v->width, is_signed), hi = hd_most_of(v->width, is_signed);
   r.width = 64;
   if (v->lo >= lo && v->hi <= hi) {
     if (v->lo < 0) r.maybe = UINT64_MAX;
     return r;
   }
   /* All of the range is one turn of the register away: constants written as negative numbers, mostly. */
-  if (v->width < 64 && v->lo != INT64_MIN && v->hi != INT64_MAX) {
-    int64_t turn = v->hi < lo ? (int64_t)1 << v->width : v->lo > hi ? -((int64_t)1 << v->width) : 0;
-    if (turn && v->lo + turn >= lo && v->hi + turn <= hi) {
+  if (v->lo != INT64_MIN && v->hi != INT64_MAX) {
+    int64_t once = hd_power_of_two(v->width), turn = v->hi < lo ? once : v->lo > hi ? hd_wrap_neg(once) : 0;
+    int64_t from = hd_clamp_add(v->lo, turn), to = hd_clamp_add(v->hi, turn);
+    if (turn && from >= lo && to <= hi) {
       r = an_val_from(a, an_add_const(&a->alg, v->poly, turn), 64, &r, NULL);
-      if (v->lo + turn > r.lo) r.lo = v->lo + turn;
-      if (v->hi + turn < r.hi) r.hi = v->hi + turn;
+      if (from > r.lo) r.lo = from;
+      if (to < r.hi) r.hi = to;
       if (r.lo < 0) r.maybe = UINT64_MAX;
       return r;
     }
   }
   /* The content as bits says it is small, whatever the polynomial. */
-  if (v->maybe < (uint64_t)1 << (v->width - 1) && v->width > 1 && v->lo >= 0 && v->hi == INT64_MAX)
+  if (v->width > 1 && v->maybe <= hd_low_bits(v->width - 1) && v->lo >= 0 && v->hi == INT64_MAX)
     hi = (int64_t)v->maybe;
   const hd_polynomial *q = &a->alg.polys.data[v->poly];
   if (q->lo > hi || q->hi < lo) /* certainly wrapped */
@@ -155,7 +153,7 @@ static uint32_t assume_where(an *a, uint32_t set, hd_poly cond) {
     int64_t most = INT64_MAX;
     hd_poly p;
     if (x.lo != INT64_MIN) { /* cond ? poly - lo : 0, at least 0 */
-      p = an_add_const(&a->alg, x.poly, (int64_t)(0 - (uint64_t)x.lo));
+      p = an_add_const(&a->alg, x.poly, hd_wrap_neg(x.lo));
       if (x.hi != INT64_MAX && __builtin_sub_overflow(x.hi, x.lo, &most)) most = INT64_MAX;
     } else {
       p = an_add_const(&a->alg, an_scale(&a->alg, x.poly, -1), x.hi);

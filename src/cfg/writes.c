@@ -7,6 +7,7 @@
  * array. */
 #include <string.h>
 
+#include "base/arith.h"
 #include "cfg/internal.h"
 #include "heddle/ptx_facts.h"
 
@@ -42,7 +43,7 @@ static root root_of_result(const cfg_alike *a, uint32_t inst, unsigned depth) {
     root r = hd_ptx_form_has(f, HD_M_PARAM) ? root_of(a, inst, &o[1], depth) : (root){0};
     if (r.loaded || o[1].kind != HD_O_ADDR) return (root){0};
     r.loaded = r.sym != 0;
-    r.place += o[1].imm;
+    r.place = hd_wrap_add(r.place, o[1].imm);
     return r;
   }
   default: return (root){0};

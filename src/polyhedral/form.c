@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "polyhedral/internal.h"
 
 enum { MAX_DEPTH = 40, MAX_TERMS = 256 };
@@ -18,8 +19,6 @@ static bool add_product(int64_t *sum, int64_t x, int64_t y) {
   int64_t p;
   return !__builtin_mul_overflow(x, y, &p) && add(sum, p);
 }
-
-static int64_t floor_div(int64_t x, int64_t y) { return x / y - (x % y < 0); }
 
 /* ---- From polynomials ------------------------------------------------------------------ */
 
@@ -105,7 +104,7 @@ static bool apply(uint8_t kind, int64_t x, int64_t y, int64_t *out) {
   case 0: *out = 0; return add_product(out, x, y);
   case HD_V_FLOOR:
     if (y <= 0) return false;
-    *out = floor_div(x, y);
+    *out = hd_floor_div(x, y);
     return true;
   case HD_V_POS: *out = x > 0 ? x : 0; return true;
   case HD_V_GE: *out = x >= 0; return true;
@@ -336,8 +335,8 @@ static bool floor_splits(const polyhedral_forms *f, const polyhedral_function *f
       rest.function[rest.n_functions] = whole.function[i];
       rest.times[rest.n_functions++] = whole.times[i];
     }
-  if (!linear_range(f, &rest, box, &lo, &hi) || floor_div(lo, d) != floor_div(hi, d)) return false;
-  quotient->constant = floor_div(lo, d);
+  if (!linear_range(f, &rest, box, &lo, &hi) || hd_floor_div(lo, d) != hd_floor_div(hi, d)) return false;
+  quotient->constant = hd_floor_div(lo, d);
   return true;
 }
 

@@ -1,4 +1,5 @@
 /* emu/decode/operand.c: assigns slots to registers, immediates and addresses. */
+#include "base/arith.h"
 #include "emu/decode/decode.h"
 
 /* ---- Slots ------------------------------------------------------------------------- */
@@ -298,7 +299,7 @@ static bool variable_address(emu_function *fn, const hd_ptx_stmt *s, const hd_pt
   case EMU_IN_SHARED: own = HD_SPACE_SHARED; break;
   case EMU_IN_PARAMS:
     own = HD_SPACE_PARAM;
-    out->imm += (int64_t)EMU_PARAM_BASE;
+    out->imm = hd_wrap_add(out->imm, (int64_t)EMU_PARAM_BASE);
     break;
   case EMU_IN_FRAME:
     own = fn->d->m->vars[y->decl].space == HD_M_PARAM ? HD_SPACE_PARAM : HD_SPACE_LOCAL;
@@ -337,12 +338,12 @@ bool emu_address_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
       out->mode = bits == 64 ? EMU_ADDR_64 : EMU_ADDR_32;
       /* In a function the parameters lie in the thread's stack. */
       if (space == HD_SPACE_PARAM && !fn->func->entry) out->space = HD_SPACE_LOCAL;
-      if (space == HD_SPACE_CONST) out->imm += (int64_t)EMU_CONST_BASE;
+      if (space == HD_SPACE_CONST) out->imm = hd_wrap_add(out->imm, (int64_t)EMU_CONST_BASE);
       return true;
     }
     return variable_address(fn, s, o, out);
   }
-  if (space == HD_SPACE_CONST) out->imm += (int64_t)EMU_CONST_BASE;
+  if (space == HD_SPACE_CONST) out->imm = hd_wrap_add(out->imm, (int64_t)EMU_CONST_BASE);
   if (space == HD_SPACE_PARAM) return emu_refuse(fn, s, "a parameter's address is no number");
   return true;
 }

@@ -1,6 +1,8 @@
 /* emu/num/integer.c: integer and bit-field instructions, after the PTX ISA's own loops. */
 #include "emu/num/num.h"
 
+#include "base/arith.h"
+
 /* ---- prmt ---------------------------------------------------------------- */
 
 num_prmt_mode num_prmt_mode_from_text(const char *mode) {
@@ -44,36 +46,33 @@ uint32_t num_prmt(uint32_t a, uint32_t b, uint32_t sel, num_prmt_mode mode) {
 
 /* ---- Bit fields ---------------------------------------------------------- */
 
-/* The low n bits, n up to 64. */
-static uint64_t low_bits(unsigned n) { return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0); }
-
 uint64_t num_bfe(uint64_t a, uint32_t pos, uint32_t len, unsigned bits, bool is_signed) {
   pos &= 0xff;
   len &= 0xff;
-  a &= low_bits(bits);
+  a &= hd_low_bits(bits);
   if (len == 0) return 0;
   /* A field that runs past the top is filled with its sign: the top bit, or 0. */
   unsigned top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
-  uint64_t field = pos < bits ? a >> pos & low_bits(len) : 0;
+  uint64_t field = pos < bits ? a >> pos & hd_low_bits(len) : 0;
   if (is_signed && a >> top & 1) {
     unsigned width = pos < bits ? (len < bits - pos ? len : bits - pos) : 0;
-    field |= ~low_bits(width);
+    field |= ~hd_low_bits(width);
   }
-  return field & low_bits(bits);
+  return field & hd_low_bits(bits);
 }
 
 uint64_t num_bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, unsigned bits) {
   pos &= 0xff;
   len &= 0xff;
-  b &= low_bits(bits);
+  b &= hd_low_bits(bits);
   if (pos >= bits) return b;
-  uint64_t mask = low_bits(len) << pos & low_bits(bits);
+  uint64_t mask = hd_low_bits(len) << pos & hd_low_bits(bits);
   return (b & ~mask) | (a << pos & mask);
 }
 
 uint32_t num_bfind(uint64_t a, unsigned bits, bool is_signed, bool shiftamt) {
   if (is_signed && a >> (bits - 1) & 1) a = ~a;
-  a &= low_bits(bits);
+  a &= hd_low_bits(bits);
   if (a == 0) return 0xffffffffu;
   unsigned found = 63 - (unsigned)__builtin_clzll(a);
   return shiftamt ? bits - 1 - found : found;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "rewrite/rewrite_internal.h"
 
 enum { MOST_FETCHES = 16, MOST_COPIES = 192, MOST_DEPTH = 64, LINE = 128 };
@@ -313,7 +314,7 @@ typedef struct fetch {
   int64_t offset;
 } fetch;
 
-static int64_t line_of(int64_t offset) { return offset >= 0 ? offset / LINE : -((LINE - 1 - offset) / LINE); }
+static int64_t line_of(int64_t offset) { return hd_floor_div(offset, LINE); }
 
 /* False: there are enough. */
 static bool add_fetch(slice *s, fetch *list, fetch f) {
