@@ -14,7 +14,7 @@ static hd_poly modulo(tr *t, hd_poly x, unsigned h) {
   if (h > 62) return HD_NONE;
   hd_poly p = an_wrap(&a->alg, x, h), turns = an_floor_const(&a->alg, p, hd_power_of_two(h), t->inst);
   p = turns == HD_NONE ? HD_NONE : an_sub(&a->alg, p, an_scale(&a->alg, turns, hd_power_of_two(h)));
-  if (p != HD_NONE) an_note_range(&a->alg, p, 0, hd_most_of(h, false), 0);
+  if (p != HD_NONE) an_note_range(&a->alg, p, 0, hd_most_of(h, false), a->alg.used);
   return p;
 }
 
@@ -184,7 +184,7 @@ static an_val combine_bits(tr *t, hd_ptx_op op, const an_val *x, const an_val *y
     } else {
       hd_poly flip = an_if(&a->alg, q, an_add_const(&a->alg, an_scale(&a->alg, p, -2), 1));
       p = flip == HD_NONE ? HD_NONE : an_add(&a->alg, p, flip);
-      if (p != HD_NONE) an_note_range(&a->alg, p, 0, 1, 0);
+      if (p != HD_NONE) an_note_range(&a->alg, p, 0, 1, a->alg.used);
     }
     return tr_result(t, p, 1, x, y);
   }

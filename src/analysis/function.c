@@ -158,9 +158,9 @@ hd_poly an_high_half(an_algebra *a, hd_poly x, uint64_t m, uint32_t inst) {
     if (n < 2 || n > INT32_MAX || e > UINT64_MAX || e * most >> 64) continue;
     an_rely(a, x);
     hd_poly q = an_floor_const(a, x, (int64_t)n, inst), r = an_sub(a, x, an_scale(a, q, (int64_t)n));
-    an_note_range(a, r, 0, (int64_t)n - 1, 0);
+    an_note_range(a, r, 0, (int64_t)n - 1, a->used);
     hd_poly up = an_scale(a, r, (int64_t)1 << s);
-    an_note_range(a, up, 0, ((int64_t)n - 1) << s, 0);
+    an_note_range(a, up, 0, ((int64_t)n - 1) << s, a->used);
     hd_poly part = an_floor_const(a, up, (int64_t)n, inst);
     return part == HD_NONE ? HD_NONE : an_add(a, an_scale(a, q, (int64_t)1 << s), part);
   }

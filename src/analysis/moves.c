@@ -120,7 +120,7 @@ static bool do_unpack(tr *t, an_val *out) {
     *out = tr_opaque(t, HD_LEVEL_NONLINEAR, part, &x, NULL);
     return true;
   }
-  if (t->sub + 1 < n) an_note_range(&a->alg, p, 0, hd_most_of(part, false), 0);
+  if (t->sub + 1 < n) an_note_range(&a->alg, p, 0, hd_most_of(part, false), a->alg.used);
   const hd_polynomial *q = &a->alg.polys.data[p];
   *out = (an_val){.poly = p,
                   .lo = q->lo,

@@ -428,7 +428,7 @@ static an_val special_register(an *a, uint32_t inst, const hd_ptx_opnd *o) {
   case HD_SR_LANEID: {
     hd_poly t = thread_number(a), w = an_floor_const(&a->alg, t, AN_WARP, inst);
     hd_poly lane = an_sub(&a->alg, t, an_scale(&a->alg, w, AN_WARP));
-    an_note_range(&a->alg, lane, 0, AN_WARP - 1, 0);
+    an_note_range(&a->alg, lane, 0, AN_WARP - 1, a->alg.used);
     return an_val_of(a, lane, 32);
   }
   case HD_SR_NSMID:
