@@ -35,7 +35,7 @@ static void on_a_grid(const hd_plan *p, uint8_t shape, uint8_t more) {
     check_bijection(&t);
     hd_table_free(&t);
   } else {
-    require(hd_order_needs_table(p->order.kind));
+    require(hd_order_needs_table(p->order.kind) || p->shape.kind == HD_SHAPE_AUTO); /* follow from a launch */
   }
 }
 
