@@ -30,9 +30,15 @@ heddle_setup() {
 # heddle_setup_checks: the tools that format, lint and check the code. One version of clang's tools, that of Debian 12, because
 # each version lays code out in its own way.
 heddle_setup_checks() {
-  heddle_need python3-minimal python3-dev clang-format-14
+  heddle_need python3-minimal python3-dev clang-format-14 jq
   heddle_need libopenmpi-dev openmpi-bin || echo "no MPI: heddle-mpi is neither built nor tested" >&2
   heddle_need clang-tidy-14 || echo "no clang-tidy 14: scripts/check-tidy will check nothing" >&2
+}
+
+# heddle_setup_fuzz: clang with libFuzzer and the sanitizers, which are a package of their own.
+heddle_setup_fuzz() {
+  heddle_need clang
+  heddle_need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 }
 
 # heddle_build PRESET [target...]: configure and build under build/PRESET.
