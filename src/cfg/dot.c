@@ -28,6 +28,7 @@ static void put_block(const hd_cfg *g, const hd_ptx_module *m, uint32_t b, unsig
     hd_ptx_print_stmt(m, &m->funcs[inst->func].stmts[inst->stmt], &text);
     put_escaped(text.data ? text.data : "", out);
     hd_buf_puts(out, "\\l");
+    out->failed |= text.failed;
     hd_buf_free(&text);
   }
   hd_buf_puts(out, "\"];\n");
