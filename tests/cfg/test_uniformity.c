@@ -375,6 +375,27 @@ static void the_number_of_a_thread_is_known_by_its_sum(void **state) {
     }
 }
 
+/* A processor's own shift takes the count modulo 32, PTX does not: a row is 16 threads, and -28 is not 4. */
+static void shifts_by_no_count_of_bits_make_no_rows(void **state) {
+  static const struct {
+    const char *by;
+    hd_same level;
+  } cases[] = {{"4", HD_SAME_IN_WARP},
+               {"-28", HD_SAME_NOWHERE},
+               {"-1", HD_SAME_NOWHERE},
+               {"-9223372036854775804", HD_SAME_NOWHERE},
+               {"3", HD_SAME_NOWHERE}};
+  static const uint32_t block[3] = {16, 16, 1};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char body[512];
+    snprintf(body, sizeof body,
+             "mov.u32 %%r2, %%tid.y;\nshl.b32 %%r3, %%r2, %s;\nadd.u32 %%r1, %%r3, %%tid.x;\n"
+             "setp.gt.u32 %%p1, %%r1, 31;\n@%%p1 bra END;\nbar.sync 0;\nEND: ret;",
+             cases[i].by);
+    if (level_of_barrier(body, block) != cases[i].level) fail_msg("by %s", cases[i].by);
+  }
+}
+
 static void the_size_of_a_block_decides_comparisons(void **state) {
   static const struct {
     const char *what, *body; /* sets %p1 */
@@ -584,6 +605,7 @@ int main(void) {
                 loads_have_levels),
       BEHAVIOUR("the number of a thread is known by its sum, whatever the block",
                 the_number_of_a_thread_is_known_by_its_sum),
+      BEHAVIOUR("shifts by no count of bits make no rows", shifts_by_no_count_of_bits_make_no_rows),
       BEHAVIOUR("the size of a block decides comparisons", the_size_of_a_block_decides_comparisons),
       BEHAVIOUR("threads run the blocks that are the same for all in the same order, in random programs",
                 threads_that_start_alike_do_alike_what_is_said_to_be_the_same),
