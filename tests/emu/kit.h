@@ -146,13 +146,17 @@ static inline bool kit_access(emu_warp *w, const emu_inst *i, char *r, uint32_t 
   KIT_LANES host[l] = (uint32_t *)(uintptr_t)(addr[l] + v.delta + (uint64_t)((int64_t)l * v.lane_stride));
   return true;
 }
+/* Loads and stores of kernels that race on purpose, on several threads: what is checked is that the emulator
+ * sees it. */
 static inline void h_ld(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   uint32_t *host[32];
-  if (kit_access(w, i, r, mask, HD_ACCESS_LOAD, host)) KIT_LANES kit_put(r, i->dst, l, *host[l]);
+  if (kit_access(w, i, r, mask, HD_ACCESS_LOAD, host))
+    KIT_LANES kit_put(r, i->dst, l, __atomic_load_n(host[l], __ATOMIC_RELAXED));
 }
 static inline void h_st(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   uint32_t *host[32];
-  if (kit_access(w, i, r, mask, HD_ACCESS_STORE, host)) KIT_LANES *host[l] = kit_get(r, i->src[2], l);
+  if (kit_access(w, i, r, mask, HD_ACCESS_STORE, host))
+    KIT_LANES __atomic_store_n(host[l], kit_get(r, i->src[2], l), __ATOMIC_RELAXED);
 }
 static inline void h_atom_add(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   uint32_t *host[32];
