@@ -54,7 +54,7 @@ uint64_t num_bfe(uint64_t a, uint32_t pos, uint32_t len, unsigned bits, bool is_
   /* A field that runs past the top is filled with its sign: the top bit, or 0. */
   unsigned top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
   uint64_t field = pos < bits ? a >> pos & hd_low_bits(len) : 0;
-  if (is_signed && a >> top & 1) {
+  if (is_signed && hd_shift_right(a, top) & 1) {
     unsigned width = pos < bits ? (len < bits - pos ? len : bits - pos) : 0;
     field |= ~hd_low_bits(width);
   }
