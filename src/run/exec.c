@@ -175,10 +175,11 @@ int run_cuGraphInstantiateWithFlags(run_handle *exec, run_handle graph, uint64_t
   return made(run_real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
 }
 int run_cuGraphInstantiateWithParams(run_handle *exec, run_handle graph, uint64_t *params) {
-  return made(run_real.cuGraphInstantiateWithParams(exec, graph, params), exec, graph, *params);
+  return made(run_real.cuGraphInstantiateWithParams(exec, graph, params), exec, graph, params ? *params : 0);
 }
 int run_cuGraphInstantiateWithParams_ptsz(run_handle *exec, run_handle graph, uint64_t *params) {
-  return made(run_real.cuGraphInstantiateWithParams_ptsz(exec, graph, params), exec, graph, *params);
+  return made(run_real.cuGraphInstantiateWithParams_ptsz(exec, graph, params), exec, graph,
+              params ? *params : 0);
 }
 
 int run_cuGraphExecUpdate(run_handle exec, run_handle graph, run_handle *node, int *result) {

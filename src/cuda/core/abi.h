@@ -77,6 +77,7 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_CAPTURE_ISOLATION = 905,
        CU_CAPTURE_IMPLICIT = 906,
        CU_CAPTURED_EVENT = 907,
+       CU_CAPTURE_WRONG_THREAD = 908,
        CU_GRAPH_EXEC_UPDATE_FAILURE = 910,
        CU_INVALID_CLUSTER_SIZE = 912,
        CU_UNKNOWN = 999,
@@ -137,7 +138,8 @@ enum { /* CUpointer_attribute */
        CU_POINTER_LEGACY_IPC = 10,
        CU_POINTER_RANGE_START = 11,
        CU_POINTER_RANGE_SIZE = 12,
-       CU_POINTER_MAPPED = 13
+       CU_POINTER_MAPPED = 13,
+       CU_POINTER_LAST = 22 /* of CUDA 13 */
 };
 
 /* CUDA_MEMCPY2D_v2 */

@@ -1,7 +1,7 @@
 /* Captures: streams whose operations become the nodes of a graph. */
 #include <stdlib.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/capture.h"
 
 static void leave(core_stream *s) {
   s->capture = NULL;
@@ -12,7 +12,12 @@ cu_result core_capture_begin(core_stream *s, int mode, core_graph *into) {
   if (s->capture || s == s->context->legacy) return s->capture ? CU_ILLEGAL_STATE : CU_CAPTURE_UNSUPPORTED;
   core_capture *c = calloc(1, sizeof *c);
   if (!c) return CU_OUT_OF_MEMORY;
-  *c = (core_capture){.graph = into, .origin = s, .mode = mode, .id = ++core.next_id, .given = into != NULL};
+  *c = (core_capture){.graph = into,
+                      .origin = s,
+                      .mode = mode,
+                      .thread = core_thread(),
+                      .id = ++core.next_id,
+                      .given = into != NULL};
   cu_result r = into ? CU_SUCCESS : core_graph_create(&c->graph);
   if (r == CU_SUCCESS)
     s->capture = c;
@@ -64,6 +69,7 @@ cu_result core_capture_end(core_stream *s, core_graph **out) {
   *out = NULL;
   if (!c) return CU_ILLEGAL_STATE;
   if (c->origin != s) return CU_CAPTURE_UNMATCHED;
+  if (c->mode != CORE_CAPTURE_RELAXED && c->thread != core_thread()) return CU_CAPTURE_WRONG_THREAD;
   cu_result r = leave_all(s);
   if (c->invalid) r = CU_CAPTURE_INVALIDATED;
   if (r == CU_SUCCESS)
@@ -112,4 +118,82 @@ cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *n
 cu_result core_capture_refuse(core_stream *s) {
   s->capture->invalid = true;
   return CU_CAPTURE_UNSUPPORTED;
+}
+
+/* ---- What captures forbid -------------------------------------------------------------------------------
+ */
+
+core_capture_mode *core_capture_thread_mode(void) {
+  static _Thread_local core_capture_mode mine;
+  return &mine;
+}
+
+/* Whether the calling thread's unsafe calls conflict with this capture. */
+static bool forbids(const core_capture *c) {
+  const core_capture_mode mine = *core_capture_thread_mode();
+  if (mine == CORE_CAPTURE_RELAXED) return false;
+  if (c->thread == core_thread()) return c->mode != CORE_CAPTURE_RELAXED;
+  return mine == CORE_CAPTURE_GLOBAL && c->mode == CORE_CAPTURE_GLOBAL;
+}
+
+static bool meets_any(const core_stream *s) { return s != NULL; }
+static bool meets_unsafe(const core_stream *s) { return forbids(s->capture); }
+static bool meets_blocking(const core_stream *s) { return !(s->flags & CU_STREAM_NON_BLOCKING); }
+
+/* Lose the context's captures that a call meets; `refusal` where there are any. */
+static cu_result lose(const core_context *c, bool (*meets)(const core_stream *s), cu_result refusal) {
+  cu_result r = CU_SUCCESS;
+  for (size_t k = 0; k < c->streams.n; k++) {
+    const core_stream *s = c->streams.data[k];
+    if (!s->capture || !meets(s)) continue;
+    r = refusal;
+    s->capture->invalid = true;
+  }
+  return r;
+}
+
+bool core_capture_blocking(const core_context *c) {
+  bool any = false;
+  for (size_t k = 0; k < c->streams.n; k++)
+    any |= c->streams.data[k]->capture && meets_blocking(c->streams.data[k]);
+  return any;
+}
+
+cu_result core_capture_implicit(const core_context *c) {
+  return lose(c, meets_blocking, CU_CAPTURE_IMPLICIT);
+}
+cu_result core_capture_context(const core_context *c) { return lose(c, meets_any, CU_CAPTURE_UNSUPPORTED); }
+
+static cu_result permits_unsafe(void) {
+  cu_result r = CU_SUCCESS;
+  for (size_t k = 0; k < core.contexts.n; k++) {
+    const cu_result here = lose(core.contexts.data[k], meets_unsafe, CU_CAPTURE_UNSUPPORTED);
+    if (here != CU_SUCCESS) r = here;
+  }
+  return r;
+}
+
+cu_result core_capture_outside(core_stream *s) {
+  if (s->capture) return core_capture_refuse(s);
+  return s == s->context->legacy ? core_capture_implicit(s->context) : CU_SUCCESS;
+}
+
+cu_result core_capture_event(const core_event *e) {
+  if (!e->capture) return permits_unsafe();
+  e->capture->invalid = true;
+  return CU_CAPTURED_EVENT;
+}
+
+cu_result core_capture_permits(core_capture_rule rule, bool own_default) {
+  const core_context *c = core_current();
+  switch (rule) {
+  case CORE_CAPTURE_FREE:
+  case CORE_CAPTURE_RECORDED:
+  case CORE_CAPTURE_OUTSIDE:
+  case CORE_CAPTURE_CONTEXT:
+  case CORE_CAPTURE_EVENT: break;
+  case CORE_CAPTURE_DEFAULT: return c && !own_default ? core_capture_implicit(c) : CU_SUCCESS;
+  case CORE_CAPTURE_UNSAFE: return permits_unsafe();
+  }
+  return CU_SUCCESS;
 }

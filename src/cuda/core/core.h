@@ -159,6 +159,8 @@ cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t by
 /* Make the host's own pages the pages of device memory. */
 cu_result core_memory_register(core_context *c, void *host, uint64_t bytes, unsigned flags,
                                core_memory **out);
+/* CU_INVALID_VALUE inside of registered memory, and in memory of another kind; CU_HOST_NOT_REGISTERED
+ * anywhere else. */
 cu_result core_memory_unregister(void *host);
 /* Note a variable of a module, which the emulator has allocated; a managed one is shown to the host. */
 cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, bool managed,
@@ -447,7 +449,7 @@ core_launch core_launch_of(const core_work *w);
 cu_result core_host_work(core_context *c, cu_host_fn *fn, void *data, core_work **out);
 cu_host_node core_host_of(const core_work *w);
 
-/* ---- Graphs and captures (graph.c, capture.c) ------------------------------------------------ */
+/* ---- Graphs (graph.c) --------------------------------------------------------------------- */
 
 typedef struct core_graph core_graph;
 typedef struct core_graph_exec core_graph_exec;
@@ -541,27 +543,6 @@ typedef struct core_user_object {
   void *data;
 } core_user_object;
 void core_user_object_release(core_user_object *o);
-
-/* Operations submitted to a captured stream become nodes of a graph. Each captured stream records the nodes
- * that its next one follows. */
-typedef struct core_capture {
-  core_graph *graph;
-  core_stream *origin;
-  int mode;
-  uint64_t id;
-  bool given; /* the graph is the program's */
-  bool invalid;
-} core_capture;
-cu_result core_capture_begin(core_stream *s, int mode, core_graph *into);
-cu_result core_capture_end(core_stream *s, core_graph **out);
-/* A node for work that a capturing stream submits. */
-cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
-/* The stream's next node follows these, too. */
-cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n);
-/* The stream joins the capture of `nodes`, after them. */
-cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes);
-/* For calls that a capturing stream must not see: CU_CAPTURE_UNSUPPORTED, and the capture is lost. */
-cu_result core_capture_refuse(core_stream *s);
 
 /* ---- Locality (locality.c) ------------------------------------------------------------------- */
 

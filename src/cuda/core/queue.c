@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "cuda/core/capture.h"
 #include "cuda/core/order.h"
 #include "cuda/core/queue.h"
 
@@ -163,22 +164,12 @@ static const core_node_type node_types[] = {
     [CORE_WORK_FREE] = CORE_NODE_FREE,     [CORE_WORK_GRAPH] = CORE_NODE_GRAPH,
     [CORE_WORK_ALLOC] = CORE_NODE_ALLOC};
 
-/* The default stream would wait for streams that are being captured: those captures are lost. */
-static bool disturbs(core_context *c) {
-  bool any = false;
-  for (size_t k = 0; k < c->streams.n; k++) {
-    const core_stream *s = c->streams.data[k];
-    if (!s->capture || s->flags & CU_STREAM_NON_BLOCKING) continue;
-    s->capture->invalid = any = true;
-  }
-  return any;
-}
-
 cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **out) {
   if (out) *out = NULL;
-  if (s == s->context->legacy && disturbs(s->context)) {
+  const cu_result implicit = s == s->context->legacy ? core_capture_implicit(s->context) : CU_SUCCESS;
+  if (implicit != CU_SUCCESS) {
     core_work_release(w);
-    return CU_CAPTURE_IMPLICIT;
+    return implicit;
   }
   if (s->capture) return core_capture_add(s, node_types[w->kind], w);
   core_op *o = s->context->fault ? NULL : new_op(s, w, after);

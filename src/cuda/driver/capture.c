@@ -7,15 +7,22 @@ static int status_of(const core_stream *s) {
   return !s->capture ? NO_CAPTURE : s->capture->invalid ? INVALID : CAPTURING;
 }
 
+/* A question does no harm: the captures that the default stream would wait for go on. */
+static cu_result asked(cu_stream stream, core_stream **s) {
+  cu_result r = drv_stream(stream, s);
+  return r == CU_SUCCESS && *s == (*s)->context->legacy && core_capture_blocking((*s)->context)
+             ? CU_CAPTURE_IMPLICIT
+             : r;
+}
+
 cu_result drv_cuStreamIsCapturing(cu_stream stream, int *status) {
   core_stream *s;
   if (!status) return CU_INVALID_VALUE;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = asked(stream, &s);
   if (r == CU_SUCCESS) *status = status_of(s);
   return r;
 }
 
-/* Modes: 0 global, 1 the thread's, 2 relaxed. */
 cu_result drv_cuStreamBeginCapture_v2(cu_stream stream, int mode) {
   core_stream *s;
   if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
@@ -68,7 +75,7 @@ cu_result drv_cuStreamGetCaptureInfo_v3(cu_stream stream, int *status, uint64_t 
                                         cu_node **behind, const void **edges, size_t *n) {
   core_stream *s;
   if (!status) return CU_INVALID_VALUE;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = asked(stream, &s);
   if (r != CU_SUCCESS) return r;
   *status = status_of(s);
   if (*status != CAPTURING) return CU_SUCCESS;
@@ -88,10 +95,10 @@ cu_result drv_cuStreamGetCaptureInfo(cu_stream stream, int *status, uint64_t *id
 }
 
 cu_result drv_cuThreadExchangeStreamCaptureMode(int *mode) {
-  static _Thread_local int mine;
+  core_capture_mode *mine = core_capture_thread_mode();
   if (!mode || *mode < 0 || *mode > 2) return CU_INVALID_VALUE;
-  const int old = mine;
-  mine = *mode;
+  const int old = (int)*mine;
+  *mine = (core_capture_mode)*mode;
   *mode = old;
   return CU_SUCCESS;
 }

@@ -85,12 +85,12 @@ cu_result drv_cuCtxGetId(cu_context context, unsigned long long *id) {
   return CU_SUCCESS;
 }
 
-cu_result drv_cuCtxSynchronize(void) { return core_wait_context(core_current()); }
-
 cu_result drv_cuCtxSynchronize_v2(cu_context context) {
   core_context *c = context ? core_context_of(context) : core_current();
-  return c ? core_wait_context(c) : CU_INVALID_CONTEXT;
+  cu_result r = c ? core_capture_context(c) : CU_INVALID_CONTEXT;
+  return r == CU_SUCCESS ? core_wait_context(c) : r;
 }
+cu_result drv_cuCtxSynchronize(void) { return drv_cuCtxSynchronize_v2(NULL); }
 
 cu_result drv_cuCtxGetApiVersion(cu_context context, unsigned *version) {
   if (!version) return CU_INVALID_VALUE;

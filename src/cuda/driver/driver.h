@@ -4,7 +4,7 @@
 #ifndef HEDDLE_CUDA_DRIVER_DRIVER_H
 #define HEDDLE_CUDA_DRIVER_DRIVER_H
 
-#include "cuda/core/core.h"
+#include "cuda/core/capture.h"
 
 struct device_properties;
 #define CU_ENTRY(symbol, needs, variant, parameters, arguments) cu_result drv_##symbol parameters;
@@ -17,6 +17,8 @@ extern _Thread_local bool drv_per_thread;
 extern _Thread_local const void *drv_caller;
 /* The stream that a handle means in the present call. */
 cu_result drv_stream(cu_stream handle, core_stream **out);
+/* The same for calls that a captured stream refuses, whatever they would do. */
+cu_result drv_stream_outside(cu_stream handle, core_stream **out);
 /* The result of an entry point that has no handler, NOT_SUPPORTED; prints its name once. */
 cu_result drv_missing(const char *symbol);
 /* Parameters in one block, as a launch's `extra` gives them. */

@@ -30,19 +30,24 @@ static void lend(const needs *n) {
   if (c && core_push(c) == CU_SUCCESS) lent = depth;
 }
 
+static cu_result current(const needs *n) {
+  if (!core_current() && (n->stream || n->event)) lend(n);
+  const core_context *c = core_current();
+  if (!c) return CU_INVALID_CONTEXT;
+  return c->kind == CORE_CONTEXT ? c->fault : CU_CONTEXT_IS_DESTROYED;
+}
+
 /* Inlined, so that the return address is the exported function's. */
-__attribute__((always_inline)) static inline cu_result enter(needs n, bool per_thread) {
+__attribute__((always_inline)) static inline cu_result enter(needs n, core_capture_rule rule,
+                                                             bool per_thread) {
   pthread_mutex_lock(&core.lock);
   drv_caller = __builtin_return_address(0);
   drv_per_thread = per_thread;
   depth++;
   if (n.what == NOTHING) return CU_SUCCESS;
-  const cu_result r = core_ready();
-  if (r != CU_SUCCESS || n.what == START) return r;
-  if (!core_current() && (n.stream || n.event)) lend(&n);
-  const core_context *c = core_current();
-  if (!c) return CU_INVALID_CONTEXT;
-  return c->kind == CORE_CONTEXT ? c->fault : CU_CONTEXT_IS_DESTROYED;
+  cu_result r = core_ready();
+  if (r == CU_SUCCESS && n.what == CURRENT) r = current(&n);
+  return r == CU_SUCCESS ? core_capture_permits(rule, per_thread) : r;
 }
 
 static cu_result leave(cu_result r) {
@@ -58,6 +63,11 @@ static cu_result leave(cu_result r) {
 
 #define HANDLER(symbol) drv_##symbol
 #include "cuda/core/define_entry.h"
+
+enum {
+#define CU_CAPTURES(symbol, rule) CAPTURES_##symbol = CORE_CAPTURE_##rule,
+#include "cuda/driver/captures.def"
+};
 
 #define CU_ENTRY DEFINE_ENTRY
 #include "cuda/driver/entries.def"

@@ -356,5 +356,6 @@ cu_result drv_cuGraphLaunch(cu_graph_exec exec, cu_stream stream) {
 }
 cu_result drv_cuGraphUpload(cu_graph_exec exec, cu_stream stream) {
   core_stream *s;
-  return exec_of(exec) ? drv_stream(stream, &s) : CU_INVALID_VALUE;
+  cu_result r = drv_stream_outside(stream, &s);
+  return r == CU_SUCCESS && !exec_of(exec) ? CU_INVALID_VALUE : r;
 }

@@ -26,15 +26,14 @@ cu_result drv_cuStreamDestroy_v2(cu_stream stream) {
 
 cu_result drv_cuStreamSynchronize(cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = drv_stream_outside(stream, &s);
   return r == CU_SUCCESS ? core_wait_stream(s) : r;
 }
 
 cu_result drv_cuStreamQuery(cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = drv_stream_outside(stream, &s);
   if (r != CU_SUCCESS) return r;
-  if (s->capture) return core_capture_refuse(s);
   if (!core_stream_idle(s)) return CU_NOT_READY;
   return s->context->fault;
 }
@@ -98,7 +97,7 @@ cu_result drv_cuStreamCopyAttributes(cu_stream to, cu_stream from) {
 cu_result drv_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t bytes, unsigned flags) {
   core_stream *s;
   const core_memory *m = core_memory_find(address);
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = drv_stream_outside(stream, &s);
   return r == CU_SUCCESS && (!m || m->kind != CORE_MEMORY_MANAGED) ? CU_INVALID_VALUE : r;
 }
 
@@ -117,9 +116,9 @@ static void call_back(void *data) {
 cu_result drv_cuStreamAddCallback(cu_stream stream, cu_stream_callback *fn, void *data, unsigned flags) {
   core_stream *s;
   core_work *w;
-  if (!fn || flags) return CU_INVALID_VALUE;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = drv_stream_outside(stream, &s);
   if (r != CU_SUCCESS) return r;
+  if (!fn || flags) return CU_INVALID_VALUE;
   callback *c = malloc(sizeof *c);
   if (!c) return CU_OUT_OF_MEMORY;
   *c = (callback){stream, fn, data};
@@ -200,21 +199,22 @@ cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags
 
 cu_result drv_cuEventQuery(cu_event event) {
   core_event *e = event_of(event);
-  if (!e) return CU_INVALID_HANDLE;
-  if (e->capture) return CU_CAPTURED_EVENT;
-  return !e->op || core_op_over(e->op) ? CU_SUCCESS : CU_NOT_READY;
+  cu_result r = e ? core_capture_event(e) : CU_INVALID_HANDLE;
+  return r != CU_SUCCESS ? r : !e->op || core_op_over(e->op) ? CU_SUCCESS : CU_NOT_READY;
 }
 
 cu_result drv_cuEventSynchronize(cu_event event) {
   core_event *e = event_of(event);
-  if (!e) return CU_INVALID_HANDLE;
-  return e->capture ? CU_CAPTURED_EVENT : core_wait_op(e->op, e->context);
+  cu_result r = e ? core_capture_event(e) : CU_INVALID_HANDLE;
+  return r == CU_SUCCESS ? core_wait_op(e->op, e->context) : r;
 }
 
 cu_result drv_cuEventElapsedTime(float *ms, cu_event start, cu_event end) {
   const core_event *a = event_of(start), *b = event_of(end);
   if (!ms) return CU_INVALID_VALUE;
-  if (!a || !b || !a->op || !b->op || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING)
+  if (!a || !b) return CU_INVALID_HANDLE;
+  if (a->capture || b->capture) return CU_CAPTURED_EVENT;
+  if (a->context != b->context || !a->op || !b->op || (a->flags | b->flags) & CU_EVENT_DISABLE_TIMING)
     return CU_INVALID_HANDLE;
   if (!core_op_over(a->op) || !core_op_over(b->op)) return CU_NOT_READY;
   *ms = (float)(1000 * (b->op->ended - a->op->ended));

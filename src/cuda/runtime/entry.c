@@ -6,11 +6,12 @@ _Thread_local cu_result rt_last_error;
 
 typedef enum needs { ANY, DEVICE, CONTEXT } needs;
 
-static cu_result enter(needs n, bool per_thread) {
+static cu_result enter(needs n, core_capture_rule rule, bool per_thread) {
   pthread_mutex_lock(&core.lock);
   drv_per_thread = per_thread;
   if (n == ANY) return CU_SUCCESS;
-  return n == CONTEXT ? rt_context() : core_start();
+  const cu_result r = n == CONTEXT ? rt_context() : core_start();
+  return r == CU_SUCCESS ? core_capture_permits(rule, per_thread) : r;
 }
 
 static cu_result leave(cu_result r) {
@@ -23,6 +24,11 @@ static cu_result leave(cu_result r) {
 
 #define HANDLER(name) rt_##name
 #include "cuda/core/define_entry.h"
+
+enum {
+#define RT_CAPTURES(name, rule) CAPTURES_##name = CORE_CAPTURE_##rule,
+#include "cuda/runtime/captures.def"
+};
 
 #define RT_ENTRY DEFINE_ENTRY
 #include "cuda/runtime/entries.def"

@@ -219,6 +219,7 @@ cu_result rt___cudaPopCallConfiguration(rt_dim3 *grid, rt_dim3 *block, size_t *s
 /* Compiled code asks once for each kernel and keeps the answer. The answer is the host's address, by which
  * each launch finds the function in the current context. */
 cu_result rt___cudaGetKernel(cu_function *kernel, const void *host) {
+  if (!kernel) return CU_INVALID_VALUE;
   *kernel = (cu_function)(uintptr_t)host;
   return CU_SUCCESS;
 }
