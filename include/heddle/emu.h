@@ -84,6 +84,10 @@ HD_API hd_status hd_emu_alloc(hd_emu *e, uint64_t bytes, uint64_t *address, hd_d
 HD_API hd_status hd_emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address,
                                       hd_diag *d);
 HD_API hd_status hd_emu_free(hd_emu *e, uint64_t address, hd_diag *d);
+/* Let only the launches of these users access the allocation that begins at `address`: a bit each, as
+ * hd_emu_launch_params.user has one. At first all may. Not during a launch. HD_ERR_USAGE: none begins there.
+ */
+HD_API hd_status hd_emu_set_users(hd_emu *e, uint64_t address, uint64_t users, hd_diag *d);
 /* The first address that device memory may have, and how many bytes follow. */
 HD_API void hd_emu_range(const hd_emu *e, uint64_t *first, uint64_t *bytes);
 /* Map the pages that hold [address, address + bytes) a second time, at `at`, which lies as far behind the
@@ -177,6 +181,7 @@ typedef struct hd_emu_launch_params {
    * 0: as many as have room in one with 2048 threads, 32 CTAs and 228 KB of shared memory. */
   bool cooperative;
   uint32_t fit;
+  uint64_t user; /* its bit in hd_emu_set_users; 0: all memory is accessible */
   /* Accesses that a GPU would not notice happen, and are added here when the launch ends, in the order of
    * their lines. NULL, or with HD_CHECK_INIT or HD_CHECK_RACE: they are faults. */
   hd_emu_strays *strays;

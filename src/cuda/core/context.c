@@ -44,6 +44,7 @@ void core_context_destroy(core_context *c) {
   empty(c);
   for (size_t k = 0; k < core.contexts.n; k++)
     if (core.contexts.data[k] == c) core.contexts.data[k] = core.contexts.data[--core.contexts.n];
+  core_memory_reached_on(NULL);
   c->kind = CORE_DEAD;
 }
 
@@ -74,6 +75,7 @@ cu_result core_primary_reset(core_device *device) {
   c->fault = CU_SUCCESS;
   c->fault_seen = false;
   c->peers = 0;
+  core_memory_reached_on(NULL);
   return core_stream_create(c, 0, 0, &c->legacy);
 }
 

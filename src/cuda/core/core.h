@@ -4,8 +4,8 @@
  * core.lock from its beginning to its end; all functions here expect the caller to hold it. The lock is
  * released only while an operation runs (queue.c), and taken again before any of the state is read.
  *
- * All devices live in one emulator: device memory is one range of addresses, so that any kernel reaches any
- * device's memory, as peers do, and an address alone tells device memory from host memory.
+ * All devices live in one emulator: device memory is one range of addresses, and an address alone tells
+ * device memory from host memory. A kernel reaches another device's memory where the program has let it.
  */
 #ifndef HEDDLE_CUDA_CORE_CORE_H
 #define HEDDLE_CUDA_CORE_CORE_H
@@ -139,6 +139,7 @@ typedef struct core_pool {
   uint64_t threshold;
   int reuse[3];
   uint64_t used, used_high, reserved_high;
+  uint64_t users; /* bit per other device that was given access */
 } core_pool;
 
 typedef struct core_memory {
@@ -166,6 +167,11 @@ cu_result core_memory_unregister(void *host);
 cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, bool managed,
                             const char *name);
 void core_memory_forget(uint64_t address);
+/* The devices whose kernels reach the memory have changed: of one allocation; of all on a device, NULL: on
+ * any.
+ */
+void core_memory_reached(const core_memory *m);
+void core_memory_reached_on(const core_device *device);
 /* Memory that belongs to a graph stays there for the graph's next run. */
 cu_result core_memory_free(core_memory *m);
 void core_memory_free_all(core_context *c);

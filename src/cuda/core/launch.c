@@ -216,6 +216,7 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
       core_occupancy(f, (uint64_t)l->block[0] * l->block[1] * l->block[2], l->dynamic_shared);
   w->params.cooperative = l->cooperative;
   w->params.fit = resident;
+  if (core.settings.devices > 1) w->params.user = UINT64_C(1) << c->device->ordinal;
   w->dispatch = (hd_dispatch){.kind = core.settings.seed ? HD_DISPATCH_DEMAND : HD_DISPATCH_ROUND_ROBIN,
                               .seed = core.settings.seed,
                               .resident = resident};

@@ -134,6 +134,30 @@ static void say_full(const core_device *d, uint64_t bytes) {
   said = true;
 }
 
+static uint64_t bit_of(const core_device *d) { return UINT64_C(1) << d->ordinal; }
+
+/* Its own device, and those that it was opened to: memory of a pool by the pool, all other by the peers that
+ * contexts have enabled. What the host sees is open to all. */
+static uint64_t users_of(const core_memory *m) {
+  const core_device *d = m->context->device;
+  uint64_t users = bit_of(d);
+  if (m->host) return UINT64_MAX;
+  if (m->pool) return users | m->pool->users;
+  for (size_t k = 0; k < core.contexts.n; k++)
+    if (core.contexts.data[k]->peers & bit_of(d)) users |= bit_of(core.contexts.data[k]->device);
+  return users;
+}
+
+void core_memory_reached(const core_memory *m) {
+  if (core.settings.devices > 1) (void)hd_emu_set_users(core.emu, m->address, users_of(m), NULL);
+}
+
+void core_memory_reached_on(const core_device *device) {
+  for (size_t k = 0; k < memory.live.n; k++)
+    if ((!device || memory.live.data[k]->context->device == device) && !memory.live.data[k]->host)
+      core_memory_reached(memory.live.data[k]);
+}
+
 cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t bytes, unsigned flags,
                              const char *what, core_memory **out) {
   const bool shared = kind != CORE_MEMORY_DEVICE, counts = kind != CORE_MEMORY_PINNED;
@@ -160,6 +184,7 @@ cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t by
     hd_emu_mark_written(core.emu, address, bytes); /* the host's stores are not seen */
   }
   if (counts) c->device->used += bytes;
+  core_memory_reached(*out);
   return CU_SUCCESS;
 }
 
@@ -176,6 +201,7 @@ cu_result core_memory_adopt(core_context *c, uint64_t address, uint64_t bytes, b
     m->host = host;
     hd_emu_mark_written(core.emu, address, bytes);
   }
+  if (r == CU_SUCCESS) core_memory_reached(m);
   return r;
 }
 
@@ -228,9 +254,9 @@ static bool give_back(const core_memory *m) {
 }
 
 cu_result core_memory_unregister(void *host) {
-  core_memory *m = core_memory_find_host(host);
-  if (!m || m->host != host) return host ? CU_HOST_NOT_REGISTERED : CU_INVALID_VALUE;
-  return core_memory_free(m);
+  core_memory *m = core_memory_find((uintptr_t)host);
+  if (!host || (m && (m->kind != CORE_MEMORY_REGISTERED || m->host != host))) return CU_INVALID_VALUE;
+  return m ? core_memory_free(m) : CU_HOST_NOT_REGISTERED;
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */

@@ -322,5 +322,6 @@ cu_result core_stream_of(cu_stream handle, bool per_thread, core_stream **out) {
     return CU_SUCCESS;
   }
   *out = handle;
-  return handle->kind == CORE_STREAM ? CU_SUCCESS : CU_INVALID_HANDLE;
+  if (handle->kind == CORE_STREAM) return CU_SUCCESS;
+  return handle->kind == CORE_DEAD ? CU_CONTEXT_IS_DESTROYED : CU_INVALID_HANDLE;
 }

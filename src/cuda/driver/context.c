@@ -154,14 +154,17 @@ cu_result drv_cuCtxEnablePeerAccess(cu_context peer, unsigned flags) {
   const uint64_t bit = UINT64_C(1) << p->device->ordinal;
   if (c->peers & bit) return CU_PEER_ALREADY_ENABLED;
   c->peers |= bit;
+  core_memory_reached_on(p->device);
   return CU_SUCCESS;
 }
 
 cu_result drv_cuCtxDisablePeerAccess(cu_context peer) {
   const core_context *p = core_context_of(peer);
   if (!p) return CU_INVALID_CONTEXT;
+  core_wait_all(); /* kernels that run with it */
   const uint64_t bit = UINT64_C(1) << p->device->ordinal;
   if (!(core_current()->peers & bit)) return CU_PEER_NOT_ENABLED;
   core_current()->peers &= ~bit;
+  core_memory_reached_on(p->device);
   return CU_SUCCESS;
 }

@@ -104,12 +104,19 @@ cu_result drv_cuMemPoolSetAccess(cu_pool pool, const cu_access *access, size_t n
   for (size_t k = 0; k < n; k++)
     if (access[k].location.type != CU_LOCATION_DEVICE || !drv_device(access[k].location.id))
       return CU_INVALID_DEVICE;
+  core_wait_all();
+  for (size_t k = 0; k < n; k++) {
+    const uint64_t bit = UINT64_C(1) << access[k].location.id;
+    pool->users = access[k].flags ? pool->users | bit : pool->users & ~bit;
+  }
+  core_memory_reached_on(pool->device);
   return CU_SUCCESS;
 }
 
 cu_result drv_cuMemPoolGetAccess(int *flags, cu_pool pool, cu_location *where) {
   if (!flags || !where || !pool_of(pool) || !drv_device(where->id)) return CU_INVALID_VALUE;
-  *flags = CU_ACCESS_READ_WRITE;
+  const bool open = where->id == pool->device->ordinal || pool->users >> where->id & 1;
+  *flags = open ? CU_ACCESS_READ_WRITE : 0;
   return CU_SUCCESS;
 }
 
@@ -129,7 +136,9 @@ cu_result drv_cuMemAllocFromPoolAsync(cu_address *address, size_t bytes, cu_pool
   if (r == CU_SUCCESS && s->capture) return allocate_in_capture(s, bytes, address);
   if (r == CU_SUCCESS) r = drv_allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAllocAsync", address);
   if (r != CU_SUCCESS) return r;
-  core_memory_find(*address)->pool = pool;
+  core_memory *m = core_memory_find(*address);
+  m->pool = pool;
+  core_memory_reached(m);
   pool->used += bytes;
   if (pool->used > pool->used_high) pool->used_high = pool->used;
   if (pool->used > pool->reserved_high) pool->reserved_high = pool->used;

@@ -25,10 +25,18 @@ static cu_result launched(cu_result r, rt_dim3 grid, rt_dim3 block) {
   return r == CU_INVALID_VALUE && !fits(grid, block) ? CU_RT_INVALID_CONFIGURATION : r;
 }
 
+/* The kernel to be launched in a stream, which must be the current device's. */
+static cu_result kernel_in(const void *host, cu_stream stream, core_function **f) {
+  core_stream *s;
+  cu_result r = rt_kernel(host, f);
+  if (r == CU_SUCCESS) r = core_stream_of(stream, drv_per_thread, &s);
+  return r == CU_SUCCESS && s->context->device != core_current()->device ? CU_INVALID_HANDLE : r;
+}
+
 cu_result rt_cudaLaunchKernel(const void *host, rt_dim3 grid, rt_dim3 block, void **args, size_t shared,
                               cu_stream stream) {
   core_function *f;
-  cu_result r = rt_kernel(host, &f);
+  cu_result r = kernel_in(host, stream, &f);
   if (r == CU_SUCCESS)
     r = rt_front_cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, clipped(shared), stream,
                                 args, NULL);
@@ -43,7 +51,7 @@ cu_result rt___cudaLaunchKernel(cu_function kernel, rt_dim3 grid, rt_dim3 block,
 cu_result rt_cudaLaunchCooperativeKernel(const void *host, rt_dim3 grid, rt_dim3 block, void **args,
                                          size_t shared, cu_stream stream) {
   core_function *f;
-  cu_result r = rt_kernel(host, &f);
+  cu_result r = kernel_in(host, stream, &f);
   if (r == CU_SUCCESS)
     r = rt_front_cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                            clipped(shared), stream, args);
@@ -63,7 +71,7 @@ cu_result rt_cudaLaunchKernelExC(const rt_launch_config *config, const void *hos
   core_function *f;
   if (!config) return CU_INVALID_VALUE;
   const cu_launch_config c = driver_config(config);
-  cu_result r = rt_kernel(host, &f);
+  cu_result r = kernel_in(host, config->stream, &f);
   if (r == CU_SUCCESS) r = rt_front_cuLaunchKernelEx(&c, f, args, NULL);
   return launched(r, config->grid, config->block);
 }

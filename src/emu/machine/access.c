@@ -343,6 +343,9 @@ static __attribute__((noinline)) bool strays_shared(emu_warp *w, const emu_inst 
 
 #define STRAY "out of bounds: %s of %u bytes at 0x%" PRIx64 ", %s"
 
+/* Whether the launch is a user of the allocation. */
+static bool may_use(const hd_emu_grid *g, const emu_alloc *a) { return !g->user || a->users & g->user; }
+
 /* Whether an access outside of all allocations happens all the same. */
 static bool strays(const emu_warp *w, uint64_t address, unsigned bytes) {
   const hd_emu_grid *g = w->cta->grid;
@@ -363,14 +366,19 @@ static __attribute__((noinline)) bool look_up(emu_warp *w, const emu_inst *i, ui
     char where[192] = "";
     pthread_rwlock_rdlock(&e->lock);
     const emu_alloc *a = emu_find_alloc(e, addr[l]);
-    bool inside = a && bytes <= a->hi - addr[l];
+    const bool foreign = a && !may_use(w->cta->grid, a);
+    bool inside = a && !foreign && bytes <= a->hi - addr[l];
     if (inside)
       *b = (emu_bounds){a->lo, a->hi, atomic_load_explicit(&e->generation, memory_order_relaxed), a->readonly,
                         a->written == a->hi - a->lo};
+    else if (foreign)
+      snprintf(where, sizeof where,
+               "in the %" PRIu64 "-byte allocation at 0x%" PRIx64 ", which the launch's device cannot access",
+               a->hi - a->lo, a->lo);
     else
       describe(e, addr[l], where, sizeof where);
     pthread_rwlock_unlock(&e->lock);
-    if (!inside && strays(w, addr[l], bytes)) {
+    if (!inside && !foreign && strays(w, addr[l], bytes)) {
       emu_stray_note(w, i, 1u << l, STRAY, access_word(kind), bytes, addr[l], where);
       continue;
     }

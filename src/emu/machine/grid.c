@@ -191,6 +191,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   g->code = p->codes[index];
   g->traits = p->traits[index];
   if (hooks) g->hooks = *hooks;
+  g->user = l->user;
   if (p->emu->opt.checks == HD_CHECK_BOUNDS) g->told = l->strays;
   g->fault_ordinal = UINT64_MAX;
   g->n_threads = l->block[0] * l->block[1] * l->block[2];

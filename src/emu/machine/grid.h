@@ -29,6 +29,7 @@ struct hd_emu_grid {
   emu_traits traits;
   emu_launch_view view;
   hd_emu_hooks hooks;
+  uint64_t user; /* hd_emu_launch_params */
   /* Takes a unit away from the driver that it has not started; NULL: the driver gives none away. */
   bool (*cancel)(void *ctx, uint64_t *unit);
   void *cancel_ctx;

@@ -198,7 +198,7 @@ static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, 
   if (!commit(e, lo - EMU_GLOBAL_BASE + bytes))
     return hd_fail(d, HD_ERR_NOMEM, "the system refuses %" PRIu64 " more bytes of memory", bytes);
   memmove(&e->allocs[k + 1], &e->allocs[k], (e->n_allocs - k) * sizeof *e->allocs);
-  e->allocs[k] = (emu_alloc){.lo = lo, .hi = lo + bytes, .heap = heap};
+  e->allocs[k] = (emu_alloc){.lo = lo, .hi = lo + bytes, .heap = heap, .users = UINT64_MAX};
   e->n_allocs++;
   /* Where too little remains around it for even the smallest allocation, later searches skip it. */
   while (e->packed < e->n_allocs && after(e, e->packed) + GUARD + ALLOC_ALIGN > e->allocs[e->packed].lo)
@@ -277,6 +277,19 @@ hd_status hd_emu_free(hd_emu *e, uint64_t address, hd_diag *d) {
 void emu_set_readonly(hd_emu *e, uint64_t address) {
   emu_alloc *a = emu_find_alloc(e, address);
   if (a) a->readonly = true;
+}
+
+hd_status hd_emu_set_users(hd_emu *e, uint64_t address, uint64_t users, hd_diag *d) {
+  pthread_rwlock_wrlock(&e->lock);
+  emu_alloc *a = emu_find_alloc(e, address);
+  const bool ok = a && a->lo == address;
+  if (ok) {
+    a->users = users;
+    atomic_fetch_add_explicit(&e->generation, 1, memory_order_relaxed);
+    emu_layout_changes(e);
+  }
+  pthread_rwlock_unlock(&e->lock);
+  return ok ? HD_OK : hd_fail(d, HD_ERR_USAGE, "no allocation begins at 0x%" PRIx64, address);
 }
 
 uint64_t emu_heap_alloc(emu_warp *w, uint64_t bytes) {

@@ -15,6 +15,7 @@ typedef struct emu_alloc {
   uint64_t written; /* [lo, lo + written) is known to be written; see emu_init_settle */
   bool readonly;    /* a .const variable: stores are faults */
   bool heap;        /* made by a kernel's malloc */
+  uint64_t users;   /* hd_emu_set_users */
 } emu_alloc;
 
 /* emu_access, for one instruction set. */

@@ -7,7 +7,7 @@ int main(void) {
   OK(cuStreamCreate(&stream, 0));
   OK(cuEventCreate(&event, 0));
   OK(cuStreamDestroy_v2(stream));
-  EXPECT(cuStreamSynchronize(stream), 400);
+  EXPECT(cuStreamSynchronize(stream), 709);
   OK(cuEventDestroy_v2(event));
   EXPECT(cuEventRecord(event, NULL), 400);
   OK(cuCtxCreate_v2(&other, 0, 0));
