@@ -121,8 +121,8 @@ What no driver takes is answered as a driver does, and said in one line:
   heddle: the program loads machine code (a cubin); heddle runs PTX: have it keep the PTX
   machine code: CUDA_ERROR_NO_BINARY_FOR_GPU
   $ heddle emu --quiet -- $PROGRAMS/program_bad no_text
-  heddle: the program's PTX:1:1: expected .version, found 'This'
-  no PTX: CUDA_ERROR_INVALID_PTX
+  heddle: the image is neither PTX, which begins with .version, nor a fatbin
+  no PTX: CUDA_ERROR_INVALID_IMAGE
   $ heddle emu --quiet -- $PROGRAMS/program_bad unfinished
   heddle: the program's PTX:4:38: '{' is not closed
   half a kernel: CUDA_ERROR_INVALID_PTX

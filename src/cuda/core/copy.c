@@ -9,6 +9,7 @@ typedef struct copy_work {
   core_work work;
   core_place dst, src;
   core_box box;
+  bool unified;   /* captured: a driver describes both sides of such copies by their addresses alone */
   uint32_t value; /* of fills */
   unsigned bytes;
 } copy_work;
@@ -113,9 +114,9 @@ cu_result core_copy_work(core_context *c, core_place dst, core_place src, core_b
 }
 
 /* One side as a copy's description gives it. */
-static void describe(const core_place *p, int *type, const void **host, cu_address *device, size_t *pitch,
-                     size_t *height) {
-  *type = p->device ? CU_MEMORY_DEVICE : CU_MEMORY_HOST;
+static void describe(const core_place *p, bool unified, int *type, const void **host, cu_address *device,
+                     size_t *pitch, size_t *height) {
+  *type = unified ? CU_MEMORY_UNIFIED : p->device ? CU_MEMORY_DEVICE : CU_MEMORY_HOST;
   *host = (const void *)(uintptr_t)p->address;
   *device = p->address;
   *pitch = p->pitch;
@@ -126,8 +127,9 @@ cu_copy3d core_copy_of(const core_work *base) {
   const copy_work *w = (const copy_work *)base;
   cu_copy3d c = {.width = w->box.width, .height = w->box.height, .depth = w->box.depth};
   const void *dst;
-  describe(&w->src, &c.src_type, &c.src_host, &c.src_device, &c.src_pitch, &c.src_height);
-  describe(&w->dst, &c.dst_type, &dst, &c.dst_device, &c.dst_pitch, &c.dst_height);
+  const bool unified = w->unified && w->src.device && w->dst.device;
+  describe(&w->src, unified, &c.src_type, &c.src_host, &c.src_device, &c.src_pitch, &c.src_height);
+  describe(&w->dst, unified, &c.dst_type, &dst, &c.dst_device, &c.dst_pitch, &c.dst_height);
   c.dst_host = (void *)(uintptr_t)dst;
   return c;
 }
@@ -151,6 +153,7 @@ cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box
   core_work *w;
   cu_result r = core_copy_work(s->context, dst, src, box, &w);
   if (r != CU_SUCCESS) return r;
+  ((copy_work *)w)->unified = s->capture != NULL;
   const core_device *to = device_of(&dst), *from = device_of(&src);
   const bool crosses = s == s->context->legacy && to && from && to != from;
   if (crosses) core_wait_all();

@@ -97,7 +97,9 @@ cu_result core_function_attribute(core_function *f, int attribute, int *value) {
   case CU_FUNC_CARVEOUT: *value = f->carveout; return CU_SUCCESS;
   case CU_FUNC_CLUSTER_SET: *value = f->cluster[0] != 0; return CU_SUCCESS;
   case CU_FUNC_CLUSTER_NON_PORTABLE: *value = f->large_clusters; return CU_SUCCESS;
-  default: *value = 0; return attribute < CU_FUNC_ATTRIBUTES ? CU_SUCCESS : CU_INVALID_VALUE;
+  default:
+    *value = 0;
+    return attribute >= 0 && attribute < CU_FUNC_ATTRIBUTES ? CU_SUCCESS : CU_INVALID_VALUE;
   }
 }
 

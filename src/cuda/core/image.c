@@ -76,6 +76,33 @@ static hd_status add_regions(core_image *i, const void *const *images, unsigned 
   return st == HD_ERR_UNSUPPORTED && i->texts.n > before ? HD_OK : st;
 }
 
+/* A driver takes text for PTX that begins with .version, behind blanks and comments; any other image is none.
+ */
+static bool is_ptx(const char *text, size_t n) {
+  static const char word[] = ".version";
+  const char *p = text, *end = text + n;
+  while (p < end) {
+    if (strchr(" \t\r\n\f\v", *p)) {
+      p++;
+    } else if (end - p >= 2 && memcmp(p, "//", 2) == 0) {
+      p = memchr(p, '\n', (size_t)(end - p));
+      if (!p) return false;
+    } else if (end - p >= 2 && memcmp(p, "/*", 2) == 0) {
+      p = memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
+      if (!p) return false;
+      p += 2;
+    } else {
+      break;
+    }
+  }
+  return (size_t)(end - p) >= sizeof word && memcmp(p, word, sizeof word - 1) == 0;
+}
+
+static hd_status add_text(core_image *i, const char *text, size_t n, hd_diag *d) {
+  if (is_ptx(text, n)) return keep(i, text, n, d);
+  return hd_fail(d, HD_ERR_USAGE, "the image is neither PTX, which begins with .version, nor a fatbin");
+}
+
 hd_status core_image_add(core_image *i, const void *image, unsigned arch, hd_diag *d) {
   const void *data;
   switch (hd_module_image_of(image, &data)) {
@@ -86,13 +113,13 @@ hd_status core_image_add(core_image *i, const void *image, unsigned arch, hd_dia
                    "the program loads machine code (a cubin); heddle runs PTX: have it keep the PTX");
   case HD_MODULE_TEXT: break;
   }
-  return keep(i, image, strlen(image), d);
+  return add_text(i, image, strlen(image), d);
 }
 
 hd_status core_image_add_bytes(core_image *i, const void *image, size_t n, unsigned arch, hd_diag *d) {
   const void *data;
   const hd_module_image kind = n >= 4 ? hd_module_image_of(image, &data) : HD_MODULE_TEXT;
-  if (kind == HD_MODULE_TEXT) return keep(i, image, n, d);
+  if (kind == HD_MODULE_TEXT) return add_text(i, image, n, d);
   return kind == HD_MODULE_FATBIN && data == image ? add_fatbin(i, image, n, arch, d)
                                                    : core_image_add(i, image, arch, d);
 }

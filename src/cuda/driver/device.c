@@ -215,8 +215,9 @@ cu_result drv_cuDeviceCanAccessPeer(int *can, cu_device device, cu_device peer) 
 
 /* CUdevice_P2PAttribute: 1 rank, 2 access, 3 atomics, 4 arrays. */
 cu_result drv_cuDeviceGetP2PAttribute(int *value, int attribute, cu_device device, cu_device peer) {
-  if (!value || attribute < 1 || attribute > 4 || device == peer) return CU_INVALID_VALUE;
-  if (!drv_device(device) || !drv_device(peer)) return CU_INVALID_DEVICE;
+  if (!value) return CU_INVALID_VALUE;
+  if (!drv_device(device) || !drv_device(peer) || device == peer) return CU_INVALID_DEVICE;
+  if (attribute < 1 || attribute > 4) return CU_INVALID_VALUE;
   *value = attribute != 1;
   return CU_SUCCESS;
 }

@@ -19,8 +19,8 @@ cu_result drv_cuKernelGetLibrary(cu_library *library, cu_function kernel) {
 }
 
 cu_result drv_cuKernelGetName(const char **name, cu_function kernel) {
-  if (!name) return CU_INVALID_VALUE;
-  if (!kernel || (kernel->kind != CORE_KERNEL && kernel->kind != CORE_FUNCTION)) return CU_INVALID_HANDLE;
+  if (!name || !kernel) return CU_INVALID_VALUE;
+  if (kernel->kind != CORE_KERNEL && kernel->kind != CORE_FUNCTION) return CU_INVALID_HANDLE;
   *name = kernel->name;
   return CU_SUCCESS;
 }

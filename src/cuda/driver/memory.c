@@ -17,9 +17,8 @@ cu_result drv_allocate(core_memory_kind kind, uint64_t bytes, unsigned flags, co
 }
 
 cu_result drv_cuMemGetInfo_v2(size_t *left, size_t *total) {
-  if (!left || !total) return CU_INVALID_VALUE;
-  *total = core.settings.memory;
-  *left = core.settings.memory - core_current()->device->used;
+  if (total) *total = core.settings.memory;
+  if (left) *left = core.settings.memory - core_current()->device->used;
   return CU_SUCCESS;
 }
 
@@ -64,9 +63,13 @@ cu_result drv_cuMemFree_v2(cu_address address) {
 
 /* ---- The host's ------------------------------------------------------------------------------ */
 
+/* An allocation of nothing is no error, and gives nothing. */
+
 cu_result drv_cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
   uint64_t address;
   if (!host || flags & ~7u) return CU_INVALID_VALUE;
+  *host = NULL;
+  if (!bytes) return CU_SUCCESS;
   cu_result r = drv_allocate(CORE_MEMORY_PINNED, bytes, flags, "cuMemHostAlloc", &address);
   if (r == CU_SUCCESS) *host = (void *)(uintptr_t)address;
   return r;
@@ -137,6 +140,8 @@ static bool on_host(const core_memory *m) {
   return m->kind == CORE_MEMORY_PINNED || m->kind == CORE_MEMORY_REGISTERED;
 }
 
+static bool is_attribute(int attribute) { return attribute > 0 && attribute <= CU_POINTER_LAST; }
+
 cu_result drv_cuPointerGetAttribute(void *value, int attribute, cu_address address) {
   const core_memory *m = core_memory_find(address);
   if (!value) return CU_INVALID_VALUE;
@@ -160,7 +165,7 @@ cu_result drv_cuPointerGetAttribute(void *value, int attribute, cu_address addre
   case CU_POINTER_RANGE_START: *(cu_address *)value = m->address; break;
   case CU_POINTER_RANGE_SIZE: *(size_t *)value = m->bytes; break;
   case CU_POINTER_MAPPED: *(bool *)value = true; break;
-  default: return CU_NOT_SUPPORTED;
+  default: return is_attribute(attribute) ? CU_NOT_SUPPORTED : CU_INVALID_VALUE;
   }
   return CU_SUCCESS;
 }
@@ -182,7 +187,7 @@ cu_result drv_cuPointerGetAttributes(unsigned n, int *attributes, void **values,
   if (!attributes || !values) return CU_INVALID_VALUE;
   for (unsigned k = 0; k < n; k++) {
     cu_result r = drv_cuPointerGetAttribute(values[k], attributes[k], address);
-    if (r == CU_NOT_SUPPORTED) return r;
+    if (r == CU_NOT_SUPPORTED || !is_attribute(attributes[k])) return r;
     if (r == CU_SUCCESS) continue;
     memset(values[k], 0, value_bytes(attributes[k]));
     if (attributes[k] == CU_POINTER_DEVICE_ORDINAL) *(int *)values[k] = -2;

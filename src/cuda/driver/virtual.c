@@ -99,7 +99,7 @@ static cu_result unmap(size_t k) {
 }
 
 cu_result drv_cuMemUnmap(cu_address address, size_t bytes) {
-  cu_result r = core_wait_all();
+  cu_result r = bytes ? core_wait_all() : CU_INVALID_VALUE;
   size_t found = 0;
   for (size_t k = mappings.n; r == CU_SUCCESS && k-- > 0;) {
     const struct physical *p = mappings.data[k];

@@ -46,7 +46,7 @@ int main(void) {
   EXPECT(cuMemsetD8_v2(p, 0, 101), 1);
   EXPECT(cuMemcpyDtoH_v2(&n, p + 97, 4), 1);
   EXPECT(cuMemcpyHtoD_v2((cu_ptr)(uintptr_t)&n, &n, 4), 1); /* wrong direction */
-  EXPECT(cuModuleLoadData(&module, "no PTX"), 218);
+  EXPECT(cuModuleLoadData(&module, "no PTX"), 200);
   EXPECT(cuModuleLoadData(&module, "\177ELF"), 209);
   EXPECT(cuIpcGetMemHandle(&n, p), 801);
   function = kernel_of(stray, "stray", &module);
