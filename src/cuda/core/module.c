@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cuda/core/core.h"
+#include "heddle/ptx_valid.h"
 
 cu_result core_load_failed(hd_status st, const hd_diag *d) {
   char line[1600];
@@ -36,6 +37,7 @@ cu_result core_module_load(core_context *c, const core_image *i, core_module **o
   m->context = c;
   hd_arena_init(&m->arena);
   hd_status st = i->texts.n ? parse(m, i, &d) : hd_fail(&d, HD_ERR_UNSUPPORTED, "the image holds no PTX");
+  if (st == HD_OK) st = hd_ptx_validate(m->ptx, &d);
   if (st == HD_OK && m->ptx->sm > core.settings.arch && !i->newer)
     st = hd_fail(&d, HD_ERR_UNSUPPORTED, "PTX for sm_%u is newer than the GPU, sm_%u", m->ptx->sm,
                  (unsigned)core.settings.arch);

@@ -50,7 +50,7 @@ static void missing_kernel(void) {
 }
 static void newer(void) {
   load("PTX for a newer GPU",
-       ".version 8.6\n.target sm_120\n.address_size 64\n.visible .entry store() { ret; }\n");
+       ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry store() { ret; }\n");
 }
 static void machine_code(void) { load("machine code", "\177ELF\2\1\1"); }
 static void no_text(void) { load("no PTX", "This is no PTX.\n"); }
