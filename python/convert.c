@@ -99,6 +99,19 @@ bool get_words(PyObject *from, words *out) {
   return false;
 }
 
+int get_number(PyObject *from, void *out) {
+  const unsigned long v = PyLong_AsUnsignedLong(from);
+  const bool failed = PyErr_Occurred() != NULL;
+  if (failed && !PyErr_ExceptionMatches(PyExc_OverflowError)) return 0;
+  PyErr_Clear();
+  if (failed || v > UINT32_MAX) {
+    PyErr_Format(PyExc_ValueError, "%R is no number from 0 to %lu", from, (unsigned long)UINT32_MAX);
+    return 0;
+  }
+  *(unsigned *)out = (unsigned)v;
+  return 1;
+}
+
 bool get_dims(PyObject *from, uint32_t out[3]) {
   out[0] = out[1] = out[2] = 0;
   if (!from || from == Py_None) return true;

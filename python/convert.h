@@ -31,6 +31,8 @@ typedef struct words {
 /* `from` NULL or None: none. Every item is a str. False: an exception is raised. */
 bool get_words(PyObject *from, words *out);
 void free_words(words *w);
+/* For "O&": an unsigned, where "I" would take a larger number's last bits. */
+int get_number(PyObject *from, void *out);
 /* X, (X,), (X, Y) or (X, Y, Z); None leaves {0}. False: an exception is raised. */
 bool get_dims(PyObject *from, uint32_t out[3]);
 

@@ -84,6 +84,8 @@ static hd_status rewrite_text(rewriting *r, hd_diag *d) {
   return st;
 }
 
+enum { DEFAULT_SMS = 132 }; /* as of `heddle rewrite --sms` */
+
 static PyObject *rewrite(PyObject *module, PyObject *args) {
   const char *plan, *assume;
   PyObject *grid, *block;
@@ -91,11 +93,12 @@ static PyObject *rewrite(PyObject *module, PyObject *args) {
   rewriting r = {.name = "<ptx>"};
   hd_grid *g = &r.options.grid;
   hd_diag d = {0};
-  if (!PyArg_ParseTuple(args, "s#szOOIs", &r.text, &r.len, &plan, &r.kernel, &grid, &block, &sms, &assume))
+  if (!PyArg_ParseTuple(args, "s#szOOO&s", &r.text, &r.len, &plan, &r.kernel, &grid, &block, get_number, &sms,
+                        &assume))
     return NULL;
   if (!get_dims(grid, g->g) || !get_dims(block, r.options.block)) return NULL;
   g->known = g->g[0] != 0;
-  g->n_sms = sms ? sms : 1;
+  g->n_sms = sms ? sms : DEFAULT_SMS;
   if (*assume && !hd_assume_parse(assume, &r.options.assume))
     return PyErr_Format(PyExc_ValueError, "assume: not '%s'", assume);
   hd_status st = hd_plan_parse(plan, &r.plan, &d);
@@ -271,7 +274,7 @@ static PyObject *workload_ptx(PyObject *module, PyObject *args) {
   const hd_compiled *code;
   hd_diag d = {0};
   hd_status st;
-  if (!PyArg_ParseTuple(args, "OI", &capsule, &arch)) return NULL;
+  if (!PyArg_ParseTuple(args, "OO&", &capsule, get_number, &arch)) return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
   PyThreadState *others = PyEval_SaveThread();
@@ -286,7 +289,7 @@ static PyObject *keep_ptx(PyObject *module, PyObject *args) {
   unsigned arch;
   hd_diag d = {0};
   hd_status st;
-  if (!PyArg_ParseTuple(args, "OI", &capsule, &arch)) return NULL;
+  if (!PyArg_ParseTuple(args, "OO&", &capsule, get_number, &arch)) return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
   PyThreadState *others = PyEval_SaveThread();
@@ -308,8 +311,8 @@ static PyObject *check(PyObject *module, PyObject *args) {
   hd_diag d = {0};
   hd_buf out = {0};
   unsigned long long seed;
-  if (!PyArg_ParseTuple(args, "OspsIKI", &capsule, &text, &no_reference, &assume, &o.run.n_sms, &seed,
-                        &o.run.threads))
+  if (!PyArg_ParseTuple(args, "OspsO&KO&", &capsule, &text, &no_reference, &assume, get_number, &o.run.n_sms,
+                        &seed, get_number, &o.run.threads))
     return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
@@ -336,7 +339,7 @@ static PyObject *open_study(PyObject *module, PyObject *args) {
   const char *gpu, *folder, *depth;
   unsigned threads;
   hd_diag d = {0};
-  if (!PyArg_ParseTuple(args, "OsssI", &capsule, &gpu, &folder, &depth, &threads)) return NULL;
+  if (!PyArg_ParseTuple(args, "OsssO&", &capsule, &gpu, &folder, &depth, get_number, &threads)) return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
   study *s = calloc(1, sizeof *s);
@@ -410,7 +413,7 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
   hd_diag d = {0};
   hd_buf out = {0};
   hd_status st;
-  if (!PyArg_ParseTuple(args, "OOKI", &capsule, &sequence, &seed, &threads)) return NULL;
+  if (!PyArg_ParseTuple(args, "OOKO&", &capsule, &sequence, &seed, get_number, &threads)) return NULL;
   const study *s = PyCapsule_GetPointer(capsule, study_name);
   if (!s || !workload_of(s->workload) || !get_words(sequence, &plans)) return NULL;
   PyThreadState *others = PyEval_SaveThread();
@@ -434,7 +437,8 @@ static PyObject *optimize(PyObject *module, PyObject *args) {
   hd_optimize_options o = {0};
   hd_diag d = {0};
   int keep_launch;
-  if (!PyArg_ParseTuple(args, "OsspdI", &capsule, &name, &folder, &keep_launch, &o.seconds, &o.run.threads))
+  if (!PyArg_ParseTuple(args, "OsspdO&", &capsule, &name, &folder, &keep_launch, &o.seconds, get_number,
+                        &o.run.threads))
     return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;

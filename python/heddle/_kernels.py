@@ -71,8 +71,8 @@ def rewrite(
 ) -> Rewritten:
     """Rewrite a module's kernels, or the one named, for a plan.
 
-    With `grid` the launches to come have that grid and no other. `sms` is the number of the GPU's SMs, for
-    plans that bind CTAs to them. RefusedError where the result would not be sound, naming the instruction.
+    With `grid` the launches to come have that grid and no other. `sms` is the number of the GPU's SMs, 0:
+    132, for plans that bind CTAs to them. RefusedError where the result would not be sound, naming the instruction.
     """
     return Rewritten(*_heddle.rewrite(ptx, str(Plan(plan)), kernel, grid, block, sms, assume))
 

@@ -62,6 +62,7 @@ class Kernels(unittest.TestCase):
         self.assertEqual(r.launch, "")
         agents = heddle.rewrite(ADD, "bind=agents", sms=132)
         self.assertIn("add", agents.launch)
+        self.assertEqual(agents.launch, heddle.rewrite(ADD, "bind=agents").launch)
         self.assertTrue(all(line.startswith("//") for line in agents.launch.splitlines() if line))
 
     def test_each_error_is_an_exception_with_its_place(self):
@@ -70,6 +71,11 @@ class Kernels(unittest.TestCase):
             (heddle.RefusedError, lambda: heddle.rewrite(ADD.replace("%ctaid.y", "%smid"), "order=col")),
             (heddle.UsageError, lambda: heddle.rewrite(ADD, "order=col", kernel="sub")),
             (heddle.InputError, lambda: heddle.rewrite(ADD, "order=somewhere")),
+            (ValueError, lambda: heddle.rewrite(ADD, "bind=agents", sms=1 << 33)),
+            (ValueError, lambda: heddle.rewrite(ADD, "bind=agents", sms=1 << 70)),
+            (ValueError, lambda: heddle.rewrite(ADD, "bind=agents", sms=-1)),
+            (heddle.Error, lambda: heddle.rewrite(ADD, "bind=agents", sms=10**9)),
+            (TypeError, lambda: heddle.rewrite(ADD, "bind=agents", sms=1.5)),
             (ValueError, lambda: heddle.rewrite(ADD, "order=col", grid=())),
             (ValueError, lambda: heddle.rewrite(ADD, "order=col", grid=(1, 2, 3, 4))),
             (ValueError, lambda: heddle.rewrite(ADD, "order=col", grid=(0,))),
