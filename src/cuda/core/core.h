@@ -506,7 +506,8 @@ struct core_graph_exec {
     core_event *event;
     bool off; /* it is left out */
     core_graph_exec *child;
-    const core_node *node; /* that it was made from, for updates: a number to compare, not to be followed */
+    /* That it was made from, and of the last update's graph: numbers to compare, not to be followed. */
+    const core_node *node, *updated;
     uint32_t *after, n_after; /* steps */
   } * steps;
 };

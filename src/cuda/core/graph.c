@@ -196,7 +196,7 @@ cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g) {
     if (n->work) n->work->refs++;
     core_work_release(e->steps[k].work);
     e->steps[k].work = n->work;
-    e->steps[k].node = n;
+    e->steps[k].updated = n;
     if (n->child) core_graph_exec_update(e->steps[k].child, n->child);
   }
   return CU_SUCCESS;
@@ -204,7 +204,7 @@ cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g) {
 
 struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n) {
   for (size_t k = 0; k < e->n; k++) {
-    if (e->steps[k].node == n) return &e->steps[k];
+    if (e->steps[k].node == n || e->steps[k].updated == n) return &e->steps[k];
     struct core_step *s = e->steps[k].child ? core_graph_exec_step(e->steps[k].child, n) : NULL;
     if (s) return s;
   }

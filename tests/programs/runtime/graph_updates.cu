@@ -84,6 +84,8 @@ int main() {
   OK(cudaStreamSynchronize(s));
   printf("%d after %d calls\n", *host, calls);
   OK(cudaGraphNodeFindInClone(&found[0], nodes[0], clone));
+  /* The nodes of the graph that it was made from name its own, after the update, too. */
+  OK(cudaGraphExecMemsetNodeSetParams(e, nodes[1], &zero));
 
   /* Another shape cannot be taken over. */
   OK(cudaGraphDestroyNode(nodes[5]));
