@@ -26,6 +26,7 @@ static const char *const refused[] = {
     "barrier.cluster.arrive.acquire",
     "vadd.s32.s32.s32.sat %w1, %w2, %w3",
     "vadd.s32.s32.s32 %w1, %w2.b0, %w3",
+    "mul.s32.lo %w1, %w2, %w3",
     "vmad.s32.s32.s32 %w1, %w2, %w3, %w4",
     "vmax4.u32.u32.u32 %w1, %w2, %w3, %w4",
     "red.async.relaxed.cluster.add.u32 [%d1], %w1",

@@ -2,6 +2,7 @@
  *
  *   decode.c            the module: one emu_code per function
  *   form.c              an instruction's dotted word, taken apart once per module
+ *   name.c              the order of its words
  *   operand.c           registers, immediates and addresses to slots
  *   plain.c             instructions found by name: arithmetic, logic, mov, selp, ...
  *   convert.c           cvt, cvta, comparisons, half precision, rounding
@@ -183,6 +184,14 @@ void emu_note_refusal(emu_function *fn, const hd_ptx_stmt *s, const char *fmt, .
     emu_note_refusal((fn), (s), __VA_ARGS__);                                                                \
     false;                                                                                                   \
   })
+
+/* ---- name.c        -------------------------------------------------------------------------- */
+
+/* Of handlers' names, which are the same in any order of their modifiers. */
+uint32_t emu_name_hash(const char *name);
+bool emu_same_name(const char *a, const char *b);
+/* A modifier that belongs to the opcode but does not stand behind it; HD_M_NONE: there is none. */
+hd_mod emu_misplaced(const hd_ptx_form *f);
 
 /* ---- form.c        -------------------------------------------------------------------------- */
 

@@ -80,9 +80,9 @@ void emu_read_words(const hd_ptx_form *f, emu_words *w) {
 /* ---- Handlers by name ----------------------------------------------------------------- */
 
 const emu_op *emu_find_op(const emu_decoder *d, const char *name) {
-  for (uint32_t at = (uint32_t)hd_hash(name, strlen(name));; at++) {
+  for (uint32_t at = emu_name_hash(name);; at++) {
     const emu_op *op = d->names[at & (d->n_names - 1)];
-    if (!op || strcmp(op->name, name) == 0) return op;
+    if (!op || emu_same_name(op->name, name)) return op;
   }
 }
 
@@ -96,7 +96,7 @@ static void index_handlers(emu_decoder *d) {
   d->names = HD_NEW_N(&d->scratch, d->n_names, const emu_op *);
   for (const emu_op *const *t = tables; *t; t++) {
     for (const emu_op *op = *t; op->name; op++) {
-      uint32_t at = (uint32_t)hd_hash(op->name, strlen(op->name)) & (d->n_names - 1);
+      uint32_t at = emu_name_hash(op->name) & (d->n_names - 1);
       while (d->names[at]) at = (at + 1) & (d->n_names - 1);
       d->names[at] = op;
     }
@@ -136,21 +136,13 @@ const emu_op *emu_find_form(const emu_decoder *d, const char *op, const hd_ptx_f
   const emu_op *found = NULL;
   for (naming how = AS_WRITTEN; how <= AS_BITS && !found && !name.failed; how++) {
     bool first = true; /* the second type, slct's condition, is always as written */
-    bool ftz = false;
     if (how != AS_WRITTEN) hd_buf_clear(&name);
     hd_buf_puts(&name, op);
     for (unsigned k = 0; k < f->n_mods; k++) {
       if (dropped(drop, f->mods[k])) continue;
-      const bool is_type = emu_type_class(f->mods[k]) != EMU_CLASS_NONE;
-      /* .ftz may also stand behind the type; in a handler's name it stands before. */
-      if (is_type && first && !ftz && hd_ptx_form_has(f, HD_M_FTZ) && !dropped(drop, HD_M_FTZ))
-        hd_buf_puts(&name, ".ftz");
-      if (f->mods[k] == HD_M_FTZ) {
-        if (!first) continue;
-        ftz = true;
-      }
-      append_mod(d, &name, f->mods[k], is_type && !first ? AS_WRITTEN : how, any_type);
-      if (is_type) first = false;
+      const bool typed = emu_type_class(f->mods[k]) != EMU_CLASS_NONE;
+      append_mod(d, &name, f->mods[k], typed && !first ? AS_WRITTEN : how, any_type);
+      if (typed) first = false;
     }
     if (!name.failed) found = emu_find_op(d, name.data);
   }
@@ -314,7 +306,12 @@ const emu_form *emu_form_of(emu_decoder *d, uint32_t index) {
   f->ptx = &d->m->forms[index];
   f->rule = f->ptx->op < HD_OP_COUNT && rules[f->ptx->op] ? rules[f->ptx->op] : &rule_unknown;
   emu_read_words(f->ptx, &f->words);
-  f->rule->prepare(d, f);
+  const hd_mod misplaced = emu_misplaced(f->ptx);
+  if (misplaced)
+    f->refused =
+        emu_why(d, ".%s stands right behind the opcode, or nowhere", hd_ptx_mod_text(d->m, misplaced));
+  else
+    f->rule->prepare(d, f);
   if (f->op) f->proto.fn = f->op->fn;
   return f;
 }
