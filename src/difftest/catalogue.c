@@ -19,6 +19,13 @@
 #define BOOL "(.and|.or|.xor)"
 #define GATHER "0xffffffff"
 
+/* Video */
+#define VOP "(vadd|vsub|vabsdiff|vmin|vmax)"
+#define VLANES "(vadd|vsub|vabsdiff|vmin|vmax|vavrg)"
+#define VTYPES "(.u32.u32.u32|.s32.u32.s32|.u32.s32.u32|.s32.s32.s32)"
+#define VTYPES2 "(.u32.u32|.s32.u32|.u32.s32|.s32.s32)"
+#define VCMP "(.eq|.ne|.lt|.le|.gt|.ge)"
+
 /* A byte that the compiler does not know. */
 #define BYTE(r) "add.u32 " r ", ${u32}, %o32; and.b32 " r ", " r ", 255; "
 
@@ -103,6 +110,25 @@ const dt_row dt_plain_rows[] = {
     {0, 0, "(vshl.u32.u32|vshr.u32.u32|vshr.s32.s32).u32(.clamp|.wrap) ${=b32}, ${b32}, ${b32};"},
     {0, 0, "(vshl.u32.u32|vshr.u32.u32|vshr.s32.s32).u32(.clamp|.wrap).add ${=b32}, ${b32}, ${b32}, ${b32};"},
     {0, 0, "(vabsdiff4|vabsdiff2).u32.u32.u32(|.add) ${=b32}, ${b32}, ${b32}, ${b32};"},
+    {0, 0, VOP VTYPES "(|.sat) ${=b32}, ${b32}(.b1|.h1), ${b32}(.b3|.h0);"},
+    {0, 0, VOP VTYPES "(|.sat) ${=b32}(.b2|.h1), ${b32}.h0, ${b32}, ${b32};"},
+    {0, 0, VOP VTYPES "(|.sat)(.add|.min|.max) ${=b32}, ${b32}, ${b32}.b0, ${b32};"},
+    {0, 0,
+     "(vshl|vshr)(.u32.u32|.s32.u32|.u32.s32|.s32.s32).u32(|.sat)(.clamp|.wrap) ${=b32}(.b1|.h0), ${b32}, "
+     "${b32}.b2, ${b32};"},
+    {0, 0,
+     "(vshl|vshr)(.u32.u32|.s32.u32|.u32.s32|.s32.s32).u32(|.sat)(.clamp|.wrap)(.add|.min|.max) ${=b32}, "
+     "${b32}.h1, ${b32}, ${b32};"},
+    {0, 0, "vset" VTYPES2 VCMP " ${=b32}(.b3|.h0), ${b32}.b0, ${b32}.h1, ${b32};"},
+    {0, 0, "vset" VTYPES2 VCMP "(.add|.min|.max) ${=b32}, ${b32}, ${b32}, ${b32};"},
+    {0, 0, "vmad.s32" VTYPES2 "(|.sat)(|.shr7|.shr15) ${=b32}, ${b32}(|.h1), ${b32}.b2, ${b32};"},
+    {0, 0, "vmad.s32" VTYPES2 "(|.sat)(|.shr7|.shr15) ${=b32}, ${b32}, -${b32}, ${b32};"},
+    {0, 0, "vmad.u32" VTYPES2 "(|.sat)(|.shr7|.shr15) ${=b32}, ${b32}, ${b32}.h0, -${b32};"},
+    {0, 0, "vmad.u32" VTYPES2 ".po(|.sat)(|.shr7|.shr15) ${=b32}, ${b32}, ${b32}, ${b32};"},
+    {0, 0, VLANES "(2|4)" VTYPES "(|.sat|.add) ${=b32}, ${b32}, ${b32}, ${b32};"},
+    {0, 0, VLANES "2" VTYPES "(|.sat|.add) ${=b32}.h1, ${b32}.h03, ${b32}.h21, ${b32};"},
+    {0, 0, VLANES "4" VTYPES "(|.sat|.add) ${=b32}.b20, ${b32}.b7160, ${b32}.b3344, ${b32};"},
+    {0, 0, "vset(2|4)" VTYPES2 VCMP "(|.add) ${=b32}, ${b32}, ${b32}, ${b32};"},
     /* Extended precision */
     {0, 0,
      "{ (add|sub).cc" INT4 " ${=2}, ${2}, ${2?}; $1c.cc$2 ${=2}, ${2}, ${2?}; $1c$2 ${=2}, ${2}, ${2}; }"},

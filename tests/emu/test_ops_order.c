@@ -41,6 +41,7 @@ static const row rows[] = {
     {"fma", {"rn", "relu", "f16x2"}, 0, "%r1, %r2, %r3, %r4"},
     {"ld", {"relaxed", "gpu", "global", "v2", "u32"}, 0, "{%r1, %r2}, [%d1]"},
     {"atom", {"acq_rel", "gpu", "global", "add", "u32"}, 0, "%r1, [%d1], %r2"},
+    {"vadd", {"s32", "u32", "s32", "sat", "min"}, 0, "%r1, %r2, %r3, %r4"},
     {"mul", {"lo", "s32"}, 1, "%r1, %r2, %r3"},
     {"mul", {"wide", "u16"}, 1, "%r1, %h2, %h3"},
     {"mad", {"lo", "cc", "u32"}, 1, "%r1, %r2, %r3, %r4"},

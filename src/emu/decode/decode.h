@@ -5,6 +5,7 @@
  *   name.c              the order of its words
  *   operand.c           registers, immediates and addresses to slots
  *   plain.c             instructions found by name: arithmetic, logic, mov, selp, ...
+ *   video.c             vadd, vset4, vmad, ...
  *   convert.c           cvt, cvta, comparisons, half precision, rounding
  *   memory.c            ld, st, atom, red, cp.async
  *   hint.c              createpolicy, prefetch, discard, fences, setmaxnreg, griddepcontrol
@@ -230,6 +231,7 @@ bool emu_num_fmt(hd_mod type, num_fmt *fmt, bool *pair);
 /* The rules, by subject. */
 extern const emu_rule emu_rule_plain, emu_rule_lop3, emu_rule_mov, emu_rule_alloca, emu_rule_stack,
     emu_rule_nop;
+extern const emu_rule emu_rule_video;
 extern const emu_rule emu_rule_float, emu_rule_approx, emu_rule_cvt, emu_rule_cvta, emu_rule_isspacep,
     emu_rule_setp, emu_rule_set, emu_rule_carry;
 extern const emu_rule emu_rule_ld, emu_rule_st, emu_rule_atom, emu_rule_prefetch, emu_rule_cp,

@@ -235,7 +235,6 @@ uint32_t num_fns(uint32_t mask, uint32_t base, int32_t offset);
 int32_t num_dp4a(uint32_t a, uint32_t b, int32_t c, bool a_signed, bool b_signed);
 int32_t num_dp2a(uint32_t a, uint32_t b, int32_t c, bool a_signed, bool b_signed, bool hi);
 uint32_t num_lop3(uint32_t a, uint32_t b, uint32_t c, uint8_t lut);
-/* vadd, vmax, ... of the video family are not emulated. */
 
 /* ---- Matrix fragments ---------------------------------------------------- */
 /* D = A*B + C for one warp. Fragments are the registers of all 32 lanes,

@@ -1,6 +1,7 @@
 /* emu/ops/video.c: video instructions, as compilers and programs use them: of whole registers, and absolute
  * differences of their bytes and halves. The second operation adds; a sum of 32 bits is the same, however
- * wide the first result is. */
+ * wide the first result is. One handler does all others. */
+#include "emu/num/video.h"
 #include "emu/ops/lanes.h"
 
 #define DIFF(x, y) ((x) > (y) ? (uint32_t)(x) - (uint32_t)(y) : (uint32_t)(y) - (uint32_t)(x))
@@ -46,4 +47,12 @@ INLINE uint32_t right_s(uint32_t a, uint32_t by) { return (uint32_t)((int32_t)a 
 
 ROWS(DEFINE_2, DEFINE_3)
 
-const emu_op EMU_OPS(video)[] = {ROWS(ROW_2, ROW_3){0}};
+/* extra: num_video */
+HANDLER(video) {
+  const num_video *v = i->extra;
+  const uint32_t *a = slot(r, i->src[0]), *b = slot(r, i->src[1]), *c = slot(r, i->src[2]);
+  uint32_t *d = slot(r, i->dst);
+  FOR_LANES(l, mask) d[l] = num_video_run(v, a[l], b[l], c[l]);
+}
+
+const emu_op EMU_OPS(video)[] = {ROWS(ROW_2, ROW_3){"video", "", video}, {0}};
