@@ -193,6 +193,56 @@ static void bulk_copies_reach_the_other_ctas(void **state) {
          THREADS, check_neighbours);
 }
 
+enum { SENT = 2 * THREADS, SUMS = 5 };
+/* Two registers of each thread of the CTA before, and what they were reduced to. */
+static void check_sent(const shape *s, const uint32_t *out) {
+  const uint32_t n = size_of(s);
+  for (uint32_t c = 0; c < ctas_of(s); c++, out += SENT + SUMS) {
+    uint32_t least = UINT32_MAX, any = 0, sum = 0;
+    const uint32_t from = out[0] / 1000;
+    assert_true(n > 1 ? from != c : from == c);
+    for (uint32_t t = 0; t < THREADS; t++) {
+      const uint32_t value = 1000 * from + t;
+      assert_int_equal(out[2 * t], value);
+      assert_int_equal(out[2 * t + 1], ~value);
+      least = value < least ? value : least;
+      any |= value;
+      sum += value;
+    }
+    const uint64_t wide = (uint64_t)THREADS << 32 | sum;
+    assert_int_equal(out[SENT], least);
+    assert_int_equal(out[SENT + 1], any);
+    assert_int_equal(out[SENT + 2], THREADS % 8); /* .inc up to 7 */
+    assert_int_equal(out[SENT + 3], (uint32_t)wide);
+    assert_int_equal(out[SENT + 4], wide >> 32);
+  }
+}
+#define COMPLETES ".mbarrier::complete_tx::bytes"
+#define RED_ASYNC "red.async.relaxed.cluster.shared::cluster" COMPLETES
+static void registers_are_sent_to_the_other_ctas(void **state) {
+  on_all(NUMBERS
+         "setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared::cta.b64 [%r9], 1;\n"
+         "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r9], 1792;\n" /* 64 * (8 + 4 + 4 + 4 + 8) */
+         "@%p1 st.shared.u32 [%r9+16], -1; @%p1 st.shared.u32 [%r9+20], 0; @%p1 st.shared.u32 [%r9+24], 0;\n"
+         "@%p1 st.shared.u64 [%r9+32], 0; mad.lo.u32 %r10, %r0, 1000, %t; not.b32 %r11, %r10;\n"
+         "mov.u32 %r20, 7; mov.b64 %d1, {%r10, 1}; shl.b32 %r12, %t, 3;\n" MEET
+         "add.u32 %r13, %r1, 1; rem.u32 %r13, %r13, %r2; mapa.shared::cluster.u32 %r14, %r9, %r13;\n"
+         "add.u32 %r15, %r14, %r12;\n"
+         "st.async.weak.shared::cluster" COMPLETES ".v2.b32 [%r15+64], {%r10, %r11}, [%r14];\n" RED_ASYNC
+         ".min.u32 [%r14+16], %r10, [%r14];\n" RED_ASYNC ".or.b32 [%r14+20], %r10, [%r14];\n" RED_ASYNC
+         ".inc.u32 [%r14+24], %r20, [%r14];\n" RED_ASYNC ".add.u64 [%r14+32], %d1, [%r14];\n"
+         "again: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r9], 0; @!%p3 bra again;\n"
+         "mul.lo.u32 %r16, %r0, 133; mad.wide.u32 %d0, %r16, 4, %out; add.u32 %r17, %r9, %r12;\n"
+         "ld.shared.v2.u32 {%r18, %r19}, [%r17+64]; mad.wide.u32 %d2, %t, 8, %d0;\n"
+         "st.global.u32 [%d2], %r18; st.global.u32 [%d2+4], %r19;\n"
+         "ld.shared.u32 %r21, [%r9+16]; ld.shared.u32 %r22, [%r9+20]; ld.shared.u32 %r23, [%r9+24];\n"
+         "ld.shared.v2.u32 {%r24, %r25}, [%r9+32];\n"
+         "@%p1 st.global.u32 [%d0+512], %r21; @%p1 st.global.u32 [%d0+516], %r22;\n"
+         "@%p1 st.global.u32 [%d0+520], %r23; @%p1 st.global.u32 [%d0+524], %r24; @%p1 st.global.u32 "
+         "[%d0+528], %r25;\n" MEET,
+         SENT + SUMS, check_sent);
+}
+
 /* ---- Stepping from outside ------------------------------------------------------------------------ */
 
 static uint64_t cluster_of(const shape *s, uint64_t task) {
@@ -378,6 +428,7 @@ int main(void) {
                 mbarriers_count_arrivals_of_the_whole_cluster),
       BEHAVIOUR("a load is multicast to the CTAs of its mask", a_load_is_multicast_to_the_ctas_of_its_mask),
       BEHAVIOUR("bulk copies reach the other CTAs", bulk_copies_reach_the_other_ctas),
+      BEHAVIOUR("registers are sent to the other CTAs", registers_are_sent_to_the_other_ctas),
       BEHAVIOUR("threads that exit are not waited for", threads_that_exit_are_not_waited_for),
       BEHAVIOUR("a cluster runs without the others", a_cluster_runs_without_the_others),
       BEHAVIOUR("mistakes are faults", mistakes_are_faults),

@@ -26,9 +26,8 @@ static bool put_pointer(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opn
   return true;
 }
 
-/* A pointer into shared memory: with the state space, or generic and then shared when it runs. */
-static bool put_shared(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
-                       emu_pointer *p) {
+bool emu_put_shared(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
+                    emu_pointer *p) {
   return put_pointer(fn, s, o, space, p) && (p->space == HD_SPACE_SHARED || p->space == EMU_GENERIC ||
                                              emu_refuse(fn, s, "its address is not in shared memory"));
 }
@@ -112,16 +111,16 @@ static bool emit_mbarrier(emu_function *fn, const emu_form *f, const hd_ptx_stmt
   const hd_ptx_opnd *first = emu_operand(fn, s, 0), *second = emu_operand(fn, s, 1),
                     *third = emu_operand(fn, s, 2);
   switch (b->op) {
-  case EMU_MBARRIER_INVAL: return operand_count(fn, s, 1) && put_shared(fn, s, first, space, &b->at);
+  case EMU_MBARRIER_INVAL: return operand_count(fn, s, 1) && emu_put_shared(fn, s, first, space, &b->at);
   case EMU_MBARRIER_INIT:
   case EMU_MBARRIER_EXPECT_TX:
   case EMU_MBARRIER_COMPLETE_TX:
-    return operand_count(fn, s, 2) && put_shared(fn, s, first, space, &b->at) &&
+    return operand_count(fn, s, 2) && emu_put_shared(fn, s, first, space, &b->at) &&
            emu_source(fn, s, second, 32, &b->count_slot);
   case EMU_MBARRIER_WAIT:
     /* The hint how long to wait says nothing about the result. */
     if (!(flags & B_TRY && s->n_opnds == 4) && !operand_count(fn, s, 3)) return false;
-    return put_shared(fn, s, second, space, &b->at) &&
+    return emu_put_shared(fn, s, second, space, &b->at) &&
            emu_source(fn, s, third, b->parity ? 32 : 64, &b->count_slot) &&
            emu_destination(fn, s, first, 1, false, &b->dst_slot);
   default: /* ARRIVE, ARRIVE_DROP: without a state the form for clusters may leave out the "_" */
@@ -134,7 +133,7 @@ static bool emit_mbarrier(emu_function *fn, const emu_form *f, const hd_ptx_stmt
     const unsigned have = s->n_opnds - (second == first ? 0 : 1);
     if (have != 2 && (have != 1 || b->expects || !b->completes))
       return emu_refuse(fn, s, "it has %u operands", s->n_opnds);
-    return put_shared(fn, s, second, space, &b->at) &&
+    return emu_put_shared(fn, s, second, space, &b->at) &&
            (have == 1 || emu_source(fn, s, third, 32, &b->count_slot));
   }
 }
@@ -168,7 +167,12 @@ static bool emit_copies_arrive(emu_function *fn, const emu_form *f, const hd_ptx
                       .completes = true,
                       .increments = !(f->data[B_FLAGS] & B_NO_INC)};
   in->extra = b;
-  return operand_count(fn, s, 1) && put_shared(fn, s, emu_operand(fn, s, 0), f->data[B_SPACE], &b->at);
+  /* ptxas takes 32 bits without a state space, too: they are an offset in shared memory. */
+  const hd_ptx_opnd *at = emu_operand(fn, s, 0);
+  const bool narrow = at && at->kind == HD_O_ADDR && at->sym && fn->d->m->syms[at->sym].kind == HD_SYM_REG &&
+                      emu_reg_bits(fn, at->sym) == 32;
+  return operand_count(fn, s, 1) &&
+         emu_put_shared(fn, s, at, narrow ? HD_SPACE_SHARED : f->data[B_SPACE], &b->at);
 }
 static const emu_rule rule_copies_arrive = {prepare_copies_arrive, emit_copies_arrive};
 
@@ -183,7 +187,7 @@ typedef struct bulk_words {
   hd_mod type;
 } bulk_words;
 
-static int atom_of(hd_mod mod) {
+int emu_bulk_atom_of(hd_mod mod) {
   switch (mod) {
   case HD_M_ADD: return EMU_ATOM_ADD;
   case HD_M_MIN: return EMU_ATOM_MIN;
@@ -197,7 +201,7 @@ static int atom_of(hd_mod mod) {
   }
 }
 
-static int bulk_type_of(hd_mod mod) {
+int emu_bulk_type_of(hd_mod mod) {
   switch (mod) {
   case HD_M_U32:
   case HD_M_B32: return EMU_BULK_U32;
@@ -242,9 +246,9 @@ static bool read_bulk_words(emu_decoder *d, emu_form *f, bulk_words *w) {
       if (mod == HD_M_GLOBAL || is_shared(mod)) {
         if (w->n_spaces < 2) w->spaces[w->n_spaces] = mod;
         w->n_spaces++;
-      } else if (atom_of(mod) >= 0) {
-        w->atom = atom_of(mod);
-      } else if (bulk_type_of(mod) >= 0) {
+      } else if (emu_bulk_atom_of(mod) >= 0) {
+        w->atom = emu_bulk_atom_of(mod);
+      } else if (emu_bulk_type_of(mod) >= 0) {
         w->type = mod;
       } else {
         emu_refuse_word(d, f, mod);
@@ -275,7 +279,7 @@ static bool reduction_fits(const bulk_words *w, emu_bulk_op op) {
   if (!w->reduce) return w->atom < 0 && !w->type && !w->noftz;
   if (w->atom < 0 || w->prefetch || op == EMU_BULK_LOAD) return false;
   if (w->tensor) return !w->type && !w->noftz && op == EMU_BULK_STORE;
-  const int type = bulk_type_of(w->type);
+  const int type = emu_bulk_type_of(w->type);
   if (type < 0 || !emu_bulk_reduces((emu_atom_op)w->atom, (emu_bulk_type)type)) return false;
   const bool bits = w->type == HD_M_B32 || w->type == HD_M_B64;
   if (bits != (w->atom == EMU_ATOM_AND || w->atom == EMU_ATOM_OR || w->atom == EMU_ATOM_XOR)) return false;
@@ -333,7 +337,7 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (!bulk_op_of(&w, &b->op)) return false;
   if (w.reduce) {
     b->atom = (emu_atom_op)w.atom;
-    if (!w.tensor) b->type = (emu_bulk_type)bulk_type_of(w.type);
+    if (!w.tensor) b->type = (emu_bulk_type)emu_bulk_type_of(w.type);
     const bool exact = b->atom != EMU_ATOM_INC && b->atom != EMU_ATOM_DEC &&
                        (b->atom != EMU_ATOM_ADD || (!w.tensor && b->type <= EMU_BULK_S64));
     if (b->op == EMU_BULK_STORE && !exact) fn->code->order_sensitive = true;
@@ -347,17 +351,17 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
     const hd_ptx_opnd *dst = emu_operand(fn, s, next++);
     if (!(w.tensor && b->op == EMU_BULK_STORE ? put_tensor(fn, s, dst, b, &b->dst)
           : b->op == EMU_BULK_STORE           ? put_pointer(fn, s, dst, HD_SPACE_GLOBAL, &b->dst)
-                                              : put_shared(fn, s, dst, HD_SPACE_SHARED, &b->dst)))
+                                              : emu_put_shared(fn, s, dst, HD_SPACE_SHARED, &b->dst)))
       return false;
   }
   const hd_ptx_opnd *src = emu_operand(fn, s, next++);
   const bool from_shared = b->op == EMU_BULK_STORE || b->op == EMU_BULK_SHARED;
-  if (!(from_shared ? put_shared(fn, s, src, HD_SPACE_SHARED, &b->src)
+  if (!(from_shared ? emu_put_shared(fn, s, src, HD_SPACE_SHARED, &b->src)
         : w.tensor  ? put_tensor(fn, s, src, b, &b->src)
                     : put_pointer(fn, s, src, HD_SPACE_GLOBAL, &b->src)))
     return false;
   if (!w.tensor && !emu_source(fn, s, emu_operand(fn, s, next++), 32, &b->size_slot)) return false;
-  if (waits && !put_shared(fn, s, emu_operand(fn, s, next++), HD_SPACE_SHARED, &b->bar)) return false;
+  if (waits && !emu_put_shared(fn, s, emu_operand(fn, s, next++), HD_SPACE_SHARED, &b->bar)) return false;
   if (w.multicast && !emu_source(fn, s, emu_operand(fn, s, next++), 16, &b->mask_slot)) return false;
   return !w.hint || emu_source(fn, s, emu_operand(fn, s, next), 64, &b->policy_slot);
 }
@@ -453,7 +457,7 @@ static bool emit_tensormap(emu_function *fn, const emu_form *f, const hd_ptx_stm
     int64_t bytes;
     in->extra = b;
     return operand_count(fn, s, 3) && put_pointer(fn, s, emu_operand(fn, s, 0), HD_SPACE_GLOBAL, &b->dst) &&
-           put_shared(fn, s, emu_operand(fn, s, 1), HD_SPACE_SHARED, &b->src) &&
+           emu_put_shared(fn, s, emu_operand(fn, s, 1), HD_SPACE_SHARED, &b->src) &&
            emu_integer(fn, s, emu_operand(fn, s, 2), &bytes) &&
            (bytes == HD_TENSOR_MAP_BYTES || emu_refuse(fn, s, "a tensor map has 128 bytes"));
   }
@@ -545,8 +549,8 @@ static bool emit_request(emu_function *fn, const emu_form *f, const hd_ptx_stmt 
   in->extra = x;
   fn->code->order_sensitive = true; /* what is left depends on what others took */
   return operand_count(fn, s, 2) &&
-         put_shared(fn, s, emu_operand(fn, s, 0), f->data[C_SPACE], &x->copy.dst) &&
-         put_shared(fn, s, emu_operand(fn, s, 1), f->data[C_SPACE], &x->copy.bar);
+         emu_put_shared(fn, s, emu_operand(fn, s, 0), f->data[C_SPACE], &x->copy.dst) &&
+         emu_put_shared(fn, s, emu_operand(fn, s, 1), f->data[C_SPACE], &x->copy.bar);
 }
 
 static bool emit_launch_control(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {

@@ -14,6 +14,7 @@
  *   wgmma.c             warpgroup products
  *   image.c             textures and surfaces
  *   async.c             mbarrier, bulk copies, tensor maps
+ *   remote.c            st.async, red.async
  *   guess.c             plain loads of values that atom.cas then compares
  *   store.c             where the next store is
  *   link.c              the call graph: shared memory, stacks, the needs of callees
@@ -247,8 +248,19 @@ extern const emu_rule emu_rule_shfl, emu_rule_vote, emu_rule_match, emu_rule_red
 
 extern const emu_rule emu_rule_mbarrier, emu_rule_tensormap, emu_rule_cluster_address,
     emu_rule_launch_control;
+/* A pointer into shared memory: with the state space, or generic and then shared when it runs. */
+struct emu_pointer;
+bool emu_put_shared(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
+                    struct emu_pointer *p);
+/* An emu_atom_op, an emu_bulk_type; -1: none. */
+int emu_bulk_atom_of(hd_mod mod);
+int emu_bulk_type_of(hd_mod mod);
 /* The rule of a cp that is no plain cp.async: bulk copies, cp.async.mbarrier.arrive; NULL: it is one. */
 const emu_rule *emu_async_copy_rule(const emu_form *f);
+
+/* ---- remote.c        ----------------------------------------------------------------------------- */
+
+extern const emu_rule emu_rule_remote;
 
 /* ---- plain.c        ---------------------------------------------------------------------------- */
 

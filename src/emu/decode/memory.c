@@ -219,8 +219,17 @@ static bool use(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in, const char
 
 /* ---- ld, st ---------------------------------------------------------------------------------- */
 
+/* st.async and red.async are a bulk copy's kin. */
+static bool is_remote(emu_decoder *d, emu_form *f) {
+  if (!EMU_HAS(f, ASYNC)) return false;
+  f->rule = &emu_rule_remote;
+  f->rule->prepare(d, f);
+  return true;
+}
+
 static void prepare_ld(emu_decoder *d, emu_form *f) {
   memory_words w;
+  if (f->ptx->op == HD_OP_ST && is_remote(d, f)) return;
   if (prepare_access(d, f, &w) && w.atom >= 0) f->refused = emu_no_form;
 }
 static bool emit_ld(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
@@ -303,6 +312,7 @@ static bool has_operation(emu_atom_type type, unsigned bits, unsigned op) {
 
 static void prepare_atom(emu_decoder *d, emu_form *f) {
   memory_words w;
+  if (f->ptx->op == HD_OP_RED && is_remote(d, f)) return;
   if (!prepare_access(d, f, &w)) return;
   emu_atom_type type;
   const unsigned bits = f->data[M_BITS], n = f->words.vec;

@@ -2,6 +2,7 @@
  *
  *   mbarrier.c      the objects, their phases, threads that wait for one
  *   bulk.c          copies of contiguous bytes; what a copy in flight still reads and writes
+ *   remote.c        registers sent to another CTA of the cluster
  *   tensor.c        copies of boxes
  *   tensormap.c     tensor maps
  *   decode/async.c  their rules
@@ -149,6 +150,17 @@ void emu_bulk_landed(hd_emu_cta *c, uint64_t offset);
 /* The line of the copy that still writes (reads) some of the bytes at shared `offset`; 0: none does. */
 uint32_t emu_bulk_writer(const hd_emu_cta *c, uint64_t offset, unsigned bytes, uint64_t *bar);
 uint32_t emu_bulk_reader(const hd_emu_cta *c, uint64_t offset, unsigned bytes);
+
+/* ---- remote.c -------------------------------------------------------------------------------- */
+
+enum { EMU_REMOTE_BYTES = 16 };
+/* The extra of st.async and red.async: op EMU_BULK_SHARED, without a source. */
+typedef struct emu_remote {
+  emu_bulk copy;
+  unsigned n, bytes; /* registers, and the bytes of each */
+  uint32_t slot[4];
+} emu_remote;
+void emu_run_remote(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
 /* ---- cancel.c ---------------------------------------------------------------------------------- */
 

@@ -119,8 +119,10 @@ void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bul
 
 static bool watches_init(const emu_cta *c) { return c->watch & EMU_WATCH_INIT; }
 
-/* Until the phase is complete the bytes count as not written. They were accessed, so their CTA is there. */
+/* Until the phase is complete the bytes count as not written. They were accessed, so their CTA is there. What
+ * is reduced stays written: others may be reduced into it meanwhile. */
 static void mark_pending(emu_mover *m) {
+  if (m->b->reduce) return;
   for (unsigned k = 0; k < m->n; k++) {
     uint64_t at = m->to[k];
     emu_cta *c = emu_owner_of(m->w, m->i, m->lane, &at);
