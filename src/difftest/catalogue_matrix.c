@@ -176,6 +176,12 @@
 #define WARP DT_CONVERGED
 #define WG DT_WARPGROUP | DT_SPECIFIC
 
+/* Metadata that name two of four, the lesser first; of .tf32 one of two. */
+#define SPARSE_(m, product, selector)                                                                        \
+  "{ .reg .b32 %m; mov.b32 %m, " m "; mma.sp::ordered_metadata.sync.aligned." product ", %m, " selector "; }"
+#define SPARSE(...) SPARSE_("(0x48c9de4e|0xe9d48c4d)", __VA_ARGS__)
+#define SPARSE_TF32(...) SPARSE_("(0x44eee4e4|0x4e4e44ee)", __VA_ARGS__)
+
 const dt_row dt_matrix_rows[] = {
     /* mma of integers */
     {80, WARP, "mma.sync.aligned.m8n8k16.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 "
@@ -196,6 +202,30 @@ const dt_row dt_matrix_rows[] = {
                TO4 ", " FROM2 ", " FROM1 ", " FROM4 ";"},
     {80, WARP, "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32(.xor|.and).popc "
                TO4 ", " FROM4 ", " FROM2 ", " FROM4 ";"},
+    /* mma.sp of integers, and of floats with exact sums */
+    {80, WARP, SPARSE("m16n8k32.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 "
+                      TO4 ", " FROM2 ", " FROM2 ", " FROM4, "(0|1)")},
+    {80, WARP, SPARSE("m16n8k64.row.col(|.satfinite).s32(.s8|.u8)(.s8|.u8).s32 "
+                      TO4 ", " FROM4 ", " FROM4 ", " FROM4, "0")},
+    {80, WARP, SPARSE("m16n8k64.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 "
+                      TO4 ", " FROM2 ", " FROM2 ", " FROM4, "(0|1)")},
+    {80, WARP, SPARSE("m16n8k128.row.col(|.satfinite).s32(.s4|.u4)(.s4|.u4).s32 "
+                      TO4 ", " FROM4 ", " FROM4 ", " FROM4, "0")},
+    {80, WARP, "{ .reg .b32 %a<2>, %b<2>, %c<4>; " MASK2("a", F16_EXACT) MASK2("b", F16_EXACT)
+               MASK4("c", TF32_EXACT) SPARSE("m16n8k16.row.col.f32.f16.f16.f32 "
+               TO4 ", " REGS2("a") ", " REGS2("b") ", " REGS4("c"), "(0|1|2|3)") "}"},
+    {80, WARP, "{ .reg .b32 %a<4>, %b<4>, %c<4>; " MASK4("a", BF16_EXACT) MASK4("b", BF16_EXACT)
+               MASK4("c", TF32_EXACT) SPARSE("m16n8k32.row.col.f32.bf16.bf16.f32 "
+               TO4 ", " REGS4("a") ", " REGS4("b") ", " REGS4("c"), "(0|1)") "}"},
+    {80, WARP, "{ .reg .b32 %a<4>, %b<4>, %c<2>; " MASK4("a", F16_EXACT) MASK4("b", F16_EXACT)
+               MASK2("c", F16_EXACT) SPARSE("m16n8k32.row.col.f16.f16.f16.f16 "
+               TO2 ", " REGS4("a") ", " REGS4("b") ", " REGS2("c"), "(0|1)") "}"},
+    {80, WARP, "{ .reg .b32 %a<4>, %b<4>, %c<4>; " MASK4("a", TF32_EXACT) MASK4("b", TF32_EXACT)
+               MASK4("c", TF32_EXACT) SPARSE_TF32("m16n8k16.row.col.f32.tf32.tf32.f32 "
+               TO4 ", " REGS4("a") ", " REGS4("b") ", " REGS4("c"), "(0|1)") "}"},
+    {89, WARP, "{ .reg .b32 %a<4>, %b<4>, %c<4>; " MASK4("a", E4M3_EXACT) MASK4("b", E5M2_EXACT)
+               MASK4("c", TF32_EXACT) SPARSE("m16n8k64.row.col.f32.e4m3.e5m2.f32 "
+               TO4 ", " REGS4("a") ", " REGS4("b") ", " REGS4("c"), "0") "}"},
     /* mma of f64 */
     {80, WARP, "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
                TO2D ", " FROM1D ", " FROM1D ", " FROM2D ";"},

@@ -154,7 +154,7 @@ typedef struct matrix_words {
   uint8_t types[4], n_types;
   unsigned rows, columns; /* how often .row and .col stand */
   bool first_is_column;
-  bool satfinite;
+  bool satfinite, sparse;
   char b1_op;
   hd_mod other;
 } matrix_words;
@@ -181,6 +181,9 @@ static void read_matrix_words(const emu_decoder *d, const emu_form *f, matrix_wo
       w->columns++;
       break;
     case HD_M_SATFINITE: w->satfinite = true; break;
+    /* Ordered metadata are such as another order of the same says, too. */
+    case HD_M_SP:
+    case HD_M_SP_ORDERED_METADATA: w->sparse = true; break;
     case HD_M_XOR: w->b1_op = '^'; break;
     case HD_M_AND: w->b1_op = '&'; break;
     default:
@@ -191,7 +194,7 @@ static void read_matrix_words(const emu_decoder *d, const emu_form *f, matrix_wo
 
 /* ---- mma ----------------------------------------------------------------------------------------- */
 
-static bool setup_mma(const matrix_words *w, num_mma *m) {
+static bool setup_mma(const matrix_words *w, num_mma *m, unsigned *selectors) {
   if (w->m > UINT8_MAX || w->n > UINT8_MAX || w->k > UINT16_MAX || w->n_types != 4) return false;
   *m = (num_mma){.m = (uint8_t)w->m,
                  .n = (uint8_t)w->n,
@@ -202,14 +205,15 @@ static bool setup_mma(const matrix_words *w, num_mma *m) {
                  .c = w->types[3],
                  .satfinite = w->satfinite,
                  .b1_op = w->b1_op};
-  return num_mma_setup(m) && m->a_regs <= EMU_FRAGMENT_REGS && m->b_regs <= EMU_FRAGMENT_REGS &&
-         m->c_regs <= EMU_FRAGMENT_REGS && m->d_regs <= EMU_FRAGMENT_REGS;
+  return (w->sparse ? num_sparse_setup(m, selectors) : num_mma_setup(m)) && m->a_regs <= EMU_FRAGMENT_REGS &&
+         m->b_regs <= EMU_FRAGMENT_REGS && m->c_regs <= EMU_FRAGMENT_REGS && m->d_regs <= EMU_FRAGMENT_REGS;
 }
 
 /* f16 m8n8k4, in any layouts. */
 static bool setup_quads(const matrix_words *w, emu_mma *x) {
   const bool f16 = w->n_types == 4 && w->types[1] == NUM_MMA_F16 && w->types[2] == NUM_MMA_F16;
-  if (w->m != 8 || w->n != 8 || w->k != 4 || !f16 || w->satfinite || w->b1_op || w->rows + w->columns != 2)
+  if (w->sparse || w->m != 8 || w->n != 8 || w->k != 4 || !f16 || w->satfinite || w->b1_op ||
+      w->rows + w->columns != 2)
     return false;
   x->quad = (num_mma_quad){.a_column = w->first_is_column,
                            .b_row = w->rows == (w->first_is_column ? 1 : 2),
@@ -225,22 +229,35 @@ static void prepare_mma(emu_decoder *d, emu_form *f) {
   matrix_words w;
   num_mma m;
   emu_mma quads;
+  unsigned selectors;
   read_matrix_words(d, f, &w);
   f->proto.control = EMU_GATHER;
   if (w.other)
     emu_refuse_word(d, f, w.other);
   else if (setup_quads(&w, &quads))
     emu_use(d, f, "mma.quads");
-  else if (w.rows != 1 || w.columns != 1 || w.first_is_column || !setup_mma(&w, &m))
+  else if (w.rows != 1 || w.columns != 1 || w.first_is_column || !setup_mma(&w, &m, &selectors))
     f->refused = emu_no_form;
   else
-    emu_use(d, f, "mma");
+    emu_use(d, f, w.sparse ? "mma.sp" : "mma");
+}
+/* mma.sp d, a, b, c, metadata, selector */
+static bool put_metadata(emu_function *fn, const hd_ptx_stmt *s, unsigned selectors, emu_mma *x) {
+  int64_t selector;
+  if (!emu_integer(fn, s, emu_operand(fn, s, 5), &selector)) return false;
+  if (selector < 0 || selector >= (int64_t)selectors)
+    return emu_refuse(fn, s, "its selector is not in 0 to %u", selectors - 1);
+  x->selector = (uint8_t)selector;
+  return emu_source(fn, s, emu_operand(fn, s, 4), 32, &x->meta);
 }
 static bool emit_mma(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   matrix_words w;
   emu_mma *x = HD_NEW(fn->d->env->arena, emu_mma);
+  unsigned selectors = 1;
   read_matrix_words(fn->d, f, &w);
-  if (!operand_count(fn, s, 4) || (!setup_quads(&w, x) && !setup_mma(&w, &x->m))) return false;
+  if (!operand_count(fn, s, w.sparse ? 6 : 4) || (!setup_quads(&w, x) && !setup_mma(&w, &x->m, &selectors)) ||
+      (w.sparse && !put_metadata(fn, s, selectors, x)))
+    return false;
   const unsigned bits = x->m.a == NUM_MMA_F64 ? 64 : 32;
   in->extra = x;
   return put_fragment(fn, s, emu_operand(fn, s, 0), x->m.d_regs, bits, true, x->d) &&
@@ -343,7 +360,7 @@ static void read_wmma_words(const emu_decoder *d, const emu_form *f, wmma_words 
   }
   const emu_form reduced = {.ptx = &rest};
   read_matrix_words(d, &reduced, &x->w);
-  x->known = !x->w.other;
+  x->known = !x->w.other && !x->w.sparse;
 }
 
 static void prepare_wmma(emu_decoder *d, emu_form *f) {

@@ -309,6 +309,8 @@ typedef struct emu_mma {
   num_mma m;
   num_mma_quad quad; /* f16 m8n8k4, of which m has the numbers of registers only */
   char split;        /* wmma: 'm' or 'n' */
+  uint8_t selector;  /* mma.sp */
+  uint32_t meta;     /* mma.sp */
   uint32_t d[EMU_FRAGMENT_REGS], a[EMU_FRAGMENT_REGS], b[EMU_FRAGMENT_REGS], c[EMU_FRAGMENT_REGS];
 } emu_mma;
 

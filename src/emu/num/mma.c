@@ -293,6 +293,15 @@ static int16_t integer_at(unsigned type, uint32_t v, unsigned i) {
   }
 }
 
+unsigned num_mma_elements(unsigned type) { return per_register(type); }
+
+float num_mma_value(unsigned type, uint32_t reg, unsigned elem) {
+  float all[4];
+  if (types[type].family == INT8 || types[type].family == INT4) return integer_at(type, reg, elem);
+  unpack_f32(type, reg, all);
+  return all[elem];
+}
+
 /* sums = A*B; 64 products of 16 bits fit an int32_t with room. */
 static void multiply_integers(const num_mma *m, const uint32_t (*ar)[32], const uint32_t (*br)[32],
                               int32_t (*sums)[N]) {

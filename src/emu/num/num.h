@@ -276,6 +276,14 @@ void num_mma_run(const num_mma *m, void *d, const void *a, const void *b, const 
  * 'b', 'c' or 'd'. Elements are counted from register 0's low bits upwards, so that
  * element e of a type of w bits sits in register e*w/32 from bit e*w%32. */
 void num_mma_coord(const num_mma *m, char which, unsigned lane, unsigned elem, unsigned *row, unsigned *col);
+/* Elements of A or B to a 32-bit register, and one of them as a number; not of f64 and b1. */
+unsigned num_mma_elements(unsigned type);
+float num_mma_value(unsigned type, uint32_t reg, unsigned elem);
+/* mma.sp: num/sparse.c. m->k is that of B; A has half of it. The selector is less than *selectors. `meta` is
+ * the metadata register of each lane. d overlaps neither a nor b. Sums as above. */
+bool num_sparse_setup(num_mma *m, unsigned *selectors);
+void num_sparse_run(const num_mma *m, unsigned selector, void *d, const void *a, const void *b, const void *c,
+                    const uint32_t meta[32]);
 /* mma.m8n8k4 of f16, four products at once: num/quad.c. a and b have two registers, c and d four (f16) or
  * eight (f32); d overlaps none of them. Sums as above. */
 typedef struct num_mma_quad {

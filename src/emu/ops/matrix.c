@@ -37,6 +37,17 @@ HANDLER(mma) {
   write_fragment(r, x->d, x->m.d_regs, bytes, d, mask);
 }
 
+HANDLER(mma_sparse) {
+  const emu_mma *x = i->extra;
+  if (emu_skips_products(w)) return;
+  fragment a, b, c, d;
+  read_fragment(r, x->a, x->m.a_regs, 128, a);
+  read_fragment(r, x->b, x->m.b_regs, 128, b);
+  read_fragment(r, x->c, x->m.c_regs, 128, c);
+  num_sparse_run(&x->m, x->selector, d, a, b, c, slot(r, x->meta));
+  write_fragment(r, x->d, x->m.d_regs, 128, d, mask);
+}
+
 HANDLER(mma_quads) {
   const emu_mma *x = i->extra;
   if (emu_skips_products(w)) return;
@@ -177,6 +188,7 @@ HANDLER(movmatrix) {
 }
 
 const emu_op EMU_OPS(matrix)[] = {{"mma", "", mma},
+                                  {"mma.sp", "", mma_sparse},
                                   {"mma.quads", "", mma_quads},
                                   {"wmma.mma", "", wmma_mma},
                                   {"wmma.load", "", wmma_load},
