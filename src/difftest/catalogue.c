@@ -342,7 +342,9 @@ const dt_row dt_plain_rows[] = {
      "(%tid.x|%tid.y|%ntid.x|%ntid.z|%ctaid.x|%ctaid.y|%nctaid.x|%laneid|%lanemask_eq|%lanemask_le|%lanemask_"
      "lt|%lanemask_ge|%lanemask_gt);"},
     {0, 0, "mov.u16 ${=u16}, (%tid.x|%ntid.x|%ctaid.x|%nctaid.x);"},
-    {0, DT_EMULATED, "mov.u64 ${=u64}, (%tid.x|%laneid);"},
+    {0, 0, "cvt(.u32.u16|.s32.s16|.u32.u8) ${=b32}, (%tid.x|%ntid.x|%ctaid.y|%laneid);"},
+    {0, 0, "mov.v4.u32 {${=u32}, ${=u32}, ${=u32}, ${=u32}}, (%tid|%ntid|%ctaid|%nctaid);"},
+    {0, 0, "mov.v2.b32 {${=b32}, ${=b32}}, {${b32}, ${b32}};"},
     {0, 0,
      "{ .reg .b32 %x; mov.u32 %x, "
      "(%clock|%clock_hi|%globaltimer_lo|%smid|%warpid|%nsmid|%nwarpid|%dynamic_smem_size|%total_smem_size); "

@@ -167,22 +167,44 @@ static void guarded_instructions_write_active_lanes_only(void **state) {
 
 static void special_registers(void **state) {
   uint64_t in[64] = {0}, out[64][3];
-  run_words("",
-            "mov.u32 %w1, %laneid; mov.u32 %w2, %lanemask_lt; mov.u32 %w3, %lanemask_ge; mov.u32 %w4, "
-            "%warpid; mov.u32 %w5, %ntid.x;\n"
-            "mov.u64 %d1, %clock64; mov.u64 %d2, %clock64; sub.u64 %d3, %d2, %d1; setp.gt.s64 %p1, %d3, 0; "
-            "mov.u16 %h1, %tid.x; cvt.u32.u16 %w6, %h1;\n"
-            "selp.u32 %w7, 1, 0, %p1; mov.u64 %d4, %tid.x; add.u32 %w8, %nctaid.x, WARP_SZ;\n"
-            "mad.lo.u32 %w1, %w4, 100, %w1; add.u32 %w1, %w1, %w5; mov.b64 %d5, {%w2, %w3}; mov.b64 %d6, "
-            "{%w1, %w6}; mov.b64 %d7, {%w7, %w8};\n"
-            "add.u64 %d7, %d7, %d4; st.global.u64 [%out], %d5; st.global.u64 [%out+8], %d6; st.global.u64 "
-            "[%out+16], %d7;\n",
-            in, 1, &out[0][0], 3, 64);
+  run_words(
+      "",
+      "mov.u32 %w1, %laneid; mov.u32 %w2, %lanemask_lt; mov.u32 %w3, %lanemask_ge; mov.u32 %w4, "
+      "%warpid; mov.u32 %w5, %ntid.x;\n"
+      "mov.u64 %d1, %clock64; mov.u64 %d2, %clock64; sub.u64 %d3, %d2, %d1; setp.gt.s64 %p1, %d3, 0; "
+      "mov.u16 %h1, %tid.x; cvt.u32.u16 %w6, %h1;\n"
+      "selp.u32 %w7, 1, 0, %p1; cvt.u64.u32 %d4, %tid.x; mov.u32 %w8, %nctaid.x; add.u32 %w8, %w8, WARP_SZ;\n"
+      "mad.lo.u32 %w1, %w4, 100, %w1; add.u32 %w1, %w1, %w5; mov.b64 %d5, {%w2, %w3}; mov.b64 %d6, "
+      "{%w1, %w6}; mov.b64 %d7, {%w7, %w8};\n"
+      "add.u64 %d7, %d7, %d4; st.global.u64 [%out], %d5; st.global.u64 [%out+8], %d6; st.global.u64 "
+      "[%out+16], %d7;\n",
+      in, 1, &out[0][0], 3, 64);
   for (unsigned t = 0; t < 64; t++) {
     const unsigned l = t % 32;
     assert_int_equal(out[t][0], ((1u << l) - 1) | (uint64_t)(UINT32_MAX << l) << 32);
     assert_int_equal(out[t][1], (t / 32 * 100 + l + 64) | (uint64_t)t << 32);
     assert_int_equal(out[t][2], 1 + t + (33ull << 32));
+  }
+}
+
+/* All components at once, half of each, and registers that change places. */
+static void vectors_are_moved_element_by_element(void **state) {
+  uint64_t in[64] = {0}, out[64][3];
+  run_words(
+      "",
+      "{ .reg .v4 .b32 %v, %n; .reg .v4 .b16 %s; .reg .v2 .b32 %x; .reg .b16 %a, %b, %c;\n"
+      "mov.v4.u32 %v, %tid; mov.v4.u32 {%w1, %w2, _, %w3}, %ntid; mov.v4.u16 %s, %tid;\n"
+      "mov.v2.u32 {%w4, %w5}, {%v.x, 5}; mov.v2.b32 {%w4, %w5}, {%w5, %w4}; mov.v2.b32 %x, {%w4, %w5};\n"
+      "mov.b64 %d1, %x; st.global.u64 [%out], %d1;\n" /* 5 and the thread */
+      "mov.v4.b32 %n, %v; add.u32 %w6, %n.y, %n.z; add.u32 %w6, %w6, %n.w; add.u32 %w6, %w6, %w1;\n"
+      "mov.b64 %d2, {%w6, %w2}; st.global.u64 [%out+8], %d2;\n" /* 64 and 1 */
+      "cvt.u32.u16 %w7, %tid.x; cvt.u32.u8 %w8, %ntid.x; cvt.u32.u16 %w1, %s.x; add.u32 %w7, %w7, %w1;\n"
+      "mov.b64 %d3, {%w7, %w8}; st.global.u64 [%out+16], %d3; }\n", /* twice the thread, and 64 */
+      in, 1, &out[0][0], 3, 64);
+  for (uint64_t t = 0; t < 64; t++) {
+    assert_int_equal(out[t][0], 5 | t << 32);
+    assert_int_equal(out[t][1], 64 | 1ull << 32);
+    assert_int_equal(out[t][2], 2 * t | 64ull << 32);
   }
 }
 
@@ -358,6 +380,7 @@ int main(void) {
       BEHAVIOUR("guarded and divergent instructions write active lanes only",
                 guarded_instructions_write_active_lanes_only),
       BEHAVIOUR("special registers, in all widths", special_registers),
+      BEHAVIOUR("vectors are moved element by element", vectors_are_moved_element_by_element),
       BEHAVIOUR("mma takes its registers in order", mma_takes_registers_in_order),
       BEHAVIOUR("wmma multiplies in every shape and layout", wmma_multiplies_in_every_shape_and_layout),
       BEHAVIOUR("ldmatrix, stmatrix and movmatrix move 8x8 blocks", matrices_move),

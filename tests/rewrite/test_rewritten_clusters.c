@@ -30,7 +30,8 @@ static const char text[] =
 static const char *const reads[] = {
     "mov.u32 %r15, %clusterid.x; mov.u32 %r16, %clusterid.y; mov.u32 %r17, %clusterid.z; mov.u32 %r18, "
     "%nclusterid.x;\n",
-    "mov.u16 %h0, %clusterid.x; cvt.u32.u16 %r15, %h0; mov.u16 %h1, %ctaid.x; cvt.u32.u16 %r16, %h1; mov.u32 "
+    "cvt.u16.u32 %h0, %clusterid.x; cvt.u32.u16 %r15, %h0; mov.u16 %h1, %ctaid.x; cvt.u32.u16 %r16, %h1; "
+    "mov.u32 "
     "%r17, "
     "%cluster_ctaid.x; mov.u32 %r18, %cluster_nctaid.y;\n",
     "mov.u32 %r15, 0; mov.u32 %r16, 1; mov.u32 %r17, 2; mov.u32 %r18, 3;\n",

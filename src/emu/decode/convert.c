@@ -341,8 +341,10 @@ static void prepare_cvt(emu_decoder *d, emu_form *f) {
     f->data[CVT_FAST] = 1;
 }
 
-/* Bits of a source: a register's, else those of its type. */
+/* Bits of a source: a register's, else those of its type. Special registers have 32, of which fewer may be
+ * read. */
 static unsigned source_bits(const emu_function *fn, const hd_ptx_opnd *o, unsigned type_bits) {
+  if (o && o->kind == HD_O_SREG && type_bits < 32) return 32;
   if (!o || o->kind != HD_O_REG) return type_bits;
   const unsigned bits = emu_reg_bits(fn, o->sym);
   return bits > type_bits ? bits : type_bits;
@@ -362,6 +364,8 @@ static bool emit_cvt(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
   if (!dst || dst->kind != HD_O_REG) return emu_refuse(fn, s, "the destination is no register");
   const unsigned dst_bits = emu_reg_bits(fn, dst->sym),
                  src_bits = source_bits(fn, emu_operand(fn, s, 1), from);
+  if (emu_operand(fn, s, 1)->kind == HD_O_SREG && kind != CVT_INT_INT)
+    return emu_refuse(fn, s, "a special register is converted to an integer alone");
   if (dst_bits < to || dst_bits > 64 || src_bits > 64)
     return emu_refuse(fn, s, "its registers have the wrong sizes");
   if (!emu_destination(fn, s, dst, dst_bits, false, &in->dst) ||

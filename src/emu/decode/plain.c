@@ -92,12 +92,16 @@ const emu_rule emu_rule_lop3 = {prepare_lop3, emit_lop3};
 /* ---- mov ------------------------------------------------------------------------------------ */
 
 static void prepare_mov(emu_decoder *d, emu_form *f) {
-  if (f->words.n_types != 1 || f->words.vec != 1 || f->words.other) {
+  const unsigned bits = f->words.n_types == 1 ? emu_type_bits(f->words.types[0]) : 0;
+  if (f->words.n_types != 1 || f->words.other) {
     f->refused = emu_no_form;
     return;
   }
-  f->data[0] = emu_type_bits(f->words.types[0]);
-  f->op = emu_find_form(d, "mov", f->ptx, NULL, true);
+  f->data[0] = bits;
+  if (f->words.vec == 1)
+    f->op = emu_find_form(d, "mov", f->ptx, NULL, true);
+  else if (bits >= 16 && bits * f->words.vec <= 128)
+    f->op = emu_find_op(d, "mov.v");
   if (!f->op) f->refused = emu_no_form;
 }
 
@@ -108,19 +112,60 @@ static bool use_op(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in, const c
   return true;
 }
 
+static bool has_components(unsigned id) {
+  static const uint8_t ids[] = {HD_SR_TID,       HD_SR_NTID,       HD_SR_CTAID,         HD_SR_NCTAID,
+                                HD_SR_CLUSTERID, HD_SR_NCLUSTERID, HD_SR_CLUSTER_CTAID, HD_SR_CLUSTER_NCTAID};
+  return memchr(ids, (int)id, sizeof ids) != NULL;
+}
+
+/* The elements of {a, b, ...}, of a vector register or of a special register such as %tid; 1: it is none. */
+static unsigned elements_of(const emu_function *fn, const hd_ptx_opnd *o) {
+  const hd_ptx_module *m = fn->d->m;
+  if (o->kind == HD_O_VEC) return o->n_kids;
+  if (o->kind == HD_O_REG && !o->part && m->syms[o->sym].vec > 1) return m->syms[o->sym].vec;
+  return o->kind == HD_O_SREG && !o->part && has_components(m->syms[o->sym].index) ? 4 : 1;
+}
+static hd_ptx_opnd element_of(const emu_function *fn, const hd_ptx_opnd *o, unsigned k) {
+  static const hd_mod parts[] = {HD_M_X, HD_M_Y, HD_M_Z, HD_M_W};
+  if (o->kind == HD_O_VEC) return *emu_kid(fn, o, k);
+  hd_ptx_opnd one = *o;
+  one.part = parts[k];
+  return one;
+}
+
+/* mov.v4: element by element. Special registers are 32-bit slots, of which 16 bits may be read. */
+static bool emit_vector(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
+  const hd_ptx_opnd *to = emu_operand(fn, s, 0), *from = emu_operand(fn, s, 1);
+  const unsigned n = f->words.vec, bits = f->data[0];
+  if (elements_of(fn, to) != n || elements_of(fn, from) != n)
+    return emu_refuse(fn, s, "its operands have not %u elements", n);
+  emu_vector *v = HD_NEW(fn->d->env->arena, emu_vector);
+  v->n = n;
+  v->bits = bits;
+  in->extra = v;
+  for (unsigned k = 0; k < n; k++) {
+    const hd_ptx_opnd d = element_of(fn, to, k), a = element_of(fn, from, k);
+    const bool half = bits == 16 && a.kind == HD_O_SREG;
+    if (!emu_destination(fn, s, &d, bits, true, &v->to[k]) ||
+        !emu_source(fn, s, &a, half ? 32 : bits, &v->from[k]))
+      return false;
+  }
+  return true;
+}
+
 /* The parts of {a, b, ...}, which make up `whole` bits. */
 static bool parts_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned whole, bool write,
                      emu_parts **out) {
-  const uint32_t n = o->n_kids;
+  const uint32_t n = elements_of(fn, o);
   if (n < 2 || n > 8 || whole % n || whole / n > 64)
     return emu_refuse(fn, s, "%u parts of %u bits", n, whole);
   emu_parts *p = HD_NEW(fn->d->env->arena, emu_parts);
   p->n = n;
   p->bits = whole / n;
   for (uint32_t k = 0; k < n; k++) {
-    const hd_ptx_opnd *kid = emu_kid(fn, o, k);
-    if (!(write ? emu_destination(fn, s, kid, p->bits, true, &p->slot[k])
-                : emu_source(fn, s, kid, p->bits, &p->slot[k])))
+    const hd_ptx_opnd kid = element_of(fn, o, k);
+    if (!(write ? emu_destination(fn, s, &kid, p->bits, true, &p->slot[k])
+                : emu_source(fn, s, &kid, p->bits, &p->slot[k])))
       return false;
   }
   *out = p;
@@ -152,6 +197,11 @@ static bool emit_split(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd
          emu_source(fn, s, emu_operand(fn, s, 1), bits, &in->src[0]);
 }
 
+/* May the low 16 bits alone be read by mov? Of those that had no more once. */
+static bool was_narrow(unsigned id) {
+  return id == HD_SR_TID || id == HD_SR_NTID || id == HD_SR_CTAID || id == HD_SR_NCTAID;
+}
+
 /* Special registers have 32 bits (some 64), whatever the type of the read; clocks are read when the
  * instruction runs. */
 static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned bits,
@@ -163,6 +213,7 @@ static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_op
   case HD_SR_CLOCK_HI:
   case HD_SR_GLOBALTIMER_LO:
   case HD_SR_GLOBALTIMER_HI:
+    if (bits < 32) break;
     in->imm = id == HD_SR_CLOCK_HI || id == HD_SR_GLOBALTIMER_HI ? 32 : 0;
     return use_op(fn, s, in, bits == 32 ? "mov.clock32" : "mov.clock64");
   case HD_SR_CLOCK64:
@@ -170,12 +221,14 @@ static bool emit_special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_op
   default: break;
   }
   const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC;
+  const char *spelling = fn->d->m->syms[o->sym].name;
+  if (elements_of(fn, o) > 1) return emu_refuse(fn, s, "%s has four components", spelling);
+  if (!wide && (bits == 64 || (bits == 16 && !was_narrow(id))))
+    return emu_refuse(fn, s, "%s is read as %u bits", spelling, bits);
   const char *name = wide ? (bits == 64   ? "mov.b64"
                              : bits == 32 ? "cvt.u32.u64"
                                           : "cvt.u16.u64")
-                          : (bits == 64   ? "mov.widen"
-                             : bits == 32 ? "mov.b32"
-                                          : "mov.narrow");
+                          : (bits == 32 ? "mov.b32" : "mov.narrow");
   return use_op(fn, s, in, name) && emu_source(fn, s, o, wide ? 64 : 32, &in->src[0]);
 }
 
@@ -190,8 +243,10 @@ static bool emit_mov(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
   const hd_ptx_opnd *to = emu_operand(fn, s, 0), *from = emu_operand(fn, s, 1);
   const unsigned bits = f->data[0];
   if (s->n_opnds != 2) return emu_refuse(fn, s, "it has %u operands where 2 are expected", s->n_opnds);
-  if (from->kind == HD_O_VEC) return emit_join(fn, s, from, bits, in);
-  if (to->kind == HD_O_VEC) return emit_split(fn, s, to, bits, in);
+  if (f->words.vec > 1) return emit_vector(fn, f, s, in);
+  if (from->kind == HD_O_VEC || (from->kind == HD_O_REG && elements_of(fn, from) > 1))
+    return emit_join(fn, s, from, bits, in);
+  if (to->kind == HD_O_VEC || elements_of(fn, to) > 1) return emit_split(fn, s, to, bits, in);
   if (from->kind == HD_O_SREG) return emit_special(fn, s, from, bits, in);
   const hd_ptx_sym *y = from->kind == HD_O_SYM ? &fn->d->m->syms[from->sym] : NULL;
   if (bits == 32 && y && y->kind == HD_SYM_VAR && fn->d->m->vars[y->decl].space == HD_M_LOCAL)

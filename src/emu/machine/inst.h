@@ -292,6 +292,12 @@ typedef struct emu_parts {
   uint32_t slot[8]; /* EMU_NO_SLOT: not wanted */
 } emu_parts;
 
+/* mov of a vector, element by element; registers of `bits` each, or slots of 32. */
+typedef struct emu_vector {
+  uint32_t n, bits;
+  uint32_t from[4], to[4]; /* slots; to: EMU_NO_SLOT: not wanted */
+} emu_vector;
+
 /* cp.async: src[0] and imm are the shared destination, these the global source. */
 typedef struct emu_cp_async {
   uint32_t src_slot;

@@ -15,12 +15,7 @@ HANDLER(mov_b128) {
   blend64(slot(r, i->dst + 2), part + 256, mask);
 }
 
-/* Moves between a 32-bit and a 64-bit register: special registers are 32-bit slots
- * whatever they are read as. */
-HANDLER(mov_widen) {
-  const uint32_t *pa = slot(r, i->src[0]);
-  LANES_OF(d, out[l] = pa[l];)
-}
+/* Special registers are 32-bit slots whatever they are read as. */
 HANDLER(mov_narrow) {
   const uint32_t *pa = slot(r, i->src[0]);
   LANES_OF(w, out[l] = (uint16_t)pa[l];)
@@ -98,6 +93,23 @@ HANDLER(split_2x64) {
     if (p->slot[k] != EMU_NO_SLOT) blend64(slot(r, p->slot[k]), slot(r, i->src[0] + 2 * k), mask);
 }
 
+/* Elements may be among the destinations, too: all are read first. */
+HANDLER(mov_v) {
+  const emu_vector *v = i->extra;
+  char part[4][256] __attribute__((aligned(64)));
+  const size_t bytes = v->bits == 64 ? 256 : 128;
+  for (unsigned k = 0; k < v->n; k++) memcpy(part[k], slot(r, v->from[k]), bytes);
+  for (unsigned k = 0; k < v->n; k++) {
+    if (v->to[k] == EMU_NO_SLOT) continue;
+    uint32_t *words = (uint32_t *)(void *)part[k];
+    if (v->bits == 16) LANE_LOOP words[l] &= 0xffff;
+    if (v->bits == 64)
+      blend64(slot(r, v->to[k]), part[k], mask);
+    else
+      blend32(slot(r, v->to[k]), part[k], mask);
+  }
+}
+
 /* ---- The stack ------------------------------------------------------------------------- */
 
 /* Functions that use alloca hold a reserve of EMU_ALLOCA_BYTES in their frame: src[1] is its
@@ -121,9 +133,9 @@ HANDLER(alloca_64) {
 
 const emu_op EMU_OPS(move)[] = {ROWS_1(ROW_1){"mov.pred", "p=p", mov_pred},
                                 {"mov.b128", "q=q", mov_b128},
-                                {"mov.widen", "d=w", mov_widen},
                                 {"mov.narrow", "h=w", mov_narrow},
                                 {"mov.add_imm", "d=d", add_imm},
+                                {"mov.v", "", mov_v},
                                 {"mov.clock32", "w=", clock_32},
                                 {"mov.clock64", "d=", clock_64},
                                 {"join.32", "", join_32},
