@@ -263,11 +263,52 @@ hd_status ptx_run(hd_ptx_module *m, const char *text, size_t len, const char *na
   return st;
 }
 
+/* ---- Aliases ------------------------------------------------------------------------------------ */
+
+/* The function called so; 0: there is none. */
+static hd_sym function_named(const hd_ptx_module *m, const char *text, size_t n) {
+  for (uint32_t k = 0; k < m->n_funcs; k++) {
+    const hd_ptx_sym *s = &m->syms[m->funcs[k].sym];
+    if (s->len == n && memcmp(s->name, text, n) == 0) return m->funcs[k].sym;
+  }
+  return 0;
+}
+
+/* .alias other, function; wherever `other` is called or its address taken, it is `function`. */
+static void resolve_alias(ptx_parser *ps, const char *text) {
+  hd_ptx_module *m = ps->m;
+  const char *other = ptx_blank(ps, text + strlen(".alias")), *end = ptx_ident_end(other);
+  const char *comma = ptx_blank(ps, end);
+  if (*comma != ',') return;
+  const char *name = ptx_blank(ps, comma + 1);
+  const hd_sym from = function_named(m, other, (size_t)(end - other)),
+               to = function_named(m, name, (size_t)(ptx_ident_end(name) - name));
+  if (!from || !to || from == to || m->funcs[m->syms[from].decl].has_body ||
+      !m->funcs[m->syms[to].decl].has_body || m->funcs[m->syms[to].decl].entry)
+    return; /* not valid: the name stays one that is not defined */
+  m->syms[from].decl = m->syms[to].decl;
+  for (uint32_t k = 0; k < m->n_opnds; k++) {
+    hd_ptx_opnd *o = &m->opnds[k];
+    const bool names = o->kind == HD_O_SYM || o->kind == HD_O_ADDR || o->kind == HD_O_GENERIC;
+    if (names && o->sym == from) o->sym = to;
+  }
+}
+
+/* An alias of an alias is resolved in the order written, as ptxas takes them. */
+static void resolve_aliases(ptx_parser *ps) {
+  for (uint32_t k = 0; k < ps->m->n_items; k++) {
+    const hd_ptx_item *i = &ps->m->items[k];
+    if (i->kind == HD_I_RAW && strncmp(ps->m->syms[i->index].name, ".alias", 6) == 0)
+      resolve_alias(ps, ps->m->syms[i->index].name);
+  }
+}
+
 static void parse_module(ptx_parser *ps, const char *p, void *ctx) {
   (void)ctx;
   reserve(ps, ps->len);
   ptx_words_init(ps);
   ptx_items(ps, header(ps, p));
+  resolve_aliases(ps);
 }
 
 hd_status hd_ptx_parse(const char *text, size_t len, const char *name, hd_arena *arena, hd_ptx_module **out,
