@@ -361,7 +361,7 @@ const dt_row dt_plain_rows[] = {
      "{ .reg .b64 %x, %y; cvta.local.u64 %x, %lp; cvta.to.local.u64 %y, %x; sub.u64 ${=b64}, %y, %lp; ld.b32 "
      "${=b32}, [%x+${@4}]; }"},
     {0, 0, "{ .reg .b64 %x; cvta.const.u64 %x, difftest_table; ld.b32 ${=b32}, [%x+${@4}]; }"},
-    {0, 0, "isspacep(.global|.shared|.local|.shared::cta) ${=pred}, (%gp|%sg);"},
+    {0, 0, "isspacep(.global|.shared|.local|.shared::cta|.shared::cluster) ${=pred}, (%gp|%sg);"},
     {0, 0, "{ .reg .b64 %x; cvta.local.u64 %x, %lp; isspacep(.global|.shared|.local) ${=pred}, %x; }"},
     {90, DT_EMULATED,
      "{ .reg .b64 %x; mov.b64 %x, base; cvta.param.u64 %x, %x; isspacep.param ${=pred}, %x; }"},

@@ -110,11 +110,12 @@ static void ctas_read_and_write_each_others_shared_memory(void **state) {
               "add.u32 %r13, %r1, 1; rem.u32 %r13, %r13, %r2; mapa.shared::cluster.u32 %r14, %r12, %r13;\n"
               "ld.shared::cluster.u32 %r15, [%r14];\n" MEET
               "mad.lo.u32 %r16, %r0, 64, %t; mad.wide.u32 %d0, %r16, 4, %out; st.global.u32 [%d0], %r15;",
-      NUMBERS
-      "mad.lo.u32 %r10, %r0, 1000, %t; shl.b32 %r11, %t, 2; add.u32 %r12, %r9, %r11;\n"
-      "st.shared.u32 [%r12], %r10; cvt.u64.u32 %d1, %r12; cvta.shared.u64 %d1, %d1;\n" MEET
-      "add.u32 %r13, %r1, 1; rem.u32 %r13, %r13, %r2; mapa.u64 %d2, %d1, %r13; ld.u32 %r15, [%d2];\n" MEET
-      "mad.lo.u32 %r16, %r0, 64, %t; mad.wide.u32 %d0, %r16, 4, %out; st.global.u32 [%d0], %r15;",
+      NUMBERS "mad.lo.u32 %r10, %r0, 1000, %t; shl.b32 %r11, %t, 2; add.u32 %r12, %r9, %r11;\n"
+              "st.shared.u32 [%r12], %r10; cvt.u64.u32 %d1, %r12; cvta.shared.u64 %d1, %d1;\n" MEET
+              "add.u32 %r13, %r1, 1; rem.u32 %r13, %r13, %r2; mapa.u64 %d2, %d1, %r13; "
+              "isspacep.shared::cluster %p7, %d2;\n"
+              "mov.u32 %r15, 0; @%p7 ld.u32 %r15, [%d2];\n" MEET
+              "mad.lo.u32 %r16, %r0, 64, %t; mad.wide.u32 %d0, %r16, 4, %out; st.global.u32 [%d0], %r15;",
       /* written there, from behind; half of the lanes name their own CTA without a rank */
       NUMBERS
       "mad.lo.u32 %r10, %r0, 1000, %t; shl.b32 %r11, %t, 2; add.u32 %r12, %r9, %r11;\n" MEET

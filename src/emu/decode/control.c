@@ -59,7 +59,10 @@ const emu_rule emu_rule_yield = {prepare_yield, emit_nothing};
 static bool place_of(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, const hd_ptx_var *formal,
                      bool result, emu_place *p) {
   const hd_ptx_module *m = fn->d->m;
-  const uint64_t bytes = hd_ptx_var_size(m, formal);
+  /* The last parameter of a variadic function is as large as what is passed. */
+  const bool variadic = formal->space == HD_M_PARAM && formal->unsized && o->kind == HD_O_SYM &&
+                        m->syms[o->sym].kind == HD_SYM_VAR;
+  const uint64_t bytes = hd_ptx_var_size(m, variadic ? &m->vars[m->syms[o->sym].decl] : formal);
   if (bytes == 0 || bytes > UINT32_MAX || formal->type == HD_M_PRED)
     return emu_refuse(fn, s, "parameter %s has a size that is not emulated", m->syms[formal->sym].name);
   p->bytes = (uint32_t)bytes;

@@ -399,7 +399,7 @@ const emu_rule emu_rule_cvt = {prepare_cvt, emit_cvt};
 /* The base of a space's window; 0 for those that lie in generic space as they are. */
 static bool window_of(const emu_form *f, uint64_t *base) {
   *base = 0;
-  if (EMU_HAS(f, SHARED) || EMU_HAS(f, SHARED_CTA))
+  if (EMU_HAS(f, SHARED) || EMU_HAS(f, SHARED_CTA) || EMU_HAS(f, SHARED_CLUSTER))
     *base = EMU_SHARED_BASE;
   else if (EMU_HAS(f, LOCAL))
     *base = EMU_LOCAL_BASE;

@@ -104,12 +104,26 @@ static void kernel_parameters(emu_function *fn) {
     fn->d->vars[fn->func->first_param + k] = (emu_location){EMU_IN_PARAMS, offsets[k]};
 }
 
+/* The greatest argument that any call may pass. */
+static uint64_t greatest_argument(const hd_ptx_module *m) {
+  uint64_t most = 1;
+  for (uint32_t f = 0; f < m->n_funcs; f++)
+    for (uint32_t k = 0; m->funcs[f].has_body && k < m->funcs[f].n_stmts; k++) {
+      const hd_ptx_stmt *s = &m->funcs[f].stmts[k];
+      if (s->kind != HD_S_VAR || m->vars[s->index].space != HD_M_PARAM) continue;
+      const uint64_t size = hd_ptx_var_size(m, &m->vars[s->index]);
+      if (size != UINT64_MAX && size > most) most = size;
+    }
+  return most;
+}
+
 /* A function's side of its parameters or results. */
 static emu_place *formal_places(emu_function *fn, uint32_t first, uint32_t n) {
   emu_place *places = HD_NEW_N(fn->d->env->arena, n + 1u, emu_place);
   for (uint32_t k = 0; k < n; k++) {
     const hd_ptx_var *v = &fn->d->m->vars[first + k];
-    const uint64_t size = hd_ptx_var_size(fn->d->m, v);
+    uint64_t size = hd_ptx_var_size(fn->d->m, v);
+    if (v->unsized && v->space == HD_M_PARAM) size = fn->d->variadic;
     uint32_t at = 0;
     unsigned bits;
     if (v->space == HD_M_REG && v->type != HD_M_PRED) {
@@ -122,7 +136,7 @@ static emu_place *formal_places(emu_function *fn, uint32_t first, uint32_t n) {
                !emu_frame_room(fn, size, hd_ptx_var_align(v), &at)) {
       refuse(fn, fn->func->line, NULL, "a parameter of this kind");
     } else {
-      places[k] = (emu_place){.in_local = true, .where = at, .bytes = (uint32_t)size};
+      places[k] = (emu_place){.in_local = true, .variadic = v->unsized, .where = at, .bytes = (uint32_t)size};
       fn->d->vars[first + k] = (emu_location){EMU_IN_FRAME, at};
     }
   }
@@ -263,6 +277,7 @@ static void decode(emu_decoder *d, hd_arena *scratch) {
   const hd_ptx_module *m = d->m;
   d->vars = HD_NEW_N(&d->scratch, m->n_vars + 1u, emu_location);
   d->codes = HD_NEW_N(d->env->arena, m->n_funcs + 1u, emu_code *);
+  d->variadic = greatest_argument(m);
   emu_form_init(d);
   for (uint32_t k = 0; k < m->n_funcs; k++)
     if (m->funcs[k].has_body) d->codes[k] = HD_NEW(d->env->arena, emu_code);

@@ -112,11 +112,12 @@ struct emu_decoder {
   const hd_ptx_module *m;
   hd_arena scratch;     /* lives as long as the decoder */
   emu_form *forms;      /* per m->forms; rule NULL: not looked at yet */
-  emu_location *vars;   /* per m->vars */
+  emu_location *vars;   /* per m->vars, and shared memory that is reserved (link.c) */
   emu_code **codes;     /* per m->funcs */
   const emu_op **names; /* hash table of handlers by name */
   uint32_t n_names;     /* its size, a power of two */
   struct emu_graph *graph;
+  uint64_t variadic; /* bytes of the greatest argument of any call: room for `.param .b8 rest[]` */
 };
 
 /* ---- Growing arrays in an arena; out of memory longjmps to the decoder's entry. ------ */

@@ -34,6 +34,8 @@ static bool note_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   const hd_ptx_sym *y = &r->d->m->syms[leaf->sym];
   if (leaf->role & HD_ROLE_LIST) return true; /* a prototype given by a function's name takes no address */
   if (leaf->role & HD_ROLE_CALLEE && leaf->role & HD_ROLE_READ) r->n->indirect = true;
+  if (y->kind == HD_SYM_SREG && y->index == HD_SR_RESERVED_SMEM_OFFSET_1 && r->n)
+    emu_push(&r->d->scratch, &r->n->shared, r->d->m->n_vars);
   if (y->kind == HD_SYM_FUNC) {
     if (leaf->role & HD_ROLE_CALLEE)
       emu_push(&r->d->scratch, &r->n->callees, y->decl);
@@ -126,17 +128,25 @@ static uint64_t align_up(uint64_t x, uint64_t align) {
   return align > 1 ? (x + align - 1) / align * align : x;
 }
 
+/* The variable behind the last stands for the shared memory that GPUs reserve for cooperative groups. A GPU
+ * has it before the program's; here it is a variable of the kernels that ask where it is. */
+enum { RESERVED_BYTES = 512, RESERVED_ALIGN = 16 };
+static bool is_reserved(const emu_decoder *d, uint32_t var) { return var == d->m->n_vars; }
+static uint64_t shared_size(const emu_decoder *d, uint32_t var) {
+  return is_reserved(d, var) ? RESERVED_BYTES : hd_ptx_var_size(d->m, &d->m->vars[var]);
+}
+
 /* The variable of uses [first, last) above everything its kernels have so far. */
 static void place_variable(emu_decoder *d, const use *u, uint32_t first, uint32_t last, uint64_t *end) {
-  const hd_ptx_var *v = &d->m->vars[u[first].var];
-  const uint64_t limit = 1u << 31, size = hd_ptx_var_size(d->m, v);
+  const uint32_t var = u[first].var;
+  const uint64_t limit = 1u << 31, size = shared_size(d, var);
   uint64_t at = 0;
   for (uint32_t k = first; k < last; k++)
     if (end[u[k].kernel] > at) at = end[u[k].kernel];
-  at = align_up(at, hd_ptx_var_align(v));
+  at = align_up(at, is_reserved(d, var) ? RESERVED_ALIGN : hd_ptx_var_align(&d->m->vars[var]));
   if (size > limit || at + size > limit) return; /* no address: refused where it is named */
   for (uint32_t k = first; k < last; k++) end[u[k].kernel] = at + size;
-  d->vars[u[first].var] = (emu_location){EMU_IN_SHARED, at};
+  d->vars[var] = (emu_location){EMU_IN_SHARED, at};
 }
 
 /* Arrays without a size all begin where dynamic shared memory does. A kernel has one such
@@ -175,7 +185,7 @@ static void place_shared(emu_decoder *d) {
   for (uint32_t first = 0, last; first < all.n; first = last) {
     for (last = first + 1; last < all.n && all.data[last].var == all.data[first].var; last++) {
     }
-    if (hd_ptx_var_size(m, &m->vars[all.data[first].var]) == 0) {
+    if (shared_size(d, all.data[first].var) == 0) {
       for (uint32_t k = first; k < last; k++) emu_push(&d->scratch, &dynamic, all.data[k]);
     } else {
       place_variable(d, all.data, first, last, end);

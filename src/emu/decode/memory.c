@@ -155,7 +155,8 @@ static bool put_access(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s
   if (cluster) in->mem.space = EMU_CLUSTER;
   if (in->mem.space == EMU_FRAME) {
     const hd_ptx_sym *y = &fn->d->m->syms[o->sym];
-    const uint64_t size = hd_ptx_var_size(fn->d->m, &fn->d->m->vars[y->decl]);
+    const hd_ptx_var *v = &fn->d->m->vars[y->decl];
+    const uint64_t size = v->unsized ? fn->d->variadic : hd_ptx_var_size(fn->d->m, v);
     if (o->imm < 0 || (uint64_t)o->imm > size || size - (uint64_t)o->imm < in->mem.bytes)
       return emu_refuse(fn, s, "it reaches beyond the %llu bytes of %s", (unsigned long long)size, y->name);
   }

@@ -130,8 +130,7 @@ bool emu_reg(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, uint3
 /* Performance counters, and registers that the driver or the tool chain sets, but for the workspace of
  * cooperative launches. */
 static bool is_unknowable(const char *name, unsigned id) {
-  static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset_0",
-                                         "%reserved_smem_offset_1"};
+  static const char *const prefixes[] = {"%pm", "%envreg", "%reserved_smem_offset_0"};
   if (id == HD_SR_ENVREG1 || id == HD_SR_ENVREG2) return false;
   for (unsigned k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++)
     if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0) return true;
@@ -153,6 +152,7 @@ static bool special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
   if (bits != (wide ? 64u : 32u)) return emu_refuse(fn, s, "%s is read as %u bits", sym->name, bits);
   uint32_t slot = EMU_NO_SLOT;
   switch (id) {
+  case HD_SR_RESERVED_SMEM_OFFSET_1: slot = emu_constant(fn, fn->d->vars[fn->d->m->n_vars].offset, 32); break;
   case HD_SR_LANEID: slot = emu_init_slot(fn, EMU_INIT_LANE, 0); break;
   case HD_SR_LANEMASK_EQ: slot = emu_init_slot(fn, EMU_INIT_EQ, 0); break;
   case HD_SR_LANEMASK_LE: slot = emu_init_slot(fn, EMU_INIT_LE, 0); break;

@@ -139,11 +139,11 @@ static void copy_place(const emu_mwarp *m, const emu_frame *from, const emu_plac
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* Do both sides agree on number and sizes? */
+/* Do both sides agree on number and sizes? b is the function's. */
 static bool places_fit(const emu_place *a, uint32_t n_a, const emu_place *b, uint32_t n_b) {
   if (n_a != n_b) return false;
   for (uint32_t k = 0; k < n_a; k++)
-    if (a[k].bytes != b[k].bytes) return false;
+    if (a[k].bytes != b[k].bytes && !(b[k].variadic && a[k].bytes <= b[k].bytes)) return false;
   return true;
 }
 

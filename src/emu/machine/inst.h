@@ -132,6 +132,7 @@ typedef struct emu_targets {
 /* Where a call's argument or result lives on one side. */
 typedef struct emu_place {
   bool in_local;  /* else in a register */
+  bool variadic;  /* of the function: `bytes` or fewer are passed */
   uint32_t where; /* offset in the function's local frame; or slot */
   uint32_t bytes;
 } emu_place;
