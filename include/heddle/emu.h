@@ -33,12 +33,16 @@ typedef struct hd_emu hd_emu;
  * wrote, or writes memory that another one read. Exempt are two accesses that are morally strong (PTX ISA,
  * memory consistency model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA;
  * the plain load whose value is a guess that atom.cas compares; and plain stores of the bytes that another
- * task's stores left there (flags that several set). Accesses are ordered by flags, too: those before a
- * fence, or a barrier of the CTA, and a strong write, and those behind a strong read of the same address
- * by another CTA. Shared memory: a warp's access that meets another warp's, one of them a store and not
- * both strong, with no barrier, mbarrier or flag with fences between them; lanes of one warp are not
- * compared. A cluster of several CTAs counts as one task, and races in its shared memory are not looked
- * for. Launches use one host thread. */
+ * task's stores left there (flags that several set). Accesses are ordered by flags, too: a strong write of a
+ * scope beyond the CTA and its cluster tells what its warp knows if it releases, else that behind which a
+ * thread has fenced for such a scope; who reads the same address strongly is told. A barrier of the CTA
+ * orders its threads for each other and tells no other CTA. Lanes of one warp are not told apart there.
+ * Shared memory: accesses of two threads, one of them a store and not both strong, with no barrier, mbarrier
+ * or flag with fences between them. Lanes of a warp need a barrier, too (bar.warp.sync; a shuffle or a vote
+ * is none), but not within one instruction. Bytes of a bulk copy are known to who has waited for its
+ * mbarrier, and a bulk copy or a warpgroup's product must not read what threads wrote without
+ * fence.proxy.async. Threads of one CTA are not compared in global memory. A cluster of several CTAs counts
+ * as one task, and races in its shared memory are not looked for. Launches use one host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
@@ -200,9 +204,10 @@ typedef struct hd_emu_launch_params {
  *                    of a warpgroup that issue different products.
  *   bulk copies      Under HD_CHECK_INIT it is a fault to read the destination before the mbarrier's phase
  *                    is complete, and to write the source before the group is waited for.
- * Not caught: a missing proxy fence; a wgmma.fence missing later than before the first product; shared memory
- * that changed and was changed back; reading data that another thread waited for without a barrier in
- * between. */
+ *   Under HD_CHECK_RACE: see there.
+ * Not caught: a missing proxy fence before a copy that reads global memory, or writes shared memory that
+ * threads wrote; a wgmma.fence missing later than before the first product; shared memory that changed and
+ * was changed back. */
 
 /* ---- Tensor maps ----------------------------------------------------------------- */
 

@@ -94,7 +94,7 @@ static void stores_prefetches_and_copies_within_shared(void **state) {
 #define REDUCE(words)                                                                                        \
   "mov.u32 %r0, smem;\nmov.u32 %r1, 0;\nfill:\nadd.u32 %r2, %r1, %r0;\ncvt.u64.u32 %d1, %r1;\nadd.u64 %d1, " \
   "%in, %d1;\nld.global.u32 %r3, [%d1];\nst.shared.u32 [%r2], %r3;\nadd.u32 %r1, %r1, 4;\n"                  \
-  "setp.lt.u32 %p1, %r1, 256;\n@%p1 bra fill;\n"                                                             \
+  "setp.lt.u32 %p1, %r1, 256;\n@%p1 bra fill;\nfence.proxy.async;\n"                                         \
   "cp.reduce.async.bulk.global.shared::cta.bulk_group." words " [%out], [%r0], 256;"
 
 static float as_float(uint32_t b) {
@@ -189,7 +189,7 @@ static void reductions_follow_c(void **state) {
 #define BARRIER "mov.u32 %r0, smem;\nmbarrier.init.shared.b64 [%r0], 1;\n"
 #define LOAD "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r0+128], [%in], 64, [%r0];\n"
 #define STORE "cp.async.bulk.global.shared::cta.bulk_group [%out], [%r0], 16;\n"
-#define FILL "mov.u32 %r0, smem;\nst.shared.v4.u32 [%r0], {1, 2, 3, 4};\n"
+#define FILL "mov.u32 %r0, smem;\nst.shared.v4.u32 [%r0], {1, 2, 3, 4}; fence.proxy.async;\n"
 
 static void copies_in_flight_are_watched(void **state) {
   async_must_fault(
@@ -210,25 +210,28 @@ static void copies_in_flight_are_watched(void **state) {
                               "st.shared.u32 [%r0+12], 5;",
                    1, 5, "still reads");
   /* Another thread's wait is no use. */
-  async_must_fault("mov.u32 %r0, smem;\nsetp.eq.u32 %p1, %t, 0;\n@%p1 st.shared.v4.u32 [%r0], {1, 2, 3, 4};\n"
+  async_must_fault("mov.u32 %r0, smem;\nsetp.eq.u32 %p1, %t, 0;\n@%p1 st.shared.v4.u32 [%r0], {1, 2, 3, 4}; "
+                   "fence.proxy.async;\n"
                    "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%out], [%r0], 16;\n"
                    "@%p1 cp.async.bulk.commit_group;\nbar.sync 0;\n@!%p1 cp.async.bulk.wait_group 0;\n"
                    "@!%p1 st.shared.u32 [%r0+8], 5;",
                    64, 7, "still reads");
   /* A second load into a buffer that a store still reads. */
-  async_must_fault(
-      "mov.u32 %r0, smem;\nmbarrier.init.shared.b64 [%r0], 1;\nst.shared.v4.u32 [%r0+128], {1, 2, 3, 4};\n"
-      "cp.async.bulk.global.shared::cta.bulk_group [%out], [%r0+128], 16;\n" LOAD,
-      1, 4, "still reads");
+  async_must_fault("mov.u32 %r0, smem;\nmbarrier.init.shared.b64 [%r0], 1;\nst.shared.v4.u32 [%r0+128], {1, "
+                   "2, 3, 4}; fence.proxy.async;\n"
+                   "cp.async.bulk.global.shared::cta.bulk_group [%out], [%r0+128], 16;\n" LOAD,
+                   1, 4, "still reads");
 }
 
 static void waiting_ends_the_watch(void **state) {
   static const char body[] = BARRIER LOAD
-      "mbarrier.arrive.expect_tx.shared.b64 %state, [%r0], 64;\nld.shared.u32 %r1, [%r0+188];\n"
+      "mbarrier.arrive.expect_tx.shared.b64 %state, [%r0], 64;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 %p1, [%r0], 0;\n@!%p1 bra W;\nld.shared.u32 %r1, [%r0+188];\n"
       "cp.async.bulk.global.shared::cta.bulk_group [%out], [%r0+128], 64;\ncp.async.bulk.commit_group;\n"
       "cp.async.bulk.wait_group.read 0;\nst.shared.u32 [%r0+128], %r1;\nmbarrier.inval.shared.b64 [%r0];\n"
       "mbarrier.init.shared.b64 [%r0], 1;\n" LOAD "mbarrier.arrive.expect_tx.shared.b64 _, [%r0], 64;\n"
-      "ld.shared.u32 %r2, [%r0+128];\nst.global.u32 [%out+64], %r2;";
+      "X: mbarrier.try_wait.parity.shared.b64 %p1, [%r0], 0;\n@!%p1 bra X;\nld.shared.u32 %r2, "
+      "[%r0+128];\nst.global.u32 [%out+64], %r2;";
   async_machine x;
   uint32_t in[16];
   for (uint32_t k = 0; k < 16; k++) in[k] = 100 + k;
@@ -298,8 +301,8 @@ static void mistakes_are_faults(void **state) {
 
 /* Two CTAs' copies into one place: of the same bytes, or of the CTA's number. */
 static void races_between_ctas_are_seen(void **state) {
-  static const char *const bodies[] = {FILL STORE,
-                                       FILL "mov.u32 %r1, %ctaid.x;\nst.shared.u32 [%r0], %r1;\n" STORE};
+  static const char *const bodies[] = {
+      FILL STORE, FILL "mov.u32 %r1, %ctaid.x;\nst.shared.u32 [%r0], %r1;\nfence.proxy.async;\n" STORE};
   for (unsigned k = 0; k < 2; k++) {
     async_machine x;
     async_open(&x, bodies[k], HD_CHECK_ALL);

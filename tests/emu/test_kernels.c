@@ -148,12 +148,12 @@ static void a_grid_that_overlaps_is_a_race(void **state) {
   uint64_t a = buffer(&s, in, 1024), b = buffer(&s, in, 1024), c = buffer(&s, NULL, 1024);
   int tile = 8;
   RUN_OK(&s, "matmul_dynamic", BY(2, 2), BY(8, 8), 512, ARG(a), ARG(b), ARG(c), ARG(n), ARG(tile));
-  tile = 4; /* with blocks of 8 by 4: one warp, whose lanes are not compared */
+  tile = 4; /* with blocks of 8 by 4: lanes of one warp write the same places of the tile */
   assert_int_equal(
       RUN(&s, "matmul_dynamic", BY(2, 2), BY(8, 4), 512, ARG(a), ARG(b), ARG(c), ARG(n), ARG(tile)),
       HD_ERR_FAULT);
-  CHECK_MESSAGE(&s.d, "race between CTAs: store of 4 bytes");
-  CHECK_MESSAGE(&s.d, "st.global.f32");
+  CHECK_MESSAGE(&s.d, "race inside a CTA: store of 4 bytes");
+  CHECK_MESSAGE(&s.d, "of the same warp");
   /* Of 8 by 8: two warps write the same places of the tile. */
   assert_int_equal(
       RUN(&s, "matmul_dynamic", BY(1, 1), BY(8, 8), 512, ARG(a), ARG(b), ARG(c), ARG(n), ARG(tile)),

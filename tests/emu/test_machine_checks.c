@@ -323,11 +323,13 @@ static void races_are_found_byte_by_byte(void **state) {
         other |= model[b].writer != -1 && model[b].writer != cta;
         want = model_touch(&model[b], cta, kind, strong, same);
       }
-      ok = emu_race_access(
-          e, &log,
-          &(emu_race_by){
-              .ticket = tickets[cta], .task = 100u + (unsigned)cta, .kind = kind, .strong = strong},
-          1u << 7, addr, bytes, known && kind == HD_ACCESS_STORE ? rows : NULL, &why);
+      ok = emu_race_access(e, &log,
+                           &(emu_race_by){.reads = tickets[cta],
+                                          .writes = tickets[cta],
+                                          .task = 100u + (unsigned)cta,
+                                          .kind = kind,
+                                          .strong = strong},
+                           1u << 7, addr, bytes, known && kind == HD_ACCESS_STORE ? rows : NULL, &why);
       assert_int_equal(ok, want);
       repeated += ok && other && kind == HD_ACCESS_STORE;
       if (ok && kind == HD_ACCESS_STORE) memcpy(memory + at, rows + 7 * bytes, bytes);

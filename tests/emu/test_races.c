@@ -1,4 +1,4 @@
-/* Which accesses race: between CTAs in global memory, between warps of a CTA in shared memory. */
+/* Which accesses race: between CTAs in global memory, between threads of a CTA in shared memory. */
 #include "check.h"
 #include "heddle/emu.h"
 
@@ -107,7 +107,91 @@ static void races_between_ctas_follow_moral_strength(void **state) {
   }
 }
 
-/* ---- Between warps of a CTA ------------------------------------------------------------------------- */
+/* ---- Flags between CTAs --------------------------------------------------------------------------- */
+
+/* CTA 0 sets a flag at %a, and CTA 1 reads data when it has seen it. Data lie at %d1, one word a thread, and
+ * at %d2 that of the thread beside in the other warp. Both have 64 threads; %p0 is thread 0. */
+typedef struct flag_case {
+  const char *name, *writer, *reader;
+  bool race;
+} flag_case;
+
+#define PUT "st.global.u32 [%d1], %t;\n"
+#define PUT_ALONE "@%p0 st.global.u32 [%d1], 7;\n"
+#define GET "ld.global.u32 %r3, [%d2];"
+#define GET_ALONE "@%p0 ld.global.u32 %r3, [%d1];"
+#define ALL "bar.sync 0;\n"
+#define SET "@%p0 st.relaxed.gpu.global.u32 [%a], 1;\n"
+#define FENCE "@%p0 fence.acq_rel.gpu;\n"
+#define POLL(load)                                                                                           \
+  "@!%p0 bra ON;\nW: " load " %r1, [%a];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra W;\nON: bar.warp.sync -1;\n"
+#define SEE POLL("ld.relaxed.gpu.global.u32")
+
+static const flag_case flag_cases[] = {
+    {"a fence before the flag", PUT_ALONE FENCE SET, SEE FENCE GET_ALONE, false},
+    {"a reader without a fence", PUT_ALONE FENCE SET, SEE GET_ALONE, false},
+    {"no fence", PUT_ALONE SET, SEE FENCE GET_ALONE, true},
+    {"a fence of the CTA", PUT_ALONE "fence.acq_rel.cta;\n" SET, SEE FENCE GET_ALONE, true},
+    {"membar.cta", PUT_ALONE "membar.cta;\n" SET, SEE FENCE GET_ALONE, true},
+    {"a fence of the cluster", PUT_ALONE "fence.sc.cluster;\n" SET, SEE FENCE GET_ALONE, true},
+    {"membar.gl", PUT_ALONE "membar.gl;\n" SET, SEE FENCE GET_ALONE, false},
+    {"membar.sys", PUT_ALONE "membar.sys;\n" SET, SEE FENCE GET_ALONE, false},
+    {"a fence before the data", FENCE PUT_ALONE SET, SEE FENCE GET_ALONE, true},
+    {"a store that releases", PUT_ALONE "@%p0 st.release.gpu.global.u32 [%a], 1;\n", SEE FENCE GET_ALONE,
+     false},
+    {"a store that releases to the CTA", PUT_ALONE "@%p0 st.release.cta.global.u32 [%a], 1;\n",
+     SEE FENCE GET_ALONE, true},
+    {"a reduction that releases", PUT_ALONE "@%p0 red.release.sys.global.add.u32 [%a], 1;\n",
+     SEE FENCE GET_ALONE, false},
+    {"an atomic that acquires and releases",
+     PUT_ALONE "@%p0 atom.acq_rel.gpu.global.exch.b32 %r9, [%a], 1;\n",
+     POLL("ld.acquire.gpu.global.u32") GET_ALONE, false},
+    {"an atomic that only acquires", PUT_ALONE "@%p0 atom.acquire.gpu.global.exch.b32 %r9, [%a], 1;\n",
+     POLL("ld.acquire.gpu.global.u32") GET_ALONE, true},
+    {"data stored after the release", "@%p0 st.release.gpu.global.u32 [%a], 1;\n" PUT_ALONE,
+     SEE FENCE GET_ALONE, true},
+    {"a barrier is no fence", PUT ALL SET, SEE ALL GET, true},
+    {"a barrier, then thread 0's fence", PUT ALL FENCE SET, SEE ALL FENCE GET, false},
+    {"all fences, then a barrier", PUT "fence.acq_rel.gpu;\n" ALL SET, SEE ALL GET, false},
+    {"thread 0's fence, then a barrier", PUT FENCE ALL SET, SEE ALL GET, true},
+    {"a barrier, then a release", PUT ALL "@%p0 st.release.gpu.global.u32 [%a], 1;\n", SEE ALL GET, false},
+    {"no barrier before thread 0's fence", PUT FENCE SET, SEE ALL GET, true},
+    {"no barrier behind the reader's flag", PUT ALL FENCE SET, SEE GET, true},
+    {"data stored between the barrier and the fence of another warp", "bar.sync 0;\n" PUT FENCE SET,
+     SEE ALL GET, true},
+    {"an mbarrier that other warps arrive at, then a fence",
+     "@%p0 mbarrier.init.shared.b64 [%bar], 63;\n" ALL PUT
+     "@!%p0 mbarrier.arrive.shared.b64 _, [%bar];\n@!%p0 bra END;\n"
+     "M: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra M;\n" FENCE SET "END:",
+     SEE ALL GET, false},
+    {"a third CTA passes the flag on, with a fence",
+     PUT_ALONE FENCE "@%p0 st.relaxed.gpu.global.u32 [%a+64], 1;\n", "%PASS", false},
+};
+
+static void flags_order_what_was_released_to_the_gpu(void **state) {
+  static const char pass[] = /* CTA 1 passes it on to CTA 2 */
+      "setp.eq.u32 %p4, %b, 2;\n@%p4 bra LAST;\n@!%p0 bra END2;\nV: ld.relaxed.gpu.global.u32 %r1, [%a+64];\n"
+      "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra V;\n" FENCE SET "END2: ret;\nLAST: " SEE FENCE GET_ALONE;
+  for (size_t k = 0; k < sizeof flag_cases / sizeof flag_cases[0]; k++) {
+    const flag_case *c = &flag_cases[k];
+    const bool third = strcmp(c->reader, "%PASS") == 0;
+    char body[4096];
+    hd_diag d;
+    snprintf(
+        body, sizeof body,
+        "setp.eq.u32 %%p0, %%t, 0;\nmul.wide.u32 %%d1, %%t, 4;\nadd.u64 %%d1, %%d1, %%a;\nadd.u64 %%d1, "
+        "%%d1, "
+        "4096;\nxor.b32 %%r8, %%t, 32;\nmul.wide.u32 %%d2, %%r8, 4;\nadd.u64 %%d2, %%d2, %%a;\nadd.u64 %%d2, "
+        "%%d2, 4096;\nsetp.ne.u32 %%p9, %%b, 0;\n@%%p9 bra READ;\n%s\nret;\nREAD: %s",
+        c->writer, third ? pass : c->reader);
+    const hd_status st = launch(body, third ? 3 : 2, 64, &d);
+    if (st != HD_OK && st != HD_ERR_FAULT) fail_msg("%s: %s", c->name, d.message);
+    if ((st == HD_ERR_FAULT) != c->race) fail_msg("%s: %s", c->name, st == HD_OK ? "no race" : d.message);
+    if (c->race && !strstr(d.message, "race between CTAs")) fail_msg("%s: %s", c->name, d.message);
+  }
+}
+
+/* ---- Between threads of a CTA ----------------------------------------------------------------------- */
 
 typedef struct warps_case {
   const char *name, *body;
@@ -121,6 +205,16 @@ typedef struct warps_case {
 #define ROWS                                                                                                 \
   "and.b32 %r1, %t, 31;\nshl.b32 %r1, %r1, 4;\nadd.u32 %r1, %s, %r1;\n" /* of 16 bytes, by lane              \
                                                                          */
+
+/* Thread 0 has an mbarrier and a copy of 256 bytes to %s, which completes its phase 0: line 4. */
+#define BULK                                                                                                 \
+  "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 1;\n@%p1 "                                 \
+  "mbarrier.arrive.expect_tx.shared."                                                                        \
+  "b64 _, [%bar], 256;\n@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], " \
+  "256, [%bar];\n"
+#define BULK_STORE                                                                                           \
+  "setp.eq.u32 %p2, %t, 0;\n@%p2 cp.async.bulk.global.shared::cta.bulk_group [%a], [%s], 256;\n"             \
+  "@%p2 cp.async.bulk.commit_group;\n@%p2 cp.async.bulk.wait_group 0;"
 
 static const warps_case cases[] = {
     {"what another warp stored, without a barrier",
@@ -222,6 +316,71 @@ static const warps_case cases[] = {
      MINE NEXT
      "setp.eq.u32 %p1, %w, 3;\nst.shared.u32 [%r1], %t;\n@%p1 ret;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];",
      4, 0, 0},
+    {"lanes without a barrier of the warp",
+     MINE "xor.b32 %r2, %r1, 4;\nst.shared.u32 [%r1], %t;\nld.shared.u32 %r3, [%r2];", 1, 5, 4},
+    {"a vote is no barrier",
+     MINE "xor.b32 %r2, %r1, 4;\nst.shared.u32 [%r1], %t;\nvote.sync.ballot.b32 %r9, %p1, -1;\n"
+          "ld.shared.u32 %r3, [%r2];",
+     1, 6, 4},
+    {"volatile accesses of lanes",
+     MINE "xor.b32 %r2, %r1, 4;\nst.volatile.shared.u32 [%r1], %t;\nld.volatile.shared.u32 %r3, [%r2];", 1, 0,
+     0},
+    {"a lane's own place",
+     MINE "st.shared.u32 [%r1], %t;\nld.shared.u32 %r3, [%r1];\nst.shared.u32 [%r1], %r0;", 2, 0, 0},
+    {"a lane writes what others have read",
+     MINE "xor.b32 %r2, %r1, 4;\nld.shared.u32 %r3, [%r2];\nst.shared.u32 [%r1], %r3;", 1, 5, 4},
+    {"what one lane wrote, read by all",
+     "setp.eq.u32 %p1, %t, 3;\n@%p1 st.shared.u32 [%s], %t;\nld.shared.u32 %r3, [%s];", 1, 3, 2},
+    {"behind the warp's barrier",
+     "setp.eq.u32 %p1, %t, 3;\n@%p1 st.shared.u32 [%s], %t;\nbar.warp.sync -1;\nld.shared.u32 %r3, [%s];", 1,
+     0, 0},
+    {"a barrier of half a warp, and the other half's place",
+     MINE "and.b32 %r4, %t, 16;\nmov.u32 %r5, 0xffff;\nshl.b32 %r5, %r5, %r4;\nxor.b32 %r2, %r1, 64;\n"
+          "st.shared.u32 [%r1], %t;\nbar.warp.sync %r5;\nld.shared.u32 %r3, [%r2];",
+     1, 9, 7},
+    {"a barrier of half a warp, and a place of that half",
+     MINE "and.b32 %r4, %t, 16;\nmov.u32 %r5, 0xffff;\nshl.b32 %r5, %r5, %r4;\nxor.b32 %r2, %r1, 32;\n"
+          "st.shared.u32 [%r1], %t;\nbar.warp.sync %r5;\nld.shared.u32 %r3, [%r2];",
+     1, 0, 0},
+    {"one lane arrives at an mbarrier for its warp",
+     MINE
+     "setp.ne.u32 %p1, %t, 0;\n@!%p1 mbarrier.init.shared.b64 [%bar], 1;\nbar.sync 0;\n"
+     "setp.ne.u32 %p2, %w, 0;\n@%p2 bra C;\nst.shared.u32 [%r1], %t;\n@!%p1 mbarrier.arrive.shared.b64 _, "
+     "[%bar];\nret;\nC: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra C;\n"
+     "xor.b32 %r2, %r1, 128;\nld.shared.u32 %r3, [%r2];",
+     2, 14, 8},
+    {"one lane arrives at an mbarrier for its warp, behind the warp's barrier",
+     MINE "setp.ne.u32 %p1, %t, 0;\n@!%p1 mbarrier.init.shared.b64 [%bar], 1;\nbar.sync 0;\n"
+          "setp.ne.u32 %p2, %w, 0;\n@%p2 bra C;\nst.shared.u32 [%r1], %t;\nbar.warp.sync -1;\n"
+          "@!%p1 mbarrier.arrive.shared.b64 _, [%bar];\nret;\n"
+          "C: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra C;\n"
+          "xor.b32 %r2, %r1, 128;\nld.shared.u32 %r3, [%r2];",
+     2, 0, 0},
+    {"a bulk copy whose mbarrier nobody waited for", BULK "bar.sync 0;\nld.shared.u32 %r3, [%s];", 2, 6, 4},
+    {"a bulk copy whose mbarrier one thread waited for, and a barrier",
+     BULK
+     "@!%p1 bra N;\nL: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra L;\nN: bar.sync 0;\n"
+     "ld.shared.u32 %r3, [%s];",
+     2, 0, 0},
+    {"a bulk copy, and a wait for another mbarrier's phase",
+     BULK
+     "@%p1 mbarrier.init.shared.b64 [%bar+8], 1;\n@%p1 mbarrier.arrive.shared.b64 _, [%bar+8];\nbar.sync 0;\n"
+     "L: mbarrier.try_wait.parity.shared.b64 %p3, [%bar+8], 0;\n@!%p3 bra L;\nld.shared.u32 %r3, [%s];",
+     2, 10, 4},
+    {"a bulk store without a fence of the proxy", MINE "st.shared.u32 [%r1], %t;\nbar.sync 0;\n" BULK_STORE,
+     2, 6, 3},
+    {"a bulk store, and each thread's fence",
+     MINE "st.shared.u32 [%r1], %t;\nfence.proxy.async.shared::cta;\n"
+          "bar.sync 0;\n" BULK_STORE,
+     2, 0, 0},
+    {"a bulk store, and its thread's fence",
+     MINE "st.shared.u32 [%r1], %t;\nbar.sync 0;\nfence.proxy.async;\n" BULK_STORE, 2, 0, 0},
+    {"a bulk store, and one thread's fence before the barrier",
+     MINE
+     "setp.eq.u32 %p1, %t, 0;\nst.shared.u32 [%r1], %t;\n@%p1 fence.proxy.async;\nbar.sync 0;\n" BULK_STORE,
+     2, 8, 4},
+    {"a bulk store, and a fence for global memory alone",
+     MINE "st.shared.u32 [%r1], %t;\nfence.proxy.async.global;\nbar.sync 0;\n" BULK_STORE, 2, 7, 3},
 };
 
 static void races_inside_a_cta_are_found_and_nothing_else(void **state) {
@@ -236,8 +395,9 @@ static void races_inside_a_cta_are_found_and_nothing_else(void **state) {
     if (!c->line) continue;
     /* Either of the two may come second. */
     const uint32_t met = d.line == FIRST_LINE + c->line - 1 ? c->other : c->line;
-    snprintf(other, sizeof other, "at line %u,", FIRST_LINE + met - 1);
-    if (!strstr(d.message, "race inside a CTA") || !strstr(d.message, other) ||
+    snprintf(other, sizeof other, "at line %u", FIRST_LINE + met - 1);
+    const char *at = strstr(d.message, other);
+    if (!strstr(d.message, "race inside a CTA") || !at || strchr("0123456789", at[strlen(other)]) ||
         (d.line != FIRST_LINE + c->line - 1 && d.line != FIRST_LINE + c->other - 1))
       fail_msg("%s: line %u: %s", c->name, d.line - FIRST_LINE + 1, d.message);
   }
@@ -246,6 +406,7 @@ static void races_inside_a_cta_are_found_and_nothing_else(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(races_between_ctas_follow_moral_strength),
+      cmocka_unit_test(flags_order_what_was_released_to_the_gpu),
       cmocka_unit_test(races_inside_a_cta_are_found_and_nothing_else),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

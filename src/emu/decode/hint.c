@@ -139,38 +139,55 @@ const emu_rule emu_rule_prefetch = {prepare_line, emit_line};
 
 /* Memory is sequentially consistent here, and there is one proxy: fences matter to the race check only. */
 static void prepare_fence(emu_decoder *d, emu_form *f) {
-  static const char *const words[] = {"acq_rel",
-                                      "acquire",
-                                      "release",
-                                      "relaxed",
-                                      "sc",
-                                      "cta",
-                                      "cluster",
-                                      "gpu",
-                                      "sys",
-                                      "gl",
-                                      "proxy",
-                                      "alias",
-                                      "async",
-                                      "global",
-                                      "shared::cta",
-                                      "shared::cluster",
-                                      "mbarrier_init",
-                                      "tensormap::generic",
-                                      "async::generic",
-                                      "sync_restrict::shared::cta",
-                                      "sync_restrict::shared::cluster"};
+  enum { PROXY = 16, GLOBAL = 32, ORDER = EMU_ACQUIRES | EMU_RELEASES };
+  static const struct {
+    const char *word;
+    uint8_t scope, does; /* emu_strength; emu_sync */
+  } words[] = {{"acq_rel", 0, ORDER},
+               {"acquire", 0, EMU_ACQUIRES},
+               {"release", 0, EMU_RELEASES},
+               {"relaxed", 0, 0},
+               {"sc", 0, ORDER},
+               {"cta", EMU_STRONG_CTA, 0},
+               {"cluster", EMU_STRONG_CLUSTER, 0},
+               {"gpu", EMU_STRONG, 0},
+               {"sys", EMU_STRONG_SYS, 0},
+               {"gl", EMU_STRONG, 0},
+               {"proxy", 0, PROXY},
+               {"alias", 0, 0},
+               {"async", 0, EMU_ASYNC_PROXY},
+               {"global", 0, GLOBAL},
+               {"shared::cta", 0, 0},
+               {"shared::cluster", 0, 0},
+               {"mbarrier_init", 0, 0},
+               {"tensormap::generic", 0, 0},
+               {"async::generic", 0, EMU_ASYNC_PROXY},
+               {"sync_restrict::shared::cta", EMU_STRONG_CTA, 0},
+               {"sync_restrict::shared::cluster", EMU_STRONG_CLUSTER, 0}};
+  unsigned does = 0, scope = 0;
   f->proto.fn = emu_run_fence;
   for (unsigned k = 0; k < f->ptx->n_mods && !f->refused; k++) {
     const char *text = hd_ptx_mod_text(d->m, f->ptx->mods[k]);
     unsigned j = 0;
-    while (j < sizeof words / sizeof words[0] && strcmp(words[j], text) != 0) j++;
-    if (j == sizeof words / sizeof words[0]) f->refused = emu_why(d, ".%s is not emulated", text);
+    while (j < sizeof words / sizeof words[0] && strcmp(words[j].word, text) != 0) j++;
+    if (j == sizeof words / sizeof words[0]) {
+      f->refused = emu_why(d, ".%s is not emulated", text);
+      continue;
+    }
+    does |= words[j].does;
+    if (words[j].scope && (!scope || words[j].scope < scope)) scope = words[j].scope;
   }
   if (!f->ptx->n_mods) f->refused = emu_no_form;
+  /* membar says no more than a scope. */
+  if (!(does & (ORDER | PROXY))) does |= ORDER;
+  /* Copies in flight are looked at in shared memory alone. */
+  if (does & GLOBAL) does &= ~(unsigned)EMU_ASYNC_PROXY;
+  f->proto.mem.sync = (uint8_t)(does & (ORDER | EMU_ASYNC_PROXY));
+  f->proto.mem.strong = (uint8_t)scope;
 }
 /* fence.proxy.tensormap::generic.acquire has an address and a size. */
 static bool emit_fence(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
+  if (in->mem.sync & EMU_RELEASES && in->mem.strong >= EMU_STRONG) fn->code->releases = true;
   return s->n_opnds == 0 || s->n_opnds == 2 || emu_refuse(fn, s, "it has %u operands", s->n_opnds);
 }
 const emu_rule emu_rule_fence = {prepare_fence, emit_fence};

@@ -17,11 +17,12 @@ typedef enum word {
   W_NO_L1,    /* leaves L1 alone, which is the read-only cache too where there is such a word */
   W_ORDERED,  /* past the caches: other CTAs' writes are seen. Value: emu_strength + SYNC * emu_sync */
   W_CTA,      /* the narrowest scope */
-  W_SYS,      /* the widest */
-  W_HINT,     /* a cache policy follows the operands */
-  W_ATOM,     /* value: emu_atom_op */
+  W_CLUSTER,
+  W_SYS,  /* the widest */
+  W_HINT, /* a cache policy follows the operands */
+  W_ATOM, /* value: emu_atom_op */
 } word;
-enum { SYNC = 4 }; /* a W_ORDERED value is strength + SYNC * sync */
+enum { SYNC = 8 }; /* a W_ORDERED value is strength + SYNC * sync */
 
 static const struct {
   uint8_t word, value;
@@ -63,7 +64,7 @@ static const struct {
     [HD_M_ACQ_REL] = {W_ORDERED, EMU_STRONG | (EMU_ACQUIRES | EMU_RELEASES) * SYNC},
     [HD_M_MMIO] = {W_ORDERED, EMU_STRONG_SYS},
     [HD_M_CTA] = {W_CTA},
-    [HD_M_CLUSTER] = {W_NOTHING},
+    [HD_M_CLUSTER] = {W_CLUSTER},
     [HD_M_GPU] = {W_NOTHING},
     [HD_M_SYS] = {W_SYS},
     [HD_M_NOFTZ] = {W_NOTHING},
@@ -82,7 +83,7 @@ static const struct {
 typedef struct memory_words {
   unsigned space; /* hd_space or EMU_GENERIC */
   unsigned cache;
-  bool ordered, hint, cta, sys;
+  bool ordered, hint, cta, cluster, sys;
   uint8_t strong, sync;
   int atom; /* emu_atom_op; -1: none */
 } memory_words;
@@ -108,6 +109,7 @@ static bool read_memory_words(emu_decoder *d, emu_form *f, memory_words *w) {
       w->sync = words[mod].value / SYNC;
       break;
     case W_CTA: w->cta = true; break;
+    case W_CLUSTER: w->cluster = true; break;
     case W_SYS: w->sys = true; break;
     case W_HINT: w->hint = true; break;
     case W_ATOM: w->atom = words[mod].value; break;
@@ -127,7 +129,11 @@ static bool prepare_access(emu_decoder *d, emu_form *f, memory_words *w) {
   f->data[M_HINT] = w->hint;
   f->proto.mem.cache = (uint8_t)w->cache;
   if (w->atom >= 0) w->strong = EMU_STRONG;
-  f->proto.mem.strong = !w->strong ? EMU_WEAK : w->cta ? EMU_STRONG_CTA : w->sys ? EMU_STRONG_SYS : w->strong;
+  f->proto.mem.strong = !w->strong   ? EMU_WEAK
+                        : w->cta     ? EMU_STRONG_CTA
+                        : w->cluster ? EMU_STRONG_CLUSTER
+                        : w->sys     ? EMU_STRONG_SYS
+                                     : w->strong;
   f->proto.mem.sync = w->sync;
   f->proto.mem.count = f->words.vec;
   if (f->words.n_types != 1 || emu_type_class(f->words.types[0]) == EMU_CLASS_PRED) {
@@ -218,6 +224,12 @@ static bool use(emu_function *fn, const hd_ptx_stmt *s, emu_inst *in, const char
   return true;
 }
 
+/* A write that lets other CTAs know what came before. */
+static void note_release(emu_function *fn, const emu_inst *in) {
+  if (in->mem.sync & EMU_RELEASES && in->mem.strong >= EMU_STRONG && reaches_global(in->mem.space))
+    fn->code->releases = true;
+}
+
 /* ---- ld, st ---------------------------------------------------------------------------------- */
 
 /* st.async and red.async are a bulk copy's kin. */
@@ -265,6 +277,7 @@ static bool emit_st(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, e
   if (!operand_count(fn, f, s, 2, in) || !check_vector(fn, s, from, n) ||
       !put_access(fn, f, s, emu_operand(fn, s, 0), in))
     return false;
+  note_release(fn, in);
   const unsigned reg = register_bits(fn, s, from, n, bits);
   if (!reg) return false;
   if (bits == 128) return use(fn, s, in, "st.b128") && emu_source(fn, s, from, 128, &in->src[1]);
@@ -358,6 +371,7 @@ static bool emit_atom(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   for (unsigned k = 0; to && k < n; k++) used |= is_used(fn, to->kind == HD_O_VEC ? emu_kid(fn, to, k) : to);
   in->mem.no_old = !to || to->kind == HD_O_SINK;
   if (reaches_global(in->mem.space) && (used || !commutes(in))) fn->code->order_sensitive = true;
+  note_release(fn, in);
   if (n > 1) {
     uint32_t *slots = HD_NEW_N(fn->d->env->arena, (size_t)2 * n, uint32_t);
     in->extra = slots;

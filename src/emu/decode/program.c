@@ -237,6 +237,7 @@ typedef struct edge {
 static bool join(emu_traits *a, const emu_traits *b) {
   emu_traits old = *a;
   a->order_sensitive |= b->order_sensitive;
+  a->releases |= b->releases;
   a->prints |= b->prints;
   a->allocates |= b->allocates;
   a->indirect |= b->indirect;
@@ -260,6 +261,7 @@ static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
     const emu_code *code = p->codes[k];
     if (!code) continue;
     p->traits[k].order_sensitive = code->order_sensitive;
+    p->traits[k].releases = code->releases;
     for (uint32_t n = 0; n < code->n_insts; n++) {
       if (code->insts[n].control != EMU_CALL) continue;
       const emu_call *call = code->insts[n].extra;

@@ -5,6 +5,7 @@
 #include "emu/machine/async.h"
 #include "emu/machine/cluster.h"
 #include "emu/machine/flags.h"
+#include "emu/machine/know.h"
 #include "emu/machine/order.h"
 
 #include <inttypes.h>
@@ -169,7 +170,14 @@ static bool pass_grid_barriers(hd_emu_grid *g, hd_emu_cta *c) {
 
 /* Towards threads of other CTAs. Reductions of bulk copies are strong, too. */
 static bool is_strong(const emu_inst *i, hd_access_kind kind) {
-  return kind == HD_ACCESS_ATOMIC ? i->mem.strong != EMU_STRONG_CTA : i->mem.strong >= EMU_STRONG;
+  return i->mem.strong >= EMU_STRONG || (kind == HD_ACCESS_ATOMIC && i->mem.strong == EMU_WEAK);
+}
+
+/* What other CTAs have told these lanes. */
+static uint64_t told(const emu_warp *w, uint32_t mask) {
+  if (!w->cta->order) return 0;
+  const emu_knower *k = &w->cta->order->warps[w->index];
+  return mask & ~k->informed ? k->base.told : k->knows.told;
 }
 
 static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
@@ -181,11 +189,18 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
   bool ok = pass_grid_barriers(g, w->cta);
-  const emu_race_by by = {w->cta->ticket, w->cta->task, w->cta->knows, kind, is_strong(i, kind)};
+  const uint32_t writes = !ok ? 0 : kind == HD_ACCESS_LOAD ? ((emu_mwarp *)w)->ticket : emu_flags_ticket(w);
+  ok = ok && (writes || kind == HD_ACCESS_LOAD);
+  const emu_race_by by = {.reads = w->cta->ticket,
+                          .writes = writes ? writes : w->cta->ticket,
+                          .task = w->cta->task,
+                          .knows = told(w, mask),
+                          .kind = kind,
+                          .strong = is_strong(i, kind)};
   why = (emu_conflict){.lane = (unsigned)__builtin_ctz(mask)};
   ok = ok && emu_race_access(g->emu, &g->race, &by, mask, addr, bytes, w->storing, &why);
   w->cta->touched = true;
-  if (ok && by.strong) ok = emu_flags_access(w->cta, kind, mask, addr);
+  if (ok && by.strong) ok = emu_flags_access(w, i, kind, mask, addr);
   if (!ok && why.other) task_name(g, why.other, name, sizeof name);
   if (lock) pthread_mutex_unlock(&g->lock);
   if (ok) return true;
@@ -198,9 +213,16 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   return false;
 }
 
+/* The lanes that make an access: pieces of a copy are all its thread's. */
+static uint32_t acting(const emu_warp *w, uint32_t mask) {
+  const unsigned issuer = ((const emu_mwarp *)w)->issuer;
+  return issuer ? 1u << (issuer - 1) : mask;
+}
+
 static bool check_order(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
                         unsigned bytes, hd_access_kind kind, hd_space space, uint64_t base) {
-  if (space == HD_SPACE_GLOBAL && (kind == HD_ACCESS_ATOMIC || i->mem.strong)) emu_order_flag(w, i, kind);
+  if (space == HD_SPACE_GLOBAL && (kind == HD_ACCESS_ATOMIC || i->mem.strong))
+    emu_order_flag(w, i, kind, acting(w, mask));
   if (space != HD_SPACE_SHARED) return true;
   uint64_t offset[HD_WARP];
   for (int l = 0; l < HD_WARP; l++) offset[l] = addr[l] - base;

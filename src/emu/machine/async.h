@@ -12,8 +12,8 @@
  * doing on a GPU, so that these are faults:
  *   - reading shared memory that a copy writes before the phase of its mbarrier is complete;
  *   - writing shared memory that a copy reads before the issuing thread has waited for its group.
- * Not caught: a missing proxy fence, a read behind the phase by a thread that never waited for it, global
- * memory read by the kernel before a copy into it is complete. */
+ * HD_CHECK_RACE sees reads by threads that never waited for the phase, and missing proxy fences (order.c).
+ * Not caught: global memory read by the kernel before a copy into it is complete. */
 #ifndef HEDDLE_EMU_ASYNC_H
 #define HEDDLE_EMU_ASYNC_H
 

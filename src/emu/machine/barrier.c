@@ -3,7 +3,6 @@
  * A barrier counts warps (PTX ISA, barrier): a thread waits until all threads of its warp that have not
  * exited are at a barrier instruction of that number, the warp then arrives with 32 threads, whatever
  * its size. A barrier without a count is complete when all warps that have not exited arrived. */
-#include "emu/machine/flags.h"
 #include "emu/machine/grid.h"
 
 static const emu_inst *at(const emu_fiber *f) { return &f->frame->code->insts[f->pc]; }
@@ -98,7 +97,6 @@ static void complete_if_all(emu_cta *c, uint32_t id) {
     go_on(m, b);
   }
   emu_order_complete(c, leaving, id, !b->expected);
-  if (!b->expected) emu_flags_publish(c);
   *b = (emu_barrier){0};
 }
 

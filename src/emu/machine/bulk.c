@@ -160,7 +160,7 @@ static void read_piece(const emu_mover *m, const emu_view *from, unsigned k, cha
   if (m->convert && !m->filling) convert(m->convert, m->bytes, out);
 }
 
-static bool flush(emu_mover *m) {
+static bool move_pieces(emu_mover *m) {
   static const struct {
     uint8_t from, to; /* hd_space */
   } spaces[] = {[EMU_BULK_LOAD] = {HD_SPACE_GLOBAL, HD_SPACE_SHARED},
@@ -182,12 +182,14 @@ static bool flush(emu_mover *m) {
   if (!m->filling &&
       !emu_access(m->w, m->i, mask, m->from, m->bytes, element, HD_ACCESS_LOAD, 0, spaces[op].from, &from))
     return false;
+  ((emu_mwarp *)m->w)->landing = op == EMU_BULK_STORE ? 0 : m->bar + 1;
   char rows[HD_WARP * PIECE];
   for (unsigned k = 0; k < m->n; k++) read_piece(m, &from, k, rows + (size_t)k * m->bytes);
   m->w->storing = m->b->reduce ? NULL : rows;
   const bool ok = emu_access(m->w, m->i, mask, m->to, m->bytes, element,
                              m->b->reduce ? HD_ACCESS_ATOMIC : HD_ACCESS_STORE, 0, spaces[op].to, &to);
   m->w->storing = NULL;
+  ((emu_mwarp *)m->w)->landing = 0;
   if (!ok) return false;
   for (unsigned k = 0; k < m->n; k++) {
     char *dst = (char *)(uintptr_t)(m->to[k] + to.delta);
@@ -201,6 +203,14 @@ static bool flush(emu_mover *m) {
   if (op != EMU_BULK_STORE && watches_init(m->w->cta)) mark_pending(m);
   m->n = 0;
   return true;
+}
+
+static bool flush(emu_mover *m) {
+  emu_mwarp *self = (emu_mwarp *)m->w;
+  self->copies_async = true;
+  const bool ok = move_pieces(m);
+  self->copies_async = false;
+  return ok;
 }
 
 static bool add(emu_mover *m, uint64_t from, uint64_t to, unsigned bytes, bool filling) {

@@ -120,8 +120,10 @@ void emu_run_getctarank(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) 
   }
 }
 
-/* Where the warps of a CTA alone learn of each other at this barrier: no offset of an mbarrier. */
+/* Where the warps of a CTA alone learn of each other at this barrier: no offset of an mbarrier. All threads
+ * of a warp meet there. */
 #define ALL UINT64_MAX
+#define ALL_LANES UINT32_MAX
 
 /* ---- The barrier ----------------------------------------------------------------------------------- */
 
@@ -134,7 +136,8 @@ static void release(emu_mwarp *m) {
     f->waiting = EMU_READY;
     f->pc++;
     m->cluster_pending &= ~f->mask;
-    emu_order_wait(m->w.cta, m->w.index, ALL);
+    emu_order_wait(&m->w, ALL_LANES, ALL);
+    emu_order_meet(&m->w, ALL_LANES, true);
   }
   if (m->barrier == EMU_CLUSTER_BARRIER) m->barrier = -1;
 }
@@ -151,6 +154,7 @@ static void complete_if_all(hd_emu_cta *c) {
   }
   for (uint32_t k = 0; any && k < emu_unit_size(c); k++) {
     hd_emu_cta *x = emu_unit_cta(c, k);
+    emu_order_phase(x, ALL);
     for (uint32_t v = 0; v < x->n_warps; v++) release(&x->warps[v]);
     emu_quiet_changed(x);
   }
@@ -168,7 +172,7 @@ bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
     m->cluster_arrived |= f->mask;
     f->pc++;
     emu_quiet_changed(m->w.cta);
-    emu_order_signal(m->w.cta, m->w.index, ALL);
+    emu_order_signal(&m->w, ALL_LANES, ALL);
     complete_if_all(m->w.cta);
     return true;
   }
@@ -185,7 +189,8 @@ bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
   }
   m->cluster_pending &= ~f->mask;
   f->pc++;
-  emu_order_wait(m->w.cta, m->w.index, ALL);
+  emu_order_wait(&m->w, ALL_LANES, ALL);
+  emu_order_meet(&m->w, ALL_LANES, true);
   return true;
 }
 

@@ -78,10 +78,9 @@ struct hd_emu_cta {
   uint32_t id[3];
   uint32_t sm;
   unsigned worker;
-  uint32_t ticket;
-  uint32_t unreleased; /* its last ticket that it can tell others of, and has not; 0: none (flags.c) */
+  uint32_t ticket;     /* of its loads, and its stores unless warps have their own (flags.c) */
+  uint32_t unreleased; /* its last ticket of loads that it can tell others of, and has not; 0: none */
   bool touched;        /* it has accessed global memory with its ticket */
-  uint64_t knows;      /* what it was told: the race log's releases then */
   uint32_t n_warps;
   uint32_t live_warps;    /* with threads that have not exited */
   uint32_t live_mask;     /* one bit a warp */
@@ -92,7 +91,7 @@ struct hd_emu_cta {
   uint64_t clock_looks; /* and as many cycles more, for looks at the clock */
   uint64_t stores;      /* instructions that stored to global or shared memory */
   emu_quiet *quiet;     /* NULL: no window is open */
-  emu_order *order;     /* NULL: races inside the CTA are not looked for */
+  emu_order *order;     /* know.c; NULL: what its warps know does not matter */
   char *shared;
   uint8_t *shared_init;
   uint64_t shared_bytes;
@@ -112,16 +111,19 @@ void emu_barrier_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i);
 void emu_barrier_settle_warp(emu_mwarp *m);
 void emu_barrier_warp_exited(emu_cta *c);
 
-/* order.c: the warps' knowledge of each other; nothing where c->order is NULL. */
+/* know.c: the warps' knowledge of each other; nothing where c->order is NULL. */
 /* A warp arrives at a barrier; the barrier, of the whole CTA or not, lets these warps go; a warp is over. */
 void emu_order_arrive(hd_emu_cta *c, uint32_t warp, uint32_t id);
 void emu_order_complete(hd_emu_cta *c, uint32_t leaving, uint32_t id, bool whole);
 void emu_order_exit(hd_emu_cta *c, uint32_t warp);
-/* It arrives at the mbarrier at a shared offset; it has seen that its phase is complete. */
-void emu_order_signal(hd_emu_cta *c, uint32_t warp, uint64_t offset);
-void emu_order_wait(hd_emu_cta *c, uint32_t warp, uint64_t offset);
-/* It makes a strong access of any memory; c->order is not NULL. */
-void emu_order_flag(emu_warp *w, const emu_inst *i, hd_access_kind kind);
+/* Lanes of a warp meet: at a barrier of the warp, which orders their accesses, or in another instruction. */
+void emu_order_meet(emu_warp *w, uint32_t lanes, bool orders);
+/* Lanes arrive at the mbarrier at a shared offset; its phase is complete; they have seen that. */
+void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset);
+void emu_order_phase(hd_emu_cta *c, uint64_t offset);
+void emu_order_wait(emu_warp *w, uint32_t lanes, uint64_t offset);
+/* They make a strong access of any memory; c->order is not NULL. */
+void emu_order_flag(emu_warp *w, const emu_inst *i, hd_access_kind kind, uint32_t mask);
 
 /* progress.c */
 /* An access in a window: at addr[] + delta on the host. */

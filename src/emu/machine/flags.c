@@ -1,25 +1,32 @@
 /* emu/machine/flags.c: what CTAs let each other know by flags in global memory, for the check of races.
  *
- * A CTA's accesses up to a fence, or to a barrier of all its threads, are told by its next strong write; a
- * CTA that then reads the same address strongly knows them, and all else that had been told until then. So
- * one number a CTA and one a flag is enough: how many times CTAs had told something. Races may hide behind
- * flags, and none is invented.
+ * A thread tells others of accesses by a strong write of a scope beyond the CTA: if it releases, of all that
+ * the thread knows (know.c); else of that behind which a fence of such a scope has come, by this thread or by
+ * one that has met it since. A barrier of the CTA orders the accesses of its threads for each other, and
+ * fences none for other CTAs. A CTA that then reads the same address strongly knows them, and all else that
+ * had been told until then. So one number a flag is enough: how many times CTAs had told something. Races may
+ * hide behind flags, and none is invented.
  *
- * By the letter of PTX's memory consistency model the barrier is not enough, and the reader needs a fence,
- * too. Many programs have neither, and do as they should.
- */
+ * A warp takes another ticket for its stores each time it has let other warps know something, so that what it
+ * stores later is not told with them. Loads have a ticket of the CTA: they are told with the first flag
+ * behind any fence.
+ *
+ * By the letter of PTX's memory consistency model the reader needs a fence, too. Many programs have none, and
+ * do as they should. */
 #include "emu/machine/flags.h"
+
+#include "emu/machine/know.h"
 
 #include <stdlib.h>
 
-/* Only these kernels read flags; a cluster is one task. */
-static bool may_read_flags(const hd_emu_grid *g) {
-  return g->emu->race && g->traits.order_sensitive && g->cluster_size <= 1;
+/* Only these kernels read flags and can tell; a cluster is one task. */
+bool emu_flags_used(const hd_emu_grid *g) {
+  return g->emu->race && g->traits.order_sensitive && g->traits.releases && g->cluster_size <= 1;
 }
 
-void emu_flags_publish(hd_emu_cta *c) {
+void emu_flags_fence(hd_emu_cta *c) {
   hd_emu_grid *g = c->grid;
-  if (!c->touched || !may_read_flags(g)) return;
+  if (!c->touched || !emu_flags_used(g)) return;
   emu_race_task *t = emu_race_find(&g->race, c->ticket);
   if (!t) return;
   g->race.published = true;
@@ -27,6 +34,24 @@ void emu_flags_publish(hd_emu_cta *c) {
   c->unreleased = c->ticket;
   c->ticket = 0; /* the next access takes another one */
   c->touched = false;
+}
+
+uint32_t emu_flags_ticket(emu_warp *w) {
+  hd_emu_cta *c = w->cta;
+  hd_emu_grid *g = c->grid;
+  emu_mwarp *m = (emu_mwarp *)w;
+  if (!c->order || !emu_flags_used(g)) return c->ticket;
+  const emu_knower *k = &c->order->warps[w->index];
+  if (m->ticket >= g->race.first && m->ticket_tells == k->tells) return m->ticket;
+  const uint32_t ticket = emu_race_ticket(g->emu, &g->race, c->task);
+  emu_race_task *t = emu_race_find(&g->race, ticket);
+  if (!t) return 0;
+  t->time = k->knows.of[w->index];
+  t->before = m->unreleased;
+  g->race.published = true;
+  m->unreleased = ticket;
+  m->ticket_tells = k->tells;
+  return m->ticket = ticket;
 }
 
 /* The slot of a flag, or where it would be. */
@@ -48,30 +73,60 @@ static bool grow(emu_race_log *log) {
   return true;
 }
 
-/* All that the CTA has published is told; its time. */
-static uint64_t release(hd_emu_cta *c) {
-  hd_emu_grid *g = c->grid;
-  if (!c->unreleased) return c->knows;
-  emu_race_told(g->emu, &g->race);
-  for (uint32_t ticket = c->unreleased; ticket;) {
-    emu_race_task *t = emu_race_find(&g->race, ticket);
-    if (!t) break;
-    t->released = g->race.releases;
-    ticket = t->before;
-  }
-  c->unreleased = 0;
-  return c->knows = g->race.releases;
+/* Tickets from *head on are told with the next release: those up to `time`. False: there are none. */
+static bool release_tickets(emu_race_log *log, uint32_t *head, uint32_t time) {
+  emu_race_task *t;
+  while ((t = emu_race_find(log, *head)) && t->time > time) head = &t->before;
+  if (!t) return false;
+  for (uint32_t ticket = *head; (t = emu_race_find(log, ticket)); ticket = t->before)
+    t->released = log->releases + 1;
+  *head = 0;
+  return true;
 }
 
-bool emu_flags_access(hd_emu_cta *c, hd_access_kind kind, uint32_t mask, const uint64_t addr[32]) {
+/* The warp tells what it may; the time of that, or of what it may tell already. */
+static uint64_t release(emu_warp *w, bool all) {
+  hd_emu_cta *c = w->cta;
+  hd_emu_grid *g = c->grid;
+  emu_race_log *log = &g->race;
+  emu_knower *k = &c->order->warps[w->index];
+  const emu_times *knows = &k->knows;
+  if (all) emu_flags_fence(c);
+  uint64_t time = all ? knows->told : knows->gpu_told;
+  bool news = c->unreleased && release_tickets(log, &c->unreleased, UINT32_MAX);
+  for (uint32_t u = 0; u < c->n_warps; u++) {
+    emu_mwarp *m = &c->warps[u];
+    const uint32_t some = all && knows->some[u] > knows->of[u] ? knows->some[u] : 0;
+    const uint32_t known = !all ? knows->gpu[u] : some ? some : knows->of[u];
+    if (m->unreleased && release_tickets(log, &m->unreleased, known)) {
+      news = true;
+      m->told_first = m->told_first ? m->told_first : known;
+      m->told = log->releases + 1;
+    } else if (m->told_first && known >= m->told_first && m->told > time) {
+      time = m->told;
+    }
+  }
+  if (!news) return time;
+  emu_race_told(g->emu, log);
+  k->knows.told = k->knows.gpu_told = log->releases;
+  return log->releases;
+}
+
+bool emu_flags_access(emu_warp *w, const emu_inst *i, hd_access_kind kind, uint32_t mask,
+                      const uint64_t addr[32]) {
+  hd_emu_cta *c = w->cta;
   emu_race_log *log = &c->grid->race;
-  if (!may_read_flags(c->grid)) return true;
+  uint64_t seen = 0;
+  if (!c->order || !emu_flags_used(c->grid)) return true;
   if (kind != HD_ACCESS_STORE && log->flags_cap)
     for (uint32_t left = mask; left; left &= left - 1) {
       const emu_race_flag *f = slot_of(log->flags, log->flags_cap, addr[__builtin_ctz(left)]);
-      if (f->time > c->knows) c->knows = f->time;
+      if (f->time > seen) seen = f->time;
     }
-  const uint64_t time = kind != HD_ACCESS_LOAD ? release(c) : 0;
+  const unsigned issuer = ((const emu_mwarp *)w)->issuer;
+  if (seen) emu_know_told(w, issuer ? 1u << (issuer - 1) : mask, seen);
+  uint64_t time = kind != HD_ACCESS_LOAD ? release(w, i->mem.sync & EMU_RELEASES) : 0;
+  if (kind == HD_ACCESS_ATOMIC && seen > time) time = seen; /* what was told there goes on being told */
   for (uint32_t left = time ? mask : 0; left; left &= left - 1) {
     if (2 * log->n_flags >= log->flags_cap && !grow(log)) return false;
     emu_race_flag *f = slot_of(log->flags, log->flags_cap, addr[__builtin_ctz(left)]);

@@ -4,9 +4,14 @@
 
 #include "emu/machine/grid.h"
 
-/* A fence of some thread, or a barrier of all: the CTA's accesses so far can be told. */
-void emu_flags_publish(hd_emu_cta *c);
+/* Whether the launch's CTAs may order their accesses by flags. */
+bool emu_flags_used(const hd_emu_grid *g);
+/* A fence of the GPU's scope by some thread: what the CTA has read so far can be told. */
+void emu_flags_fence(hd_emu_cta *c);
+/* The ticket of a warp's next stores to global memory. 0: out of memory. */
+uint32_t emu_flags_ticket(emu_warp *w);
 /* A strong access of a warp to global memory. False: out of memory. */
-bool emu_flags_access(hd_emu_cta *c, hd_access_kind kind, uint32_t mask, const uint64_t addr[32]);
+bool emu_flags_access(emu_warp *w, const emu_inst *i, hd_access_kind kind, uint32_t mask,
+                      const uint64_t addr[32]);
 
 #endif

@@ -134,6 +134,7 @@ static bool gather(emu_mwarp *m, emu_fiber *f) {
     exchange(w, f, have);
   else if (i->fn)
     i->fn(w, i, f->frame->regs, have);
+  emu_order_meet(w, have, !i->fn);
   for (uint32_t k = 0; k < w->n_fibers; k++) {
     emu_fiber *g = &w->fibers[k];
     if (!(g->mask & have)) continue;
@@ -159,6 +160,7 @@ bool emu_gather_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
   }
   if (f->mask == want) {
     if (i->fn) i->fn(w, i, f->frame->regs, f->mask);
+    emu_order_meet(w, want, !i->fn);
     f->pc++;
     return true;
   }

@@ -168,6 +168,7 @@ static void expect_other_programs(hd_emu_grid *g) {
     for (uint32_t k = 0; k < p->module->n_funcs; k++) {
       if (p->module->funcs[k].entry) continue;
       g->traits.order_sensitive |= p->traits[k].order_sensitive;
+      g->traits.releases |= p->traits[k].releases;
       g->traits.prints |= p->traits[k].prints;
       g->traits.allocates |= p->traits[k].allocates;
     }
@@ -294,6 +295,8 @@ static void start_warp(emu_mwarp *m, uint32_t live) {
   m->barrier = -1;
   m->cluster_arrived = m->cluster_pending = 0;
   m->spins = m->turn = m->polls = m->issuer = 0;
+  m->landing = m->told = 0;
+  m->ticket = m->ticket_tells = m->unreleased = m->told_first = 0;
   m->synced = m->yielded = m->starving = false;
   m->to_store = g->ordered;
   emu_frame *f = emu_frame_make(m, g->code, NULL, NULL, live);
@@ -316,7 +319,6 @@ static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t s
   c->ticket = ticket;
   c->unreleased = 0;
   c->touched = false;
-  c->knows = 0;
   c->live_warps = c->n_warps;
   c->live_mask = c->n_warps == 32 ? UINT32_MAX : (1u << c->n_warps) - 1;
   c->blocked_warps = 0;

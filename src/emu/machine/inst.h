@@ -85,8 +85,8 @@ typedef struct emu_compare {
   uint8_t ftz;
 } emu_compare;
 
-/* ld, st, atom, red, prefetch, cp.async, ldmatrix, stmatrix. The address is src[0] plus imm; a vector's slots
- * are in `extra` (uint32_t[count], EMU_NO_SLOT for "_"), a single value is dst or src[1]. */
+/* ld, st, atom, red, prefetch, cp.async, ldmatrix, stmatrix, fences. The address is src[0] plus imm; a
+ * vector's slots are in `extra` (uint32_t[count], EMU_NO_SLOT for "_"), a single value is dst or src[1]. */
 typedef struct emu_mem {
   uint8_t space; /* hd_space, EMU_GENERIC, EMU_FRAME or EMU_CLUSTER */
   uint8_t cache; /* hd_access_cache, and EMU_CACHE_HINT */
@@ -99,7 +99,7 @@ typedef struct emu_mem {
   };
   uint8_t type;   /* emu_atom_type */
   uint8_t no_old; /* red, or the old value is not wanted */
-  uint8_t strong; /* emu_strength */
+  uint8_t strong; /* emu_strength; a fence's scope */
   uint8_t sync;   /* emu_sync */
 } emu_mem;
 
@@ -203,6 +203,7 @@ struct emu_code {
   uint32_t n_params, n_rets;
   const struct hd_emu_program *program; /* NULL: of code made by hand, the launched one */
   bool shares;                          /* it names .shared variables, or a callee does */
+  bool releases;                        /* fences and releases of a scope beyond the CTA and its cluster */
   bool order_sensitive; /* results may depend on the interleaving of CTAs: floating-point atomics,
                            atomics whose old value is used, volatile or acquire loads of global memory */
   uint64_t stack_bytes; /* local memory a thread needs, callees included; recursion: a fixed stack */
@@ -224,8 +225,9 @@ enum {
 typedef enum emu_strength {
   EMU_WEAK = 0,
   EMU_STRONG_CTA, /* .cta scope */
-  EMU_STRONG, /* .cluster, .gpu; atom and red without a scope; a load that is a mere guess of what atom.cas
-                 then compares */
+  EMU_STRONG_CLUSTER,
+  EMU_STRONG,     /* .gpu; atom and red without a scope; a load that is a mere guess of what atom.cas
+                     then compares */
   EMU_STRONG_SYS, /* .sys; .volatile */
 } emu_strength;
 typedef enum emu_sync { /* bits */
@@ -233,7 +235,8 @@ typedef enum emu_sync { /* bits */
                         EMU_RELEASES = 2,
                         EMU_COLLECTIVE =
                             4, /* wgmma: four warps read together, and any of them may say that they have */
-} emu_sync;                    /* bits */
+                        EMU_ASYNC_PROXY = 8, /* a fence between accesses and asynchronous copies */
+} emu_sync;                                  /* bits */
 
 typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_XOR } emu_bool;
 

@@ -93,6 +93,7 @@ static void complete_if_due(emu_warp *w, const emu_inst *i, uint64_t offset, obj
   if (o->pending || o->tx || !(c = emu_owner_of(w, i, 0, &offset))) return;
   o->parity ^= 1;
   o->pending = o->expected;
+  emu_order_phase(c, offset);
   emu_bulk_landed(c, offset);
 }
 
@@ -167,7 +168,6 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
     return true;
   }
   if (!load(w, i, lane, offset, host, &o)) return false;
-  emu_order_signal(w->cta, w->index, offset);
   const uint64_t before = pack(&o);
   bool ok = true;
   switch (b->op) {
@@ -198,7 +198,7 @@ bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uin
   char *host = locate(w, i, lane, offset, HD_ACCESS_ATOMIC);
   if (!host || !load(w, i, lane, offset, host, &o) || !add_tx(w, i, lane, offset, &o, -(int64_t)bytes))
     return false;
-  emu_order_signal(w->cta, w->index, offset);
+  emu_order_signal(w, 1u << lane, offset);
   complete_if_due(w, i, offset, &o);
   store(w, i, offset, host, &o);
   return true;
@@ -239,10 +239,21 @@ static void asked_in_vain(emu_mwarp *m, const emu_inst *i, unsigned lane, uint64
             offset, o->parity, o->pending, o->expected, o->tx);
 }
 
+/* The lanes of the mask whose offset is the first one's. */
+static uint32_t as_first(uint32_t mask, const uint64_t offset[HD_WARP]) {
+  const uint64_t first = offset[__builtin_ctz(mask)];
+  uint32_t same = 0;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    same |= (uint32_t)(offset[l] == first) << l;
+  }
+  return same;
+}
+
 static void wait(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, char *r, uint32_t mask) {
   uint32_t done = 0;
   unsigned waiting = HD_WARP;
-  uint64_t waits_at = 0;
+  uint64_t waits_at = 0, at[HD_WARP];
   object waits_for = {0};
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
@@ -262,14 +273,18 @@ static void wait(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, char *r,
       }
       parity = state.parity;
     }
+    at[l] = offset;
     if (parity != o.parity) {
       done |= 1u << l;
-      emu_order_wait(w->cta, w->index, offset);
     } else if (waiting == HD_WARP) {
       waiting = l;
       waits_at = offset;
       waits_for = o;
     }
+  }
+  for (uint32_t left = w->cta->order ? done : 0, same; left; left &= ~same) {
+    same = as_first(left, at);
+    emu_order_wait(w, same, at[__builtin_ctz(left)]);
   }
   uint32_t p;
   char *dst = r + (size_t)b->dst_slot * EMU_SLOT_BYTES;
@@ -281,6 +296,24 @@ static void wait(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, char *r,
 
 /* ---- Handlers ------------------------------------------------------------------------------------------ */
 
+static bool arrives(emu_mbarrier_op op) {
+  return op == EMU_MBARRIER_ARRIVE || op == EMU_MBARRIER_ARRIVE_DROP || op == EMU_MBARRIER_COPIES;
+}
+
+/* Lanes that arrive at one object together do so at one time. */
+static bool signal_all(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, const char *r, uint32_t mask) {
+  uint64_t at[HD_WARP];
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    if (!emu_shared_offset(w, i, &b->at, r, l, &at[l])) return false;
+  }
+  for (uint32_t left = mask, same; left; left &= ~same) {
+    same = as_first(left, at);
+    emu_order_signal(w, same, at[__builtin_ctz(left)]);
+  }
+  return true;
+}
+
 void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   const emu_mbarrier *b = i->extra;
   if (b->op == EMU_MBARRIER_WAIT) {
@@ -289,6 +322,7 @@ void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   }
   if (b->op == EMU_MBARRIER_COPIES) emu_copy_wait_all(w, mask);
   const hd_access_kind kind = b->op == EMU_MBARRIER_INIT ? HD_ACCESS_STORE : HD_ACCESS_ATOMIC;
+  if (w->cta->order && arrives(b->op) && !signal_all(w, i, b, r, mask)) return;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
     uint64_t offset;

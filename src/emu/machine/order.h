@@ -1,10 +1,12 @@
-/* emu/machine/order.h: which accesses of a CTA's warps to shared memory are ordered (order.c). */
+/* emu/machine/order.h: races on a CTA's shared memory (order.c), and the life of what its warps know of each
+ * other. */
 #ifndef HEDDLE_EMU_ORDER_H
 #define HEDDLE_EMU_ORDER_H
 
 #include "emu/machine/grid.h"
 
-/* Under HD_CHECK_RACE, for CTAs of several warps. False: out of memory. */
+/* Under HD_CHECK_RACE, if the CTA has shared memory or may order its accesses by flags. False: out of memory.
+ */
 bool emu_order_create(hd_emu_cta *c);
 void emu_order_free(hd_emu_cta *c);
 /* The CTA starts. */

@@ -8,6 +8,7 @@
 /* The properties of a kernel, callees included, that decide how it may be run. */
 typedef struct emu_traits {
   bool order_sensitive;   /* CTAs are interleaved, on one host thread */
+  bool releases;          /* it may release what it wrote, or fence, beyond the CTA */
   bool prints, allocates; /* one host thread, so that the order is always the same */
   bool indirect;          /* calls through a register, perhaps functions of other programs */
 } emu_traits;

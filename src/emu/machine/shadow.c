@@ -129,6 +129,7 @@ static void renew_several(hd_emu *e, emu_race_log *log) {
 void emu_race_pass(hd_emu *e, emu_race_log *log) {
   if (e->next_ticket > MAX_TICKET) return;
   log->first = log->several = e->next_ticket++;
+  log->tasks.n = 0; /* nobody asks for them any more */
   renew_several(e, log);
 }
 
@@ -174,9 +175,9 @@ static uint32_t join(uint32_t word, emu_race_log *log, uint32_t ticket, bool str
 }
 
 /* Whether the accesses of a word's tasks happened before the one by `by`: they are its own, or it was told.
- */
-static bool happened_before(uint32_t word, emu_race_log *log, const emu_race_by *by) {
-  if (!word || id_of(word) == by->ticket || !log->published) return false;
+ * `mine`: its own ticket for such accesses. */
+static bool happened_before(uint32_t word, emu_race_log *log, const emu_race_by *by, uint32_t mine) {
+  if (!word || id_of(word) == mine || !log->published) return false;
   const emu_race_task *t = emu_race_find(log, id_of(word));
   return t && (t->task == by->task || (t->released && t->released <= by->knows));
 }
@@ -184,24 +185,24 @@ static bool happened_before(uint32_t word, emu_race_log *log, const emu_race_by 
 /* One access to bytes of one history; `same`: a store of what is there already. False: it conflicts. */
 static bool touch(uint64_t *state, emu_race_log *log, const emu_race_by *by, bool same, emu_conflict *why) {
   uint32_t writer = (uint32_t)*state, reader = (uint32_t)(*state >> 32);
-  if (id_of(writer) < log->first || happened_before(writer, log, by)) writer = 0;
-  if (id_of(reader) < log->first || happened_before(reader, log, by)) reader = 0;
+  if (id_of(writer) < log->first || happened_before(writer, log, by, by->writes)) writer = 0;
+  if (id_of(reader) < log->first || happened_before(reader, log, by, by->reads)) reader = 0;
   const bool again = same && !(writer & STRONG_BIT);
-  if (writer && id_of(writer) != by->ticket && !again && !(by->strong && writer & STRONG_BIT)) {
+  if (writer && id_of(writer) != by->writes && !again && !(by->strong && writer & STRONG_BIT)) {
     why->other = id_of(writer);
     why->wrote = true;
     return false;
   }
-  if (by->kind != HD_ACCESS_LOAD && reader && id_of(reader) != by->ticket &&
+  if (by->kind != HD_ACCESS_LOAD && reader && id_of(reader) != by->reads &&
       !(by->strong && reader & STRONG_BIT)) {
     why->other = id_of(reader);
     why->wrote = false;
     return false;
   }
   if (by->kind == HD_ACCESS_LOAD)
-    reader = join(reader, log, by->ticket, by->strong);
+    reader = join(reader, log, by->reads, by->strong);
   else
-    writer = join(writer, log, by->ticket, by->strong);
+    writer = join(writer, log, by->writes, by->strong);
   *state = (uint64_t)reader << 32 | writer;
   return true;
 }
@@ -253,11 +254,11 @@ static bool settled(const hd_emu *e, const emu_race_log *log, const emu_race_by 
   for (uint64_t g = first / GRANULE, end = (first + bytes) / GRANULE; ok && g < end; g++) {
     const uint32_t writer = (uint32_t)e->race[g], reader = (uint32_t)(e->race[g] >> 32);
     if (by->kind == HD_ACCESS_LOAD)
-      ok = (reader == by->ticket || reader == log->several) &&
-           (id_of(writer) < log->first || writer == by->ticket);
+      ok = (reader == by->reads || reader == log->several) &&
+           (id_of(writer) < log->first || writer == by->writes);
     else
-      ok = by->kind == HD_ACCESS_STORE && writer == by->ticket &&
-           (id_of(reader) < log->first || reader == by->ticket);
+      ok = by->kind == HD_ACCESS_STORE && writer == by->writes &&
+           (id_of(reader) < log->first || reader == by->reads);
   }
   return ok;
 }

@@ -17,11 +17,12 @@ typedef struct emu_race_split {
   uint64_t state[4];
 } emu_race_split;
 
-/* Who accessed memory with a ticket. A CTA takes another one each time it has let others know of its accesses
- * (flags.c). */
+/* Who accessed memory with a ticket. A CTA, or a warp, takes another one each time it has let others know of
+ * its accesses (flags.c). */
 typedef struct emu_race_task {
   uint32_t ticket;
   uint32_t before;   /* its ticket that was to be told before this one; 0: none */
+  uint32_t time;     /* of a warp's ticket: its clock's; see know.h */
   uint64_t task;     /* UINT64_MAX: several */
   uint64_t released; /* emu_race_log.releases when it was told; 0: not yet */
 } emu_race_task;
@@ -74,7 +75,7 @@ typedef struct emu_conflict {
 /* The accessing task, what it knows of others, and its kind of access; strong: towards threads of other CTAs
  * (PTX ISA, moral strength). */
 typedef struct emu_race_by {
-  uint32_t ticket;
+  uint32_t reads, writes; /* its tickets for loads and for others */
   uint64_t task, knows;
   hd_access_kind kind;
   bool strong;

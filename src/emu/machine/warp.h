@@ -53,6 +53,12 @@ typedef struct emu_mwarp {
   uint64_t poll_changes;      /* of the CTA's, at the last of these */
   uint64_t poll_instructions; /* of the warp's, at the last of these */
   unsigned issuer;            /* 1 + the lane whose bulk copy is being made: lanes of accesses are none; 0 */
+  uint64_t landing;           /* 1 + the offset of the mbarrier on which that copy completes; 0: on none */
+  bool copies_async;          /* an access of a bulk copy is being made */
+  uint32_t ticket, ticket_tells; /* of its stores to global memory, and emu_knower.tells then; see flags.c */
+  uint32_t unreleased;           /* its last ticket of which others were not told; 0: none */
+  uint32_t told_first;           /* the first time up to which they were; 0: none */
+  uint64_t told;                 /* the release with which they were told last */
   emu_spin spin;
 } emu_mwarp;
 
