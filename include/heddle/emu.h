@@ -62,7 +62,9 @@ typedef struct hd_emu_options {
                                 0: 2^36 */
   /* Warp instructions that a launch's CTAs may run, all of them only reading the same addresses over and over
    * while no memory changes, before they count as hung; 0: 2^30. A loop that provably never ends is found
-   * without waiting for this. */
+   * without waiting for this. A 64th for each warp is enough where all poll, by atomics or past the caches.
+   * The same where memory changes and goes through the same few states. If the whole machine comes back to a
+   * state again and again, a 64th is enough (a livelock). */
   uint64_t quiet_instructions;
   hd_emu_isa isa; /* AUTO picks the best the processor has */
   bool shared;    /* device memory lies in a file, for hd_emu_show and `like` */
@@ -106,6 +108,10 @@ HD_API hd_status hd_emu_write(hd_emu *e, uint64_t address, const void *src, uint
 HD_API hd_status hd_emu_read(hd_emu *e, uint64_t address, void *dst, uint64_t bytes, hd_diag *d);
 HD_API void hd_emu_mark_written(hd_emu *e, uint64_t address, uint64_t bytes);
 HD_API void hd_emu_mark_unwritten(hd_emu *e, uint64_t address, uint64_t bytes);
+/* After a copy of device memory: bytes at `to` are written if those at `from` are. */
+HD_API void hd_emu_copy_written(hd_emu *e, uint64_t to, uint64_t from, uint64_t bytes);
+/* How many of these bytes, from the first on, were written; all of them without HD_CHECK_INIT. */
+HD_API uint64_t hd_emu_written(hd_emu *e, uint64_t address, uint64_t bytes);
 
 /* ---- Memory as it was ------------------------------------------------------- */
 
@@ -189,6 +195,9 @@ typedef struct hd_emu_launch_params {
   /* Accesses that a GPU would not notice happen, and are added here when the launch ends, in the order of
    * their lines. NULL, or with HD_CHECK_INIT or HD_CHECK_RACE: they are faults. */
   hd_emu_strays *strays;
+  /* HD_CHECK_INIT: loads of memory never written are added here, the first of each instruction, and the
+   * kernel goes on. NULL: they are faults. */
+  hd_emu_strays *unwritten;
 } hd_emu_launch_params;
 
 /* ---- Asynchronous operations ------------------------------------------------------- */

@@ -12,7 +12,8 @@ enum {
   EMU_BARRIERS = 16,
   EMU_CLUSTER_BARRIER = EMU_BARRIERS, /* emu_mwarp.barrier: of the cluster */
   EMU_SHARED_LIMIT = HD_MAX_SHARED,
-  EMU_BOUNDS = 256, /* see emu_bounds */
+  EMU_BOUNDS = 256,  /* see emu_bounds */
+  EMU_STATES = 1024, /* of emu_quiet */
 };
 
 typedef struct emu_barrier {
@@ -58,6 +59,10 @@ typedef struct emu_bounds {
 /* Changes of memory during a window of progress.c. */
 typedef struct emu_quiet {
   uint64_t changes;
+  uint64_t others; /* those of them that `memory` and the states of warps and barriers do not show */
+  uint64_t memory; /* a hash of the bytes that have changed in the window */
+  uint64_t seen[EMU_STATES];   /* hashes that there were */
+  uint64_t fresh, late;        /* changes to a state of memory not seen before; of these in its second half */
   bool settling;               /* the first half of the window */
   uint32_t n;                  /* of written[] */
   struct emu_written *written; /* by the present instruction */
@@ -131,8 +136,16 @@ void emu_quiet_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
                       unsigned bytes, hd_access_kind kind, hd_space space, uint64_t delta);
 /* Memory, a barrier or the heap has changed otherwise than by an access. */
 static inline void emu_quiet_changed(emu_cta *c) {
+  if (!c->quiet) return;
+  c->quiet->changes++;
+  c->quiet->others++;
+}
+/* A warp arrives at a barrier of the CTA, which is part of the machine's state. */
+static inline void emu_quiet_arrived(emu_cta *c) {
   if (c->quiet) c->quiet->changes++;
 }
+/* Bytes are about to be written otherwise than by an access. */
+void emu_quiet_write(emu_cta *c, const char *at, unsigned bytes);
 
 /* Bytes of an SM's shared memory that a CTA takes: it is given out in units of 128. */
 static inline uint64_t emu_shared_taken(uint64_t bytes) { return (bytes + 127) / 128 * 128; }

@@ -194,6 +194,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   if (hooks) g->hooks = *hooks;
   g->user = l->user;
   if (p->emu->opt.checks == HD_CHECK_BOUNDS) g->told = l->strays;
+  if (p->emu->opt.checks & HD_CHECK_INIT) g->unwritten = l->unwritten;
   g->fault_ordinal = UINT64_MAX;
   g->n_threads = l->block[0] * l->block[1] * l->block[2];
   g->n_warps = (g->n_threads + HD_WARP - 1) / HD_WARP;
@@ -248,7 +249,8 @@ bool hd_emu_is_race(const hd_diag *d) {
 
 bool hd_emu_is_hang(const hd_diag *d) {
   return d->status == HD_ERR_FAULT && (strncmp(d->message, EMU_DEADLOCKED, sizeof EMU_DEADLOCKED - 1) == 0 ||
-                                       strncmp(d->message, EMU_STUCK, sizeof EMU_STUCK - 1) == 0);
+                                       strncmp(d->message, EMU_STUCK, sizeof EMU_STUCK - 1) == 0 ||
+                                       strncmp(d->message, EMU_LIVELOCKED, sizeof EMU_LIVELOCKED - 1) == 0);
 }
 
 const emu_launch_view *emu_warp_launch(const emu_warp *w) { return &w->cta->grid->view; }

@@ -54,13 +54,15 @@ struct hd_emu_grid {
   _Atomic uint64_t fault_ordinal; /* UINT64_MAX: no fault */
   hd_diag fault;
   HD_VEC(emu_stray) strays;
-  hd_emu_strays *told; /* where they go when the launch ends; NULL: such accesses are faults */
+  hd_emu_strays *told;      /* where they go when the launch ends; NULL: such accesses are faults */
+  hd_emu_strays *unwritten; /* so do loads of memory never written */
 };
 
 /* How the message of a race begins. */
 #define EMU_RACE "race"
 #define EMU_DEADLOCKED "deadlock: "
 #define EMU_STUCK "no progress: "
+#define EMU_LIVELOCKED "livelock: "
 
 /* grid.c */
 /* A CTA with its shared memory there (NULL: of its own). */

@@ -243,7 +243,7 @@ static bool watch(launch *l, const residents *alive, emu_progress *p, ctas *c, u
   emu_verdict v;
   do v = emu_progress_watch(p, c->data, c->n);
   while (others_may_help(l, v, p) && v != EMU_GOES_ON);
-  if (v != EMU_GOES_ON) emu_progress_fault(v, c->data, c->n, l->grid->n_units - started, l->how);
+  if (v != EMU_GOES_ON) emu_progress_fault(p, v, c->data, c->n, l->grid->n_units - started, l->how);
   return v == EMU_GOES_ON && atomic_load(&l->grid->fault_ordinal) == UINT64_MAX;
 }
 

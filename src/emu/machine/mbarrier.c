@@ -80,9 +80,9 @@ static void store(emu_warp *w, const emu_inst *i, uint64_t offset, char *host, c
   const uint64_t word = pack(o);
   emu_cta *c = emu_owner_of(w, i, 0, &offset);
   if (!c) return;
+  emu_quiet_write(c, host, sizeof word);
   memcpy(host, &word, sizeof word);
   c->async.changes++;
-  emu_quiet_changed(c);
 }
 
 /* ---- Operations on one object ------------------------------------------------------------------ */
@@ -172,6 +172,7 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
   bool ok = true;
   switch (b->op) {
   case EMU_MBARRIER_INVAL:
+    emu_quiet_write(w->cta, host, sizeof(uint64_t));
     memset(host, 0, sizeof(uint64_t));
     w->cta->async.changes++;
     return true;

@@ -12,9 +12,15 @@
  * one reads. States are compared by a hash of 64 bits, by Brent's method: against one that is replaced after
  * 4, 8, 16, ... steps.
  *
+ * Loops that change memory and change it back make no progress, either (`while (add(c, 1) < n) sub(c, 1)`).
+ * If the whole machine, memory and barriers included, comes back to a state, it does so for ever in this
+ * order of turns. Another order may lead out, so this must happen in many windows, whose orders differ, one
+ * after the other, with very many instructions in between, and no CTA may have started or ended.
+ *
  * No proof is possible where a loop counts, or reads a clock, to give up or to wait longer. Such loops have
- * made no progress when very many instructions ran without a store (counted always), no window saw memory
- * change, and each warp read the same addresses over and over in each of them. */
+ * made no progress when very many instructions ran, and in each window each warp read the same addresses over
+ * and over, and either nothing was stored (counted always) or memory went through the same few states. Loops
+ * that read by atomics or past the caches wait for others: of them fewer instructions are enough. */
 #include "emu/machine/progress.h"
 
 #include <inttypes.h>
@@ -24,15 +30,19 @@ enum {
   FIRST_GAP = 128,    /* rounds */
   FIRST_LENGTH = 256, /* instructions of a fiber */
   MOST_LENGTH = 1 << 16,
-  ENOUGH_CHANGES = 16, /* end a window: there is progress */
-  MOST_PENDING = 512,  /* pieces of memory that one instruction may write: more are taken for a change */
+  ENOUGH_CHANGES = 16,           /* end a window: there is progress */
+  ENOUGH_FRESH = EMU_STATES / 4, /* so do changes of memory to states not seen before */
+  ENOUGH_CYCLES = 8,             /* windows */
+  CYCLE_SHARE = 64,              /* of the quiet instructions must have run in and between these */
+  POLL_SHARE = 64,               /* of them for each warp is enough where all warps poll */
+  MOST_PENDING = 512, /* pieces of memory that one instruction may write: more are taken for a change */
 };
 #define MOST_GAP (UINT64_C(1) << 20)
 
 /* ---- Changes of memory ------------------------------------------------------------------------- */
 
 struct emu_written {
-  char *at;
+  const char *at;
   unsigned bytes;
   char was[32];
 };
@@ -69,18 +79,23 @@ static void note_write(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   if (kind == HD_ACCESS_ATOMIC && changes_back(w, i, mask, addr, bytes)) q->changes++;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
-    char *at = (char *)(uintptr_t)(addr[l] + delta);
-    if (kind == HD_ACCESS_STORE && w->storing) {
-      q->changes += memcmp(at, w->storing + (size_t)l * bytes, bytes) != 0;
-    } else if (q->n == MOST_PENDING || bytes > sizeof q->written->was) {
-      q->changes++;
-    } else {
-      struct emu_written *p = &q->written[q->n++];
-      p->at = at;
-      p->bytes = bytes;
-      memcpy(p->was, at, bytes);
-    }
+    emu_quiet_write(w->cta, (const char *)(uintptr_t)(addr[l] + delta), bytes);
   }
+}
+
+void emu_quiet_write(emu_cta *c, const char *at, unsigned bytes) {
+  emu_quiet *q = c->quiet;
+  if (!q) return;
+  for (uint32_t k = 0; k < q->n; k++) /* another lane wrote there */
+    if (q->written[k].at == at && q->written[k].bytes == bytes) return;
+  if (q->n == MOST_PENDING || bytes > sizeof q->written->was) {
+    emu_quiet_changed(c);
+    return;
+  }
+  struct emu_written *p = &q->written[q->n++];
+  p->at = at;
+  p->bytes = bytes;
+  memcpy(p->was, at, bytes);
 }
 
 void emu_quiet_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[HD_WARP],
@@ -88,6 +103,13 @@ void emu_quiet_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
   emu_quiet *q = w->cta->quiet;
   emu_spin *s = &((emu_mwarp *)w)->spin;
   s->reads |= kind != HD_ACCESS_STORE;
+  s->polls |= kind == HD_ACCESS_ATOMIC || (kind == HD_ACCESS_LOAD && i->mem.strong != EMU_WEAK);
+  if (kind != HD_ACCESS_STORE || !s->window.inst) {
+    s->window.inst = i;
+    s->window.code = w->current->frame->code;
+    s->window.lanes = mask;
+    s->window.address = addr[__builtin_ctz(mask)];
+  }
   if (kind != HD_ACCESS_STORE || !s->inst) {
     s->inst = i;
     s->code = w->current->frame->code;
@@ -103,19 +125,34 @@ void emu_quiet_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
   if (kind != HD_ACCESS_LOAD) note_write(w, i, mask, addr, bytes, kind, delta);
 }
 
-/* After an instruction: did bytes that it may have written change? */
-static void settle(emu_quiet *q) {
-  for (uint32_t k = 0; k < q->n; k++)
-    if (memcmp(q->written[k].at, q->written[k].was, q->written[k].bytes) != 0) q->changes++;
-  q->n = 0;
-}
-
-/* ---- States of a warp ----------------------------------------------------------------------------- */
-
 static uint64_t mix(uint64_t h, uint64_t v) {
   h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
   return h ^ h >> 29;
 }
+
+/* What a byte of memory adds to the hash of all of them. */
+static uint64_t byte_hash(const char *at, char v) { return mix(mix(1, (uintptr_t)at), (uint8_t)v); }
+
+/* After an instruction: did bytes that it may have written change? */
+static void settle(emu_quiet *q) {
+  bool changed = false;
+  for (uint32_t k = 0; k < q->n; k++) {
+    const struct emu_written *p = &q->written[k];
+    if (memcmp(p->at, p->was, p->bytes) == 0) continue;
+    q->changes++;
+    changed = true;
+    for (unsigned b = 0; b < p->bytes; b++)
+      q->memory += byte_hash(p->at + b, p->at[b]) - byte_hash(p->at + b, p->was[b]);
+  }
+  q->n = 0;
+  uint64_t *seen = &q->seen[mix(0, q->memory) % EMU_STATES];
+  if (!changed || *seen == q->memory) return;
+  *seen = q->memory;
+  q->fresh++;
+  q->late += !q->settling;
+}
+
+/* ---- States of a warp ----------------------------------------------------------------------------- */
 
 static uint64_t mix_bytes(uint64_t h, const char *p, size_t n) {
   uint64_t lane[4] = {h, ~h, h << 1, h >> 1};
@@ -201,6 +238,7 @@ void emu_progress_again(emu_progress *p) {
   p->gap = 1;
   p->length = FIRST_LENGTH;
   p->quiet = UINT64_MAX;
+  p->cycles = 0;
   p->again = true;
 }
 /* Stores are counted always; what changes, by them or by atomics, shows in windows only. */
@@ -216,12 +254,15 @@ void emu_progress_end(emu_progress *p) {
 
 static void open_window(emu_quiet *q, hd_emu_cta *const *ctas, size_t n) {
   q->changes = 1;
+  q->others = q->memory = q->fresh = q->late = 0;
   q->n = 0;
+  memset(q->seen, 0, sizeof q->seen);
   for (size_t k = 0; k < n; k++) {
     ctas[k]->quiet = q;
     ctas[k]->watch |= EMU_WATCH_QUIET;
     for (uint32_t w = 0; w < ctas[k]->n_warps; w++)
-      ctas[k]->warps[w].spin = (emu_spin){.least = UINT64_MAX, .first_line = UINT32_MAX};
+      ctas[k]->warps[w].spin =
+          (emu_spin){.least = UINT64_MAX, .first_line = UINT32_MAX, .window.first_line = UINT32_MAX};
   }
 }
 
@@ -234,36 +275,123 @@ static void close_window(hd_emu_cta *const *ctas, size_t n) {
 
 typedef enum outcome { ALL_REPEAT, SOME_DO_NOT, OVER } outcome;
 
-/* Every fiber of every warp runs an instruction. */
-static outcome step_all(emu_progress *p, hd_emu_cta *const *ctas, size_t n) {
+static outcome step_cta(emu_progress *p, hd_emu_cta *c) {
   emu_quiet *q = &p->watch;
   outcome all = ALL_REPEAT;
+  const uint64_t clock = c->clock;
+  for (uint32_t w = 0; w < c->n_warps; w++) {
+    emu_mwarp *m = &c->warps[w];
+    if (!m->w.live || m->barrier >= 0) continue;
+    if (m->spin.repeats && m->spin.changes == q->changes) continue;
+    all = SOME_DO_NOT;
+    emu_warp_each(m);
+    settle(q);
+    if (emu_cta_over(c) || !c->live_warps) return OVER;
+    if (m->w.live && m->barrier < 0) compare(m, q->changes);
+  }
+  p->clock += c->clock - clock;
+  return all;
+}
+
+/* Every fiber of every warp runs an instruction, or two, in an order that differs from window to window. */
+static outcome step_all(emu_progress *p, hd_emu_cta *const *ctas, size_t n) {
+  const bool backward = p->cycles & 1, twice = p->cycles % 3 == 2;
+  outcome all = ALL_REPEAT;
   for (size_t k = 0; k < n; k++) {
-    hd_emu_cta *c = ctas[k];
-    const uint64_t clock = c->clock;
-    for (uint32_t w = 0; w < c->n_warps; w++) {
-      emu_mwarp *m = &c->warps[w];
-      if (!m->w.live || m->barrier >= 0) continue;
-      if (m->spin.repeats && m->spin.changes == q->changes) continue;
-      all = SOME_DO_NOT;
-      emu_warp_each(m);
-      settle(q);
-      if (emu_cta_over(c) || !c->live_warps) return OVER;
-      if (m->w.live && m->barrier < 0) compare(m, q->changes);
+    const size_t at = backward ? n - 1 - k : k;
+    for (unsigned turn = 0; turn < 1u + (twice && at & 1); turn++) {
+      const outcome one = step_cta(p, ctas[at]);
+      if (one == OVER) return OVER;
+      if (one == SOME_DO_NOT) all = SOME_DO_NOT;
     }
-    p->clock += c->clock - clock;
   }
   return all;
 }
 
-/* In this window, did every warp that can run read the same addresses again and again, and no more? */
-static bool all_wait(hd_emu_cta *const *ctas, size_t n) {
+/* ---- Cycles of the machine ---------------------------------------------------------------------------- */
+
+/* A state in the past, and when it is replaced; by Brent's method. */
+typedef struct cycle {
+  uint64_t places, state, others;
+  uint32_t power, steps;
+} cycle;
+
+static uint64_t all_places(const emu_quiet *q, hd_emu_cta *const *ctas, size_t n) {
+  uint64_t h = q->memory;
   for (size_t k = 0; k < n; k++)
     for (uint32_t w = 0; w < ctas[k]->n_warps; w++) {
       const emu_mwarp *m = &ctas[k]->warps[w];
-      if (m->w.live && m->barrier < 0 && (!m->spin.reads || m->spin.roams)) return false;
+      h = mix(h, places(m) + (uint32_t)m->barrier);
     }
+  return h;
+}
+
+static uint64_t all_states(hd_emu_cta *const *ctas, size_t n) {
+  uint64_t h = 0;
+  for (size_t k = 0; k < n; k++) {
+    const hd_emu_cta *c = ctas[k];
+    for (uint32_t w = 0; w < c->n_warps; w++) h = mix(h, state_of(&c->warps[w]));
+    for (unsigned b = 0; b < EMU_BARRIERS; b++)
+      h = mix(mix(h, (uint64_t)c->barriers[b].arrived << 32 | c->barriers[b].popc), c->barriers[b].threads);
+  }
+  return h;
+}
+
+/* Has the machine come back to a state? */
+static bool comes_back(cycle *s, const emu_quiet *q, hd_emu_cta *const *ctas, size_t n) {
+  const uint64_t where = all_places(q, ctas, n);
+  if (s->power && s->others == q->others && where == s->places && all_states(ctas, n) == s->state)
+    return true;
+  if (s->power && ++s->steps < s->power) return false;
+  *s = (cycle){where, all_states(ctas, n), q->others, s->power ? 2 * s->power : 4, 0};
+  return false;
+}
+
+/* In this window, did every warp that can run read the same addresses again and again, and no more? *polls:
+ * how many did by atomics or past the caches; 0: not all did. */
+static bool all_wait(hd_emu_cta *const *ctas, size_t n, uint64_t *polls) {
+  bool all = true;
+  *polls = 0;
+  for (size_t k = 0; k < n; k++)
+    for (uint32_t w = 0; w < ctas[k]->n_warps; w++) {
+      const emu_mwarp *m = &ctas[k]->warps[w];
+      if (!m->w.live || m->barrier >= 0) continue;
+      if (!m->spin.reads || m->spin.roams) return false;
+      all &= m->spin.polls;
+      ++*polls;
+    }
+  if (!all) *polls = 0;
   return true;
+}
+
+static uint64_t all_stores(hd_emu_cta *const *ctas, size_t n) {
+  uint64_t stores = 0;
+  for (size_t k = 0; k < n; k++) stores += ctas[k]->stores;
+  return stores;
+}
+
+/* What the windows up to this one say, in which the machine came back to a state, or did not. */
+static emu_verdict judge(emu_progress *p, hd_emu_cta *const *ctas, size_t n, outcome all, bool back) {
+  const emu_quiet *q = &p->watch;
+  const uint64_t stores = all_stores(ctas, n), most = ctas[0]->emu->opt.quiet_instructions;
+  uint64_t polls = 0;
+  const bool still = (stores == p->stores && q->changes == 1) || (q->fresh && !q->late && !q->others);
+  const bool same = still && all != OVER && all_wait(ctas, n, &polls);
+  p->stores = stores;
+  if (all == ALL_REPEAT) return EMU_DEADLOCK;
+  p->again = false;
+  if (!back)
+    p->cycles = 0;
+  else if (!p->cycles++)
+    p->cycling = p->clock;
+  if (p->cycles >= ENOUGH_CYCLES && p->clock - p->cycling >= most / CYCLE_SHARE) return EMU_LIVELOCK;
+  if (!same)
+    p->quiet = UINT64_MAX;
+  else if (p->quiet == UINT64_MAX)
+    p->quiet = p->clock;
+  const uint64_t enough = polls && polls < POLL_SHARE ? most / POLL_SHARE * polls : most;
+  if (!back && p->quiet != UINT64_MAX && p->clock - p->quiet >= enough) return EMU_NO_PROGRESS;
+  return EMU_GOES_ON;
 }
 
 emu_verdict emu_progress_watch(emu_progress *p, hd_emu_cta *const *ctas, size_t n) {
@@ -273,25 +401,19 @@ emu_verdict emu_progress_watch(emu_progress *p, hd_emu_cta *const *ctas, size_t 
   if (!n || (!q->written && !(q->written = calloc(MOST_PENDING, sizeof *q->written)))) return EMU_GOES_ON;
   open_window(q, ctas, n);
   outcome all = SOME_DO_NOT;
-  for (uint32_t k = 0; all == SOME_DO_NOT && k < p->length && q->changes <= ENOUGH_CHANGES; k++) {
+  bool back = false;
+  cycle past = {0};
+  for (uint32_t k = 0; all == SOME_DO_NOT && !back && k < p->length && q->fresh <= ENOUGH_FRESH &&
+                       q->others <= ENOUGH_CHANGES;
+       k++) {
     q->settling = k < p->length / 2;
     all = step_all(p, ctas, n);
+    /* While nothing changes, warps are compared one by one. */
+    back = all == SOME_DO_NOT && q->changes > 1 && comes_back(&past, q, ctas, n);
   }
   close_window(ctas, n);
-  uint64_t stores = 0;
-  for (size_t k = 0; k < n; k++) stores += ctas[k]->stores;
-  const bool same = stores == p->stores && q->changes == 1 && all != OVER && all_wait(ctas, n);
-  p->stores = stores;
-  if (all == ALL_REPEAT) return EMU_DEADLOCK;
-  p->again = false;
-  if (q->changes <= ENOUGH_CHANGES && p->length < MOST_LENGTH) p->length *= 2;
-  if (!same)
-    p->quiet = UINT64_MAX;
-  else if (p->quiet == UINT64_MAX)
-    p->quiet = p->clock;
-  const uint64_t most = ctas[0]->emu->opt.quiet_instructions;
-  if (p->quiet != UINT64_MAX && p->clock - p->quiet >= most) return EMU_NO_PROGRESS;
-  return EMU_GOES_ON;
+  if (q->fresh <= ENOUGH_FRESH && q->others <= ENOUGH_CHANGES && p->length < MOST_LENGTH) p->length *= 2;
+  return judge(p, ctas, n, all, back);
 }
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
@@ -311,8 +433,8 @@ static void report_barrier(hd_emu_cta *const *ctas, size_t n) {
     }
 }
 
-void emu_progress_fault(emu_verdict v, hd_emu_cta *const *ctas, size_t n, uint64_t waiting,
-                        const char *dispatcher) {
+void emu_progress_fault(const emu_progress *p, emu_verdict v, hd_emu_cta *const *ctas, size_t n,
+                        uint64_t waiting, const char *dispatcher) {
   emu_mwarp *m = NULL;
   for (uint32_t w = 0; !m && w < ctas[0]->n_warps; w++)
     if (ctas[0]->warps[w].w.live && ctas[0]->warps[w].barrier < 0) m = &ctas[0]->warps[w];
@@ -322,22 +444,33 @@ void emu_progress_fault(emu_verdict v, hd_emu_cta *const *ctas, size_t n, uint64
   }
   const emu_spin *s = &m->spin;
   const emu_fiber *f = &m->w.fibers[0];
-  const emu_code *code = s->inst ? s->code : f->frame->code;
-  const emu_inst *i = s->inst ? s->inst : &code->insts[f->pc];
-  char what[96] = "nothing that it reads";
-  if (s->inst) snprintf(what, sizeof what, "what it reads at 0x%" PRIx64, s->address);
   char others[160];
   snprintf(others, sizeof others, "resident CTAs: %zu, not started: %" PRIu64 ", dispatcher %s", n, waiting,
            dispatcher);
+  if (v == EMU_LIVELOCK && s->window.inst) {
+    emu_fault_at(
+        m, s->window.code, s->window.inst, s->window.lanes,
+        EMU_LIVELOCKED
+        "the loop at lines %u to %u changes memory and changes it back for ever, and waits for another "
+        "value at 0x%" PRIx64 "; %s",
+        s->window.first_line, s->window.last_line, s->window.address, others);
+    return;
+  }
+  const bool whole = v == EMU_NO_PROGRESS && s->window.inst;
+  const emu_code *code = whole ? s->window.code : s->inst ? s->code : f->frame->code;
+  const emu_inst *i = whole ? s->window.inst : s->inst ? s->inst : &code->insts[f->pc];
+  const uint32_t lanes = whole ? s->window.lanes : s->inst ? s->lanes : f->mask;
+  char what[96] = "nothing that it reads";
+  if (whole || s->inst)
+    snprintf(what, sizeof what, "what it reads at 0x%" PRIx64, whole ? s->window.address : s->address);
   if (v == EMU_DEADLOCK)
-    emu_fault_at(m, code, i, s->inst ? s->lanes : f->mask,
+    emu_fault_at(m, code, i, lanes,
                  EMU_DEADLOCKED
                  "the loop at lines %u to %u never ends, because nobody can change %s any more; %s",
                  s->first_line, s->last_line, s->inst ? what : "what it reads", others);
   else
-    emu_fault_at(m, code, i, s->inst ? s->lanes : f->mask,
-                 EMU_STUCK
-                 "the loop at lines %u to %u waits for a change of %s, and no memory has changed in "
-                 "%" PRIu64 " warp instructions; %s",
-                 s->first_line, s->last_line, what, ctas[0]->emu->opt.quiet_instructions, others);
+    emu_fault_at(m, code, i, lanes,
+                 EMU_STUCK "the loop at lines %u to %u waits for a change of %s, and in %" PRIu64
+                           " warp instructions memory has come to no other state; %s",
+                 s->window.first_line, s->window.last_line, what, p->clock - p->quiet, others);
 }

@@ -7,6 +7,7 @@
 typedef enum emu_verdict {
   EMU_GOES_ON = 0,
   EMU_DEADLOCK,    /* proved: no warp can ever leave its loop, whatever the order of turns */
+  EMU_LIVELOCK,    /* the whole machine came back to a state of its own, again and again */
   EMU_NO_PROGRESS, /* hd_emu_options.quiet_instructions have run while nothing changed */
 } emu_verdict;
 
@@ -18,6 +19,8 @@ typedef struct emu_progress {
   uint64_t clock;       /* warp instructions of all its CTAs, ended ones included */
   uint64_t stores;      /* theirs at the last window */
   uint64_t told;        /* theirs when others were last let run */
+  uint32_t cycles;      /* windows, one after the other, in which the machine came back to a state */
+  uint64_t cycling;     /* warp instructions at the first of them */
   bool again;           /* since then they have run in no other way than watched */
   emu_quiet watch;
 } emu_progress;
@@ -28,6 +31,7 @@ void emu_progress_end(emu_progress *p);
 static inline void emu_progress_made(emu_progress *p) {
   p->rounds = 0;
   p->quiet = UINT64_MAX;
+  p->cycles = 0;
 }
 /* Others may have changed memory: begin with short windows again. */
 void emu_progress_again(emu_progress *p);
@@ -42,7 +46,7 @@ static inline bool emu_progress_due(emu_progress *p, uint64_t instructions) {
  * noticed. Ends early when a CTA is over or has faulted. */
 emu_verdict emu_progress_watch(emu_progress *p, hd_emu_cta *const *ctas, size_t n);
 /* Make the verdict the launch's fault, at the first of these CTAs: `waiting` more have not started. */
-void emu_progress_fault(emu_verdict v, hd_emu_cta *const *ctas, size_t n, uint64_t waiting,
-                        const char *dispatcher);
+void emu_progress_fault(const emu_progress *p, emu_verdict v, hd_emu_cta *const *ctas, size_t n,
+                        uint64_t waiting, const char *dispatcher);
 
 #endif

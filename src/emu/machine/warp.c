@@ -341,11 +341,10 @@ hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
   return s;
 }
 
-/* Whether the instruction affects other warps by other means than memory. */
+/* Whether the instruction affects other warps by other means than memory and barriers. */
 static bool is_heard(const emu_fiber *f) {
   const uint8_t control = at(f)->control;
-  return control == EMU_BAR || control == EMU_EXIT || control == EMU_TRAP ||
-         (control == EMU_RET && !f->frame->caller);
+  return control == EMU_EXIT || control == EMU_TRAP || (control == EMU_RET && !f->frame->caller);
 }
 
 void emu_warp_each(emu_mwarp *m) {
@@ -368,7 +367,13 @@ void emu_warp_each(emu_mwarp *m) {
     const uint32_t line = at(f)->line;
     if (line < m->spin.first_line) m->spin.first_line = line;
     if (line > m->spin.last_line) m->spin.last_line = line;
-    if (is_heard(f)) emu_quiet_changed(w->cta);
+    if (line < m->spin.window.first_line) m->spin.window.first_line = line;
+    if (line > m->spin.window.last_line) m->spin.window.last_line = line;
+    const bool acts = emu_guard(at(f), f->frame->regs, f->mask);
+    if (acts && at(f)->control == EMU_BAR)
+      emu_quiet_arrived(w->cta);
+    else if (acts && is_heard(f))
+      emu_quiet_changed(w->cta);
     run_fiber(m, f, 1, true);
   }
   m->yielded = m->starving = false;

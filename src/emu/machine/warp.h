@@ -25,13 +25,21 @@ typedef struct emu_spin {
   uint32_t power, steps; /* steps since then, of power many before a new one is taken */
   bool repeats;          /* it came there again */
   bool reads,
-      roams; /* it reads memory; in the second half of the window at other addresses than in the first */
+      roams;  /* it reads memory; in the second half of the window at other addresses than in the first */
+  bool polls; /* some of that by atomics, or past the caches */
   uint64_t least, greatest;       /* addresses */
   uint32_t first_line, last_line; /* of the code that it ran since `state` */
   const emu_inst *inst;           /* an access since then: the last that reads, or the first */
   const emu_code *code;           /* of inst */
   uint32_t lanes;
   uint64_t address;
+  struct { /* the same since the window began */
+    uint32_t first_line, last_line;
+    const emu_inst *inst;
+    const emu_code *code;
+    uint32_t lanes;
+    uint64_t address;
+  } window;
 } emu_spin;
 
 typedef struct emu_mwarp {
