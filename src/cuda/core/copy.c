@@ -66,6 +66,27 @@ static void mark(const core_place *p, const core_box *box) {
       hd_emu_mark_written(core.emu, p->address + y * p->pitch + z * p->slice, box->width);
 }
 
+/* A copy's target is written if its source is; the host's memory is. */
+static void mark_copy(const core_place *dst, const core_place *src, const core_box *box) {
+  if (!(core.settings.checks & HD_PROGRAM_CHECK_INIT)) return;
+  for (uint64_t z = 0; src->device && z < box->depth; z++)
+    for (uint64_t y = 0; y < box->height; y++) {
+      const uint64_t from = src->address + y * src->pitch + z * src->slice,
+                     to = dst->address + y * dst->pitch + z * dst->slice;
+      const uint64_t written = hd_emu_written(core.emu, from, box->width);
+      if (dst->device) {
+        hd_emu_copy_written(core.emu, to, from, box->width);
+      } else if (written < box->width) {
+        core_found(CORE_FOUND_INIT,
+                   "a copy of %" PRIu64
+                   " bytes to the host reads memory that was never written, at 0x%" PRIx64,
+                   box->width * box->height * box->depth, from + written);
+        return;
+      }
+    }
+  if (!src->device) mark(dst, box);
+}
+
 /* Rows that follow each other without a gap, on both sides, are one. */
 static core_box merge(const core_place *a, const core_place *b, core_box box) {
   if (a->pitch == box.width && b->pitch == box.width) {
@@ -94,7 +115,7 @@ static cu_result run_copy(core_work *base) {
       touch(&w->src, y, z, box.width, false);
     }
   core_name_work("a copy of %" PRIu64 " bytes", w->box.width * w->box.height * w->box.depth);
-  mark(&w->dst, &box);
+  mark_copy(&w->dst, &w->src, &box);
   return CU_SUCCESS;
 }
 

@@ -67,7 +67,7 @@ static void say_stray(core_function *f, const hd_diag *d) {
   for (size_t k = 0; k < f->strays.n; k++)
     if (f->strays.data[k] == d->line) return;
   (void)hd_vec_push(&f->strays, d->line);
-  say_fault(f, d, "; a GPU would not notice, and the kernel goes on");
+  say_fault(f, d, core.settings.checks ? "" : "; a GPU would not notice, and the kernel goes on");
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -107,6 +107,7 @@ static cu_result run_kernel(core_work *base) {
   hd_emu_strays strays = {0};
   hd_emu_launch_params params = w->params;
   if (!core.settings.checks) params.strays = &strays;
+  params.unwritten = &strays;
   hd_diag d = {0};
   printed = false;
   if (repeat) core_repeat_begin(repeat);

@@ -92,8 +92,12 @@ static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
 
 /* ---- Checks and traces that options ask for ------------------------------------------------------ */
 
+#define UNWRITTEN "%s of %u bytes at %s 0x%" PRIx64 " reads memory that was never written"
+
+/* False: it is a fault. */
 static bool init_fault(emu_warp *w, const emu_cta *c, const emu_inst *i, unsigned lane, uint64_t address,
                        unsigned bytes, hd_access_kind kind, hd_space space) {
+  const char *where = space == HD_SPACE_SHARED ? "shared offset" : "address";
   uint64_t bar;
   const uint32_t line = space == HD_SPACE_SHARED ? emu_bulk_writer(c, address, bytes, &bar) : 0;
   const uint32_t copy = space == HD_SPACE_SHARED ? emu_copy_writer(c, address, bytes) : 0;
@@ -109,10 +113,11 @@ static bool init_fault(emu_warp *w, const emu_cta *c, const emu_inst *i, unsigne
               " reads what the bulk copy at line %u still writes: "
               "the phase of its mbarrier at shared offset 0x%" PRIx64 " is not complete",
               access_word(kind), bytes, address, line, bar);
+  else if (c->grid->unwritten)
+    emu_stray_note(w, i, 1u << lane, UNWRITTEN, access_word(kind), bytes, where, address);
   else
-    emu_fault(w, i, 1u << lane, "%s of %u bytes at %s 0x%" PRIx64 " reads memory that was never written",
-              access_word(kind), bytes, space == HD_SPACE_SHARED ? "shared offset" : "address", address);
-  return false;
+    emu_fault(w, i, 1u << lane, UNWRITTEN, access_word(kind), bytes, where, address);
+  return !copy && !line && c->grid->unwritten;
 }
 
 /* `shadow` belongs to address `base`; shared memory is that of c. Checks all lanes before it marks any: they
@@ -123,8 +128,8 @@ static bool check_init(emu_warp *w, emu_cta *c, const emu_inst *i, uint32_t mask
     for (uint32_t left = mask; left; left &= left - 1) {
       unsigned l = (unsigned)__builtin_ctz(left);
       if (!emu_init_check(shadow + (addr[l] - base), bytes))
-        return init_fault(w, c, i, l, space == HD_SPACE_SHARED ? addr[l] - base : addr[l], bytes, kind,
-                          space);
+        if (!init_fault(w, c, i, l, space == HD_SPACE_SHARED ? addr[l] - base : addr[l], bytes, kind, space))
+          return false;
     }
   if (kind != HD_ACCESS_LOAD && space == HD_SPACE_SHARED && c->async.readings.n)
     for (uint32_t left = mask; left; left &= left - 1) {

@@ -86,7 +86,7 @@ void emu_nomem(emu_warp *w, const emu_inst *i, uint32_t mask, const char *what) 
   emu_nomem_at((emu_mwarp *)w, w->current->frame->code, i, mask, "out of memory for %s", what);
 }
 
-/* ---- Accesses outside of allocations that a GPU does not notice ----------------------------------- */
+/* ---- Accesses that a GPU does not notice ----------------------------------- */
 
 /* The slot of an instruction's first stray access: NULL when this CTA's is no earlier. The caller holds the
  * lock. */
@@ -121,9 +121,10 @@ static int by_line(const void *a, const void *b) {
 }
 
 void emu_strays_tell(hd_emu_grid *g) {
+  hd_emu_strays *to = g->told ? g->told : g->unwritten;
   if (g->strays.n) qsort(g->strays.data, g->strays.n, sizeof *g->strays.data, by_line);
   for (size_t k = 0; k < g->strays.n; k++)
-    if (!hd_vec_push(g->told, *g->strays.data[k].what)) break;
+    if (!hd_vec_push(to, *g->strays.data[k].what)) break;
 }
 
 void emu_strays_free(hd_emu_grid *g) {

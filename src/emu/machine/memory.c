@@ -369,5 +369,21 @@ static void mark(hd_emu *e, uint64_t address, uint64_t bytes, bool written) {
   if (!written && at < a->written) a->written = at;
   emu_init_mark(e, address, bytes, written);
 }
+void hd_emu_copy_written(hd_emu *e, uint64_t to, uint64_t from, uint64_t bytes) {
+  if (!e->init || !bytes || !hd_emu_ptr(e, to, bytes) || !hd_emu_ptr(e, from, bytes)) return;
+  const uint8_t *s = e->init + (from - EMU_GLOBAL_BASE);
+  for (uint64_t at = 0, n; at < bytes; at += n) { /* runs of bytes that are alike */
+    const bool written = s[at];
+    for (n = 1; at + n < bytes && !s[at + n] == !written;) n++;
+    mark(e, to + at, n, written);
+  }
+}
+
+uint64_t hd_emu_written(hd_emu *e, uint64_t address, uint64_t bytes) {
+  if (!e->init || !bytes || !hd_emu_ptr(e, address, bytes)) return bytes;
+  const uint8_t *s = e->init + (address - EMU_GLOBAL_BASE), *hole = memchr(s, 0, bytes);
+  return hole ? (uint64_t)(hole - s) : bytes;
+}
+
 void hd_emu_mark_written(hd_emu *e, uint64_t address, uint64_t bytes) { mark(e, address, bytes, true); }
 void hd_emu_mark_unwritten(hd_emu *e, uint64_t address, uint64_t bytes) { mark(e, address, bytes, false); }
