@@ -163,7 +163,7 @@ typedef struct hd_check_options {
 typedef struct hd_check_result {
   bool equal;
   bool against_reference;  /* the original was also compared with reference.c */
-  bool race_free;          /* no task touched memory that another wrote, on this input */
+  bool race_free;          /* HD_CHECK_RACE found none on this input; tasks may store equal values */
   uint32_t runs;           /* of the rewritten kernel: one per dispatcher */
   uint64_t bytes_compared; /* per run */
   uint64_t thread_instructions, thread_instructions_rewritten;

@@ -66,7 +66,7 @@ Orders that a trace tells are found, proved and simulated like others:
 
   $ heddle check spmm-community --size tiny --plan order=affinity,bind=redirect | head -2
   spmm-community (tiny), plan order=affinity,bind=redirect: equal
-    21264 bytes agree under 8 dispatchers; no task touches what another writes; the original agrees with its reference
+    21264 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory); the original agrees with its reference
   $ heddle simulate spmm-community --size tiny --plan order=heavy-first --json | grep '"plan'
     "plan": "order=heavy-first",
 
