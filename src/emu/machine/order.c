@@ -170,9 +170,10 @@ static inline bool again(const visit *v, emu_cell *x) {
   if (v->write)
     return x->writer == v->as + 1 && x->write_time == v->now && !x->readers && x->strong_write == v->strong &&
            x->write_lane == v->lane;
-  if (x->readers != 1u << v->warp || x->read_time != v->now || x->strong_reads != v->strong ||
-      (x->writer &&
-       (x->writer != v->warp + 1 || v->async || (x->write_lane != v->lane && x->write_time > v->me->synced))))
+  /* It knew of the write when it read before. */
+  if (x->readers != 1u << v->warp || x->read_time != v->now || x->strong_reads != v->strong || v->async ||
+      v->me->informed != UINT32_MAX ||
+      (x->writer == v->warp + 1 && x->write_lane != v->lane && x->write_time > v->me->synced))
     return false;
   if (x->read_lane != v->lane) x->read_lane = EMU_SEVERAL_LANES;
   return true;
