@@ -124,8 +124,8 @@ typedef struct hd_run_options {
   unsigned arch;        /* sm number to compile for; see hd_launch_arch when 0 */
   unsigned threads;     /* host threads; 0: all */
   uint32_t n_sms;       /* SMs of the emulated machine, clusters of bind=redirect; 16 when 0 */
-  double trace_seconds; /* that taking a trace may last; longer ones end with HD_ERR_BUDGET; 0: as long as it
-                           takes */
+  double trace_seconds; /* of two idle cores, about, that tracing a launch may take, as so much work (no clock
+                           is read); longer ones end with HD_ERR_BUDGET; 0: as long as it takes */
   double until; /* hd_seconds at which runs on the emulator and replays of a study end, done or not, with
                    HD_ERR_BUDGET; 0: never */
   bool timed; /* studies: traces keep their warps' paths, and replays go by a clock (hd_replay_options.timed)

@@ -238,9 +238,10 @@ HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3]
  * module that the launch runs, and is not needed afterwards. Takes memory for each different way that warps
  * go. */
 HD_API hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d);
-/* From `at` on, by hd_seconds, no further CTA starts, and the launch ends with HD_ERR_BUDGET; so it does as
- * soon as its pace so far says that it would take a quarter longer than it has. */
-HD_API void hd_trace_set_deadline(hd_trace *t, double at);
+/* Where the launch has run more warp instructions and warps' accesses together, no further CTA starts, and it
+ * ends with HD_ERR_BUDGET: whether it does follows from the launch alone, and not from the machine. 0: any.
+ */
+HD_API void hd_trace_set_most(hd_trace *t, uint64_t work);
 /* Each task that ends adds a part to the meter; NULL: no more. */
 HD_API void hd_trace_set_meter(hd_trace *t, hd_meter *m);
 /* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the

@@ -18,20 +18,8 @@ bool model_recording_has_failed(const hd_trace *t) {
   return atomic_load_explicit(&t->failure, memory_order_relaxed) != TRACE_OK;
 }
 
-/* A launch that will miss its deadline by far is ended as soon as its pace shows it. */
-static bool is_late(hd_trace *t) {
-  static const double telling = 0.15, by_far = 1.25;
-  double now = hd_seconds(), none = 0;
-  atomic_compare_exchange_strong(&t->begun, &none, now);
-  double begun = atomic_load(&t->begun), taken = now - begun, given = t->deadline - begun;
-  double started = (double)atomic_fetch_add(&t->started, 1);
-  return now >= t->deadline ||
-         (taken > telling * given && taken * (double)t->tasks > by_far * given * started);
-}
-
 static bool go_on(void *ctx) {
-  hd_trace *t = ctx;
-  if (t->deadline > 0 && is_late(t)) model_recording_fail(t, TRACE_LATE);
+  const hd_trace *t = ctx;
   return !model_recording_has_failed(t);
 }
 
@@ -270,6 +258,9 @@ static void on_cta_end(void *ctx, unsigned number, uint64_t task, uint64_t warp_
   w->info.tasks++;
   w->info.warp_instructions += warp_instructions;
   w->info.thread_instructions += thread_instructions;
+  if (t->most &&
+      atomic_fetch_add(&t->work, warp_instructions + accesses) + warp_instructions + accesses > t->most)
+    model_recording_fail(t, TRACE_LONG);
   settle(t, w);
 }
 

@@ -68,10 +68,9 @@ struct hd_trace {
   _Atomic unsigned published;  /* workers whose records are for all to read; 0: never finished */
   _Atomic unsigned shown;      /* workers whose tasks walks and sums show; 0: all that are published */
   uint64_t limit;
-  double deadline;          /* 0: none */
-  hd_meter *meter;          /* or NULL */
-  _Atomic double begun;     /* when the launch's first CTA started, where there is a deadline; 0: not yet */
-  _Atomic uint64_t started; /* CTAs, likewise */
+  uint64_t most;         /* work that it may be (hd_trace_set_most); 0: any */
+  hd_meter *meter;       /* or NULL */
+  _Atomic uint64_t work; /* so far */
   _Atomic uint64_t memory;
   _Atomic int failure;    /* model_trace_failure, the first one */
   _Atomic uint32_t slots; /* the most that a stream uses */
@@ -86,7 +85,7 @@ struct hd_trace {
 typedef enum model_trace_failure {
   TRACE_OK = 0,
   TRACE_LIMIT,
-  TRACE_LATE,
+  TRACE_LONG,
   TRACE_NOMEM,
   TRACE_ADDRESS,
   TRACE_UNEXPECTED,

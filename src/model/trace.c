@@ -14,7 +14,7 @@ static const struct {
   const char *text;
 } failures[] = {
     [TRACE_LIMIT] = {HD_ERR_BUDGET, "the trace needs more than its limit of memory: trace a smaller launch"},
-    [TRACE_LATE] = {HD_ERR_BUDGET, "the trace takes longer than it may: trace a smaller launch"},
+    [TRACE_LONG] = {HD_ERR_BUDGET, "the trace takes longer than it may: trace a smaller launch"},
     [TRACE_NOMEM] = {HD_ERR_NOMEM, "out of memory while tracing"},
     [TRACE_ADDRESS] = {HD_ERR_UNSUPPORTED,
                        "an access lies more than 128 GB above the start of device memory"},
@@ -91,7 +91,7 @@ hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d) {
   return model_code_make(m, &t->code, d);
 }
 
-void hd_trace_set_deadline(hd_trace *t, double at) { t->deadline = at; }
+void hd_trace_set_most(hd_trace *t, uint64_t work) { t->most = work; }
 void hd_trace_set_meter(hd_trace *t, hd_meter *m) { t->meter = m; }
 const hd_emu_hooks *hd_trace_hooks(hd_trace *t) { return &t->hooks; }
 

@@ -6,6 +6,8 @@
 
 #include "launch/runner.h"
 
+/* Warp instructions and accesses that two idle cores of a processor of 2022 trace in a second. */
+static const double traced_a_second = 5e7;
 enum { MOST_UNUSED = 4 }; /* traces kept that no replay uses at the moment */
 
 /* ---- Taking traces ------------------------------------------------------------------ */
@@ -50,7 +52,7 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   if (st == HD_OK && !plans) predict_skip_products(code, &r);
   if (st == HD_OK && run.trace_seconds > 0)
     for (uint32_t i = 0; i < w->n_launches; i++)
-      hd_trace_set_deadline(traces[i], hd_seconds() + run.trace_seconds);
+      hd_trace_set_most(traces[i], (uint64_t)(run.trace_seconds * traced_a_second) + 1);
   for (uint32_t i = 0; st == HD_OK && !plans && i < w->n_launches; i++) {
     tasks += hd_trace_tasks(traces[i]);
     hd_trace_set_meter(traces[i], &meter);

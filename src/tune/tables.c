@@ -5,7 +5,7 @@
 #include "tune/device_bench.h"
 #include "tune/tuning.h"
 
-/* Of the budget, that a trace for a table may take: longer ones end as soon as their pace says so. */
+/* Of the budget, that a trace for a table may take: longer ones end with it. */
 static const double table_budgets = 2.5;
 /* Bytes that DRAM moves over those of the buffers: where there are fewer, an order of tasks has little to
  * save. On an H100 the four that affinity made faster (md, irreg, cfd, spmm-community) move 2 to 9 times as
@@ -28,7 +28,7 @@ double tuning_table_seconds(const tuning *t) {
   return t->o.table_seconds ? t->o.table_seconds : table_budgets * tuning_budget(t);
 }
 
-/* Loops that grow with the size make it worse than a small size says, so a trace also has a deadline. */
+/* Loops that grow with the size make it worse than a small size says, so a trace is bounded, too. */
 static bool can_afford_trace(const tuning *t, double allowed) {
   double threads = 0;
   for (uint32_t i = 0; i < t->w->n_launches; i++) threads += (double)tuner_threads(&t->w->launches[i]);
