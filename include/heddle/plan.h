@@ -312,6 +312,13 @@ HD_API bool hd_plan_join(const hd_plan *p, const hd_plan *q, hd_plan *out);
 /* HD_ERR_USAGE with one line that says why when a value is out of range or levers are combined that make
  * no sense together: split without clusters, form without bypass, sms without agents, ... */
 HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
+/* The least sm number of GPUs that can run the plan's kernels; 0: any. *what (may be NULL) names the lever
+ * that needs it. */
+enum { HD_READONLY_ARCH = 32, HD_CANCEL_ARCH = 100 };
+HD_API unsigned hd_plan_arch(const hd_plan *p, const char **what);
+/* HD_ERR_UNSUPPORTED, with a line that says what is missing, where the GPU is older. arch 0: not known, any.
+ */
+HD_API hd_status hd_plan_check_arch(const hd_plan *p, const char *gpu, unsigned arch, hd_diag *d);
 /* Canonical notation, appended: levers in the table's order, defaults left out,
  * "baseline" when nothing is left. parse(print(p)) equals p. */
 HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);

@@ -108,9 +108,6 @@ typedef struct hd_recipe {
 
 enum { HD_BALLOT_SMS = 1024 };
 
-/* From this architecture on CTAs can take over others (bind=cancel). */
-enum { HD_CANCEL_ARCH = 100 };
-
 /* Tasks from which on bind=agents and bind=claim leave a grid in its own order (they count in 32 bits). */
 #define HD_MOST_CLAIMED ((uint64_t)INT32_MAX)
 

@@ -234,6 +234,7 @@ hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_pl
                     uint64_t seed, hd_counters *out, hd_diag *d) {
   hd_dispatch dispatch = {.kind = kind, .seed = seed};
   hd_status st = hd_plan_check(p, d);
+  if (st == HD_OK) st = hd_plan_check_arch(p, g->name, g->arch, d);
   if (st != HD_OK) return st;
   return retrace_is_needed(p) ? replay_changed(m, s, g, p, &dispatch, out, d)
                               : replay_traces(m, s, s->traces, s->recording, g, p, &dispatch, out, d);

@@ -63,12 +63,14 @@ static void plans_that_bind_tasks_run_on_a_device(void **state) {
 static void a_model_times_plans_in_rounds(void **state) {
   hd_workload *w = open_workload("matmul-naive");
   hd_device *dev = open_device("model:h100");
-  hd_measure_row rows[] = {
-      {.plan = plan_of("baseline")}, {.plan = plan_of("order=col")}, {.plan = plan_of("bind=agents")}};
+  hd_measure_row rows[] = {{.plan = plan_of("baseline")},
+                           {.plan = plan_of("order=col")},
+                           {.plan = plan_of("bind=agents")},
+                           {.plan = plan_of("bind=cancel")}};
   hd_measure_options o = {.repetitions = 8};
   hd_diag d = {0};
-  if (hd_measure(dev, w, &o, rows, 3, &d) != HD_OK) fail_msg("%s", d.message);
-  for (int i = 0; i < 2; i++) {
+  if (hd_measure(dev, w, &o, rows, 4, &d) != HD_OK) fail_msg("%s", d.message);
+  for (int i = 0; i < 3; i++) {
     assert_int_equal(rows[i].status, HD_OK);
     assert_true(rows[i].median_us > 0 && rows[i].has_counters && rows[i].counters.l1_sectors > 0);
     assert_int_equal(rows[i].speedup.pairs, 8);
@@ -76,9 +78,10 @@ static void a_model_times_plans_in_rounds(void **state) {
     assert_true(rows[i].speedup.low == rows[i].speedup.high);
   }
   assert_true(rows[0].speedup.median == 1);
-  /* A replay cannot tell what a kernel that reads %smid would do. */
-  assert_int_equal(rows[2].status, HD_ERR_UNSUPPORTED);
-  assert_true(rows[2].why[0] != 0);
+  /* What binds tasks to SMs is replayed, as a search does it. */
+  assert_true(rows[2].median_us == rows[0].median_us / rows[2].speedup.median);
+  assert_int_equal(rows[3].status, HD_ERR_UNSUPPORTED);
+  assert_non_null(strstr(rows[3].why, "needs sm_100"));
   hd_device_close(dev);
   hd_workload_close(w);
 }
