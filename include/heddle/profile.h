@@ -23,13 +23,14 @@ typedef struct hd_profile_kernel {
   double lost;  /* bytes moved to and from DRAM on the model, over those that the launch touches: above 1, the
                    default order loses reuse */
   double bound; /* the model's time over the least that it could be: that of the instructions, or of DRAM for
-                   each byte once. No plan wins more */
+                   each byte once. A ceiling, and no prediction: no plan wins more, and most win less */
 } hd_profile_kernel;
 
 typedef struct hd_profile {
   hd_profile_kernel *kernels; /* by time */
   size_t n;
   double seconds; /* of all */
+  bool emulated;  /* by an emulated GPU: they are the emulator's, and tell nothing of a GPU */
 } hd_profile;
 
 HD_API void hd_profile_free(hd_profile *p);

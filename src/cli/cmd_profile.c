@@ -1,8 +1,10 @@
 /* Where a CUDA program's time goes. The program runs in a process of its own, which it becomes. */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "heddle/process.h"
+#include "heddle/program.h"
 #include "heddle/steer.h"
 #include "heddle/suite.h"
 
@@ -22,6 +24,7 @@ static hd_status print(const options *o, const char *program, hd_diag *d) {
   hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
   const hd_profile_options how = {&gpu, (size_t)o->most, (unsigned)o->threads, cli_watch};
   if (st == HD_OK) st = hd_suite_profile(o->steer.report, &how, &p, d);
+  p.emulated = getenv(HD_PROGRAM_VARIABLE) != NULL;
   if (st == HD_OK) hd_profile_text(&p, ROWS, &text);
   if (st == HD_OK && o->json) hd_profile_json(&p, &json);
   if (st == HD_OK && o->html) hd_profile_html(&p, program, &page);

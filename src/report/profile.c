@@ -30,17 +30,21 @@ static void put_factor(hd_text_table *t, bool known, double factor) {
 
 void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
   static const char *const head[] = {"kernel",   "launches",   "time us", "share",
-                                     "category", "reuse lost", "at most", "reach"};
+                                     "category", "reuse lost", "ceiling", "reach"};
+  static const size_t time = 2;
+  bool any = false;
   hd_text_table *t = hd_text_table_new("lrrrlrrl");
   if (!t) {
     out->failed = true;
     return;
   }
-  for (size_t k = 0; k < sizeof head / sizeof *head; k++) hd_text_table_cell(t, "%s", head[k]);
+  for (size_t k = 0; k < sizeof head / sizeof *head; k++)
+    hd_text_table_cell(t, "%s", k == time && p->emulated ? "emulator us" : head[k]);
   hd_text_table_rule(t);
   for (size_t i = 0; i < p->n && i < rows; i++) {
     const hd_profile_kernel *k = &p->kernels[i];
     hd_buf category = {0};
+    any |= k->looked_at;
     if (k->looked_at) hd_category_print(k->category, &category);
     hd_text_table_cell(t, "%.60s", k->name);
     hd_text_table_cell(t, "%llu", (unsigned long long)k->launches);
@@ -56,6 +60,10 @@ void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
   hd_text_table_free(t);
   hd_buf_printf(out, "%zu kernels, %.3f ms; %.0f%% of it in kernels that plans can touch\n", p->n,
                 p->seconds * 1e3, 100 * (p->seconds > 0 ? reached(p) / p->seconds : 0));
+  if (any)
+    hd_buf_puts(out,
+                "ceiling: what no plan beats on the model, and most plans miss; heddle optimize predicts\n");
+  if (p->emulated) hd_buf_puts(out, "Times are the emulator's, and tell nothing of a GPU's.\n");
 }
 
 void hd_profile_json(const hd_profile *p, hd_buf *out) {
@@ -75,8 +83,8 @@ void hd_profile_json(const hd_profile *p, hd_buf *out) {
     }
     json_array_append_new(list, j);
   }
-  json_t *all =
-      json_pack("{s:f, s:f, s:o}", "seconds", p->seconds, "reached_seconds", reached(p), "kernels", list);
+  json_t *all = json_pack("{s:f, s:f, s:b, s:o}", "seconds", p->seconds, "reached_seconds", reached(p),
+                          "emulated", p->emulated, "kernels", list);
   char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
   if (text)
     hd_buf_printf(out, "%s\n", text);
@@ -96,8 +104,9 @@ void hd_profile_html(const hd_profile *p, const char *title, hd_buf *out) {
   hd_buf_printf(
       out,
       "</h1><p>%zu kernels, %.3f ms, %.0f%% of it in kernels that plans can touch (blue). Light blue: what "
-      "no plan can save.</p><table><tr><th>kernel<th>launches<th>time us<th>reuse lost<th>at most<th>\n",
-      p->n, p->seconds * 1e3, 100 * (p->seconds > 0 ? reached(p) / p->seconds : 0));
+      "no plan can save.%s</p><table><tr><th>kernel<th>launches<th>time us<th>reuse lost<th>ceiling<th>\n",
+      p->n, p->seconds * 1e3, 100 * (p->seconds > 0 ? reached(p) / p->seconds : 0),
+      p->emulated ? " Times are the emulator's, and tell nothing of a GPU's." : "");
   const double longest = p->n && p->kernels[0].seconds > 0 ? p->kernels[0].seconds : 1;
   for (size_t i = 0; i < p->n; i++) {
     const hd_profile_kernel *k = &p->kernels[i];
