@@ -323,7 +323,7 @@ static hd_status go_through(job *b, const char *name, double each, hd_diag *d) {
   if (!units) st = hd_nomem(d);
   if (st == HD_OK && !find_line(b, w->name, NULL, "tuned")) st = tune(b, w, d);
   double begin = hd_seconds();
-  if (st == HD_OK && left(b) > 0) st = device_bench_open(b->device, w, &o, &bench, d);
+  if (st == HD_OK && left(b) > 0) st = device_bench_open(b->device, w, &o, 0, &bench, d);
   if (bench) st = exhaust_units(b, w, bench, units, each - (hd_seconds() - begin), d);
   device_bench_close(bench);
   free(units);

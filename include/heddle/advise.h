@@ -69,7 +69,6 @@ typedef struct hd_text_facts {
 typedef struct hd_experiments {
   bool done;
   hd_counters baseline, along_x, along_y, no_l1; /* along_x: CLU's Y-partitioning, CTAs of a row together */
-  double seconds;
 } hd_experiments;
 
 /* The grounds for a category where there is no workload to make experiments with. */
@@ -89,6 +88,7 @@ HD_API hd_status hd_category_decide(const hd_category_case *c, unsigned *categor
 typedef struct hd_proposal {
   hd_plan plan; /* owned by the advice */
   char reason[256];
+  bool likeliest; /* the first of its lever */
   bool predicted; /* its counters come from a replay; else they are unknown */
   hd_counters counters;
   double speedup; /* over the baseline, when predicted */
@@ -138,10 +138,12 @@ typedef struct hd_advise_options {
   bool no_race_check;
   bool no_proposals;
   bool no_experiments; /* a category from counts alone, where replays would decide the nearest one */
-  bool no_predictions; /* proposals are all plans worth trying, in no order that a replay gave */
+  bool no_predictions; /* proposals are all plans worth trying, the likeliest first: one of each lever that
+                          the accesses ask for before the second of any */
   uint32_t launches;   /* facts are measured for so many launches of each kernel, evenly spread; 0: 16 */
-  double seconds;      /* for predictions, about; 10 when 0 */
-  uint32_t proposals;  /* at most; 8 when 0 */
+  double seconds; /* of two idle cores, about, for predictions: so many of the likeliest plans are replayed,
+                     and one of each lever at least; 10 when 0 */
+  uint32_t proposals; /* at most; 8 when 0 */
 } hd_advise_options;
 
 /* The study is of workload w. *out is freed by hd_advice_free; on failure it needs no freeing. */
@@ -163,8 +165,8 @@ typedef struct hd_list_options {
   hd_run_options run;
   hd_dispatch_kind dispatch;
   uint64_t seed;
-  bool facts; /* use the traces too: their proposals come first, behind remapped threads where warps' accesses
-                 are scattered, and orders that need a trace are listed */
+  bool facts; /* use the traces too: their proposals are listed, and orders that need a trace; one plan of
+                 each lever that the accesses ask for comes before the second of any */
   bool keep_launch; /* only plans that change nothing but the kernel's text */
   size_t most;      /* candidates, beside the traces' proposals; 0: no limit */
 } hd_list_options;
@@ -184,8 +186,8 @@ HD_API hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool name
                                 hd_sweep_row **rows, size_t *n, hd_diag *d);
 /* Candidates whose gain the model does not see (hd_plan_is_unseen), the most promising first. The same rules.
  */
-HD_API hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_plan_list *out,
-                                  hd_diag *d);
+HD_API hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_run_options *o,
+                                  hd_plan_list *out, hd_diag *d);
 HD_API void hd_plan_list_free(hd_plan_list *l);
 /* Append a copy, unless the plan is listed. */
 HD_API hd_status hd_plan_list_add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason,

@@ -23,10 +23,12 @@ typedef struct hd_optimize_options {
       *plans; /* to choose among; NULL: the traces' proposals and all candidates, as far as `seconds` allow */
   size_t n_plans;
   bool keep_launch; /* without `plans`: only such as leave the launch as it is */
-  double seconds;   /* for all of it on two cores, about: without `plans` they decide how many are tried, and
-                       longer launches are sampled; 60 when 0. After them, and a minute in any case, it ends
-                       with what it has */
-  bool exact;       /* nothing is sampled, and the proof is at the workload's size */
+  double seconds; /* work: about what two idle cores do in that time. Without `plans` it decides how many are
+                     tried, longer launches are sampled, and the proof is of a smaller size; 60 when 0. No
+                     clock is read for that: the answer does not depend on the machine's load */
+  double wall;    /* seconds on the clock after which it ends with what it has, which is then no answer
+                     (hd_optimize_answers); 0: hd_wall_seconds (tuner.h), of `exact` none */
+  bool exact;     /* nothing is sampled, and the proof is at the workload's size */
   /* How far the work is; called by one thread at a time. */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   /* Asked between plans. The first true ends the replays, and the best plan so far is proved; true after that
@@ -49,6 +51,7 @@ typedef struct hd_optimized {
   size_t n_rows;
   size_t best;           /* row; 0: nothing helps */
   char why[512];         /* then: why */
+  char fixed[512];       /* why the order of the CTAs cannot be changed, with the line; "": it can */
   hd_check_result proof; /* of the best one, of exactly the text below unless `proof_size` */
   /* Where the proof at the workload's size takes longer than the budget allows: the smaller size at which the
    * plan was proved, as applied to the kernels of that size; else "". */
@@ -66,7 +69,8 @@ typedef struct hd_optimized {
    * all the same, the most promising first; for a GPU to judge. */
   hd_plan_list unseen;
   bool stopped;   /* not all plans were replayed */
-  size_t late;    /* plans that were not, for the time was over */
+  size_t late;    /* plans that were not, for the time was over, or it was stopped */
+  bool unproved;  /* the time was over before the best one was proved */
   uint32_t tried; /* plans whose instructions were counted */
   hd_optimize_seconds seconds;
 } hd_optimized;
@@ -76,6 +80,9 @@ typedef struct hd_optimized {
 HD_API hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o,
                              hd_optimized *out, hd_diag *d);
 HD_API void hd_optimized_free(hd_optimized *z);
+/* Does it rest on all that its budget pays for? False where the clock, or `stop`, ended it before: what it
+ * found so far is no verdict on the plans that were not tried. */
+HD_API bool hd_optimize_answers(const hd_optimized *z);
 
 /* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
  * is rarely wrong about effects of 5% and no judge of smaller ones, and of some kinds of plans it promises

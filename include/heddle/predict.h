@@ -49,6 +49,8 @@ HD_API double hd_study_part(const hd_study *s);
 HD_API bool hd_study_leaves_ends(const hd_study *s);
 /* Accesses and instructions that a replay of it does, as hd_run_options.sample_units counts them. */
 HD_API double hd_study_units(const hd_study *s);
+/* Seconds that a replay of it takes on one idle core, about, from what its traces hold alone. */
+HD_API double hd_study_replay_seconds(const hd_study *s);
 /* hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */
 HD_API uint64_t hd_sample_units(double seconds, size_t replays);
 /* Thread instructions of the workload's launches, about, from up to 16 tasks of each. 0: the

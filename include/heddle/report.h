@@ -84,6 +84,8 @@ typedef struct hd_report {
   bool lack_ends;                     /* hd_study_leaves_ends */
   bool stopped;                       /* not all plans were replayed */
   size_t late;                        /* plans that were not, for the time was over */
+  bool unproved;                      /* hd_optimized's */
+  const char *fixed;                  /* hd_optimized's: why no order is possible; NULL or "": one is */
   const hd_reuse_picture *picture;    /* or NULL */
 } hd_report;
 

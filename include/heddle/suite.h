@@ -69,6 +69,7 @@ typedef struct hd_tunings {
   /* The result of each, in the names' order, as hd_tuning_text or hd_tuning_json has it; false ends all. */
   bool (*told)(void *ctx, const char *text, size_t len);
   void (*failed)(void *ctx, const hd_diag *d); /* or why there is none */
+  void (*unanswered)(void *ctx);               /* before it is told: hd_tuning.unanswered. May be NULL */
   void *ctx;
 } hd_tunings;
 /* Tune each workload, or find its verdict in the store; each is an item of work, done as `how` says: by a

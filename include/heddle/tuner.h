@@ -25,9 +25,14 @@ typedef enum hd_tune_strategy {
 /* Zero is the default of each field. */
 typedef struct hd_tune_options {
   hd_run_options run;
-  double budget; /* seconds, about, of all but tables, levers alone and the proof, at least half of them for
-                    search, which ends sooner where nothing comes near to winning; when 0, 4 and what
-                    eighty runs take, twice that where DRAM moves four times the buffers' bytes, 10 at most */
+  double budget;     /* seconds of all but tables, levers alone and the proof, as work: on a GPU what its runs
+                        take     and what making plans ready costs on an idle machine, on a model what replays
+                        take on     an     idle core. What is tried does not depend on the machine's load. Three
+                        quarters are for     search, which ends sooner where nothing comes near to winning; when
+                        0, 4     and what     eighty runs take, twice that where DRAM moves four times the
+                        buffers'     bytes, 10     at most */
+  double wall;       /* seconds on the clock after which it ends, without an answer (hd_tuning.unanswered); 0:
+                        hd_wall_seconds's */
   double confidence; /* 0.99 when 0 */
   bool keep_l2;      /* as in hd_timing_options */
   bool shared;   /* others use the device too, which must have memory to allocate: the test of a plan leaves
@@ -135,6 +140,7 @@ typedef struct hd_tuned {
   hd_tune_vote agents;
   hd_tune_trial *trials; /* the adopted one, then fastest first, failed ones last; without the baseline */
   uint32_t n_trials;
+  uint32_t n_left; /* candidates that were not tried: the budget ended before, or the clock */
 } hd_tuned;
 
 /* The best plan that uses one lever alone. */
@@ -176,7 +182,9 @@ typedef struct hd_tuning {
   uint32_t tried; /* plans */
   double seconds; /* from the call to the verdict */
   hd_tune_seconds spent;
-  double lever_seconds;  /* of each_lever, which decides nothing: not in `seconds` nor in `spent` */
+  double lever_seconds; /* of each_lever, which decides nothing: not in `seconds` nor in `spent` */
+  bool unanswered; /* the clock ended it before its budget was spent: nothing is adopted, no verdict is kept,
+                      and what the kernels' `why` say of the plans tried is all that is known */
   uint64_t buffer_bytes; /* of the workload's buffers */
   unsigned assume;       /* HD_ASSUME_..., which plans may rest on */
   bool recalled;         /* from a store: no trials, nothing measured */
@@ -190,6 +198,9 @@ typedef struct hd_tuning {
 HD_API hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o, hd_tuning *out,
                          hd_diag *d);
 HD_API void hd_tuning_free(hd_tuning *t);
+/* The seconds on the clock that work of so many seconds may take: `wall`, or where that is 0 ten times the
+ * budget, and ten minutes in any case. */
+HD_API double hd_wall_seconds(double wall, double budget);
 
 /* The GPU file of that folder that is most like a GPU of that architecture: the newest that is no newer, to
  * be hd_tune_options.advisor. HD_ERR_UNSUPPORTED when there is none. */

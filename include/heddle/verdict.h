@@ -19,7 +19,7 @@ extern "C" {
 HD_API void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]);
 
 /* Keep a verdict for every kernel and launch of the workload. Orders that come from a trace or a file are
- * kept as tables, in the store. */
+ * kept as tables, in the store. Of a tuning without an answer nothing is kept. */
 HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                 const hd_tuning *t, hd_diag *d);
 /* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans

@@ -6,6 +6,7 @@
  * category.c   CLU's category from them
  * experiments.c  replays where they do not decide
  * propose.c    plans worth trying, replayed
+ * likely.c     which of them first
  * possible.c   whether the rewriter takes a plan
  * advise.c     all of it, and whether the order is free
  * space.c      the plans that a launch leaves to try, from the text alone
@@ -60,6 +61,22 @@ int64_t advice_irregular_array(const hd_advice *out, double *part);
 /* ---- Proposals --------------------------------------------------------------------------- */
 
 hd_status advice_propose(advising *a, hd_diag *d);
+/* The levers that plans are tried for. */
+typedef enum advice_lever {
+  ADVICE_THREADS,
+  ADVICE_ORDER,
+  ADVICE_BIND,
+  ADVICE_STREAM,
+  ADVICE_BYPASS,
+  ADVICE_PREFETCH,
+  ADVICE_LEVERS
+} advice_lever;
+advice_lever advice_lever_of(const hd_plan *p);
+/* What the accesses ask for, 0 to 1, by the facts and the baseline's counters. */
+void advice_needs(const hd_advice *out, double need[ADVICE_LEVERS]);
+/* order[0..n-1]: the plans' numbers, one of each lever before the second of any, levers of the greatest need
+ * first, and plans of one lever in their order. */
+void advice_likeliest(const hd_plan *const *plans, size_t n, const double need[ADVICE_LEVERS], size_t *order);
 /* The rewriter takes the plan for all kernels of the workload. */
 hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible, hd_diag *d);
 

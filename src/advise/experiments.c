@@ -13,7 +13,6 @@ hd_status advice_experiment(advising *a, hd_diag *d) {
   hd_gpu l1 = *a->g, no_l1 = *a->g;
   l1.l1_global = true;
   no_l1.l1_global = false;
-  double start = hd_seconds();
   hd_status st = replay(a, &l1, HD_ORDER_ROW, false, &e->baseline, d);
   if (st == HD_OK) st = replay(a, &l1, HD_ORDER_ROW, true, &e->along_x, d);
   if (st == HD_OK) st = replay(a, &l1, HD_ORDER_COL, true, &e->along_y, d);
@@ -22,6 +21,5 @@ hd_status advice_experiment(advising *a, hd_diag *d) {
   const bool refused = st == HD_ERR_REFUSED;
   if (refused) *e = (hd_experiments){0};
   e->done = st == HD_OK;
-  e->seconds = hd_seconds() - start;
   return refused ? HD_OK : st;
 }

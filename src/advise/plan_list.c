@@ -1,9 +1,9 @@
-/* The plans that are tried on a modelled GPU: the traces' proposals, then the candidates; threads first where
- * accesses are scattered. */
+/* The plans that are tried on a modelled GPU: the traces' proposals, then the candidates; where there are
+ * traces, one of each lever that the accesses ask for before the second of any. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/advise.h"
+#include "advise/advice.h"
 
 /* A plan that changes nothing but the kernel's text, for callers that cannot change the launch. */
 static bool keeps_launch(const hd_plan *p) { return !hd_bind_claims(p->bind) && !p->sms.n; }
@@ -44,7 +44,8 @@ static hd_status add(hd_plan_list *l, const hd_plan *p, double prior, const char
 
 /* Add the traces' proposals, and set the facts in *space that the candidates need and only traces supply. */
 static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *s, const hd_gpu *g,
-                               const hd_list_options *o, hd_plan_space *space, hd_diag *d) {
+                               const hd_list_options *o, hd_plan_space *space, double need[ADVICE_LEVERS],
+                               hd_diag *d) {
   static const double proposed = 1;
   const hd_advise_options options = {.run = o->run,
                                      .dispatch = o->dispatch,
@@ -59,6 +60,7 @@ static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *
   l->replayed = true;
   l->original = advice.baseline;
   space->resident = advice.baseline.resident;
+  advice_needs(&advice, need);
   for (uint32_t i = 0; st == HD_OK && i < advice.n_proposals; i++) {
     const hd_proposal *p = &advice.proposals[i];
     space->has_affinity |= p->plan.order.kind == HD_ORDER_AFFINITY;
@@ -70,22 +72,20 @@ static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *
   return st;
 }
 
-/* Do warps' accesses touch far more sectors than words side by side would? */
-static bool is_spread(const hd_study *s) {
-  static const uint64_t many = 8; /* 32 words of 4 bytes take 4 */
-  const hd_trace_info info = hd_trace_get_info(hd_study_trace(s, hd_study_busiest(s)));
-  return info.sectors >= many * info.warp_accesses && info.warp_accesses;
-}
-
-/* Plans that remap threads before all others, whose order stays. */
-static void put_threads_first(hd_plan_list *l) {
-  size_t first = 0;
-  for (size_t i = 0; i < l->n; i++) {
-    const hd_candidate c = l->at[i];
-    if (c.plan.threads.kind == HD_ORDER_ROW && !c.plan.threads_in_cta) continue;
-    memmove(l->at + first + 1, l->at + first, (i - first) * sizeof *l->at);
-    l->at[first++] = c;
-  }
+/* One plan of each lever that the accesses ask for before the second of any. */
+static hd_status put_likeliest_first(hd_plan_list *l, const double need[ADVICE_LEVERS], hd_diag *d) {
+  hd_candidate *sorted = calloc(l->n + 1, sizeof *sorted);
+  const hd_plan **plans = calloc(l->n + 1, sizeof *plans);
+  size_t *order = calloc(l->n + 1, sizeof *order);
+  const bool room = sorted && plans && order;
+  for (size_t i = 0; room && i < l->n; i++) plans[i] = &l->at[i].plan;
+  if (room) advice_likeliest(plans, l->n, need, order);
+  for (size_t i = 0; room && i < l->n; i++) sorted[i] = l->at[order[i]];
+  if (room && l->n) memcpy(l->at, sorted, l->n * sizeof *sorted);
+  free(sorted);
+  free(plans);
+  free(order);
+  return room ? HD_OK : hd_nomem(d);
 }
 
 static uint32_t largest_launch(const hd_workload *w) {
@@ -103,20 +103,21 @@ hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, con
                          hd_plan_list *out, hd_diag *d) {
   static const double worth_a_trace = 0.5;
   hd_plan_space space;
+  double need[ADVICE_LEVERS];
   hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);
   *out = (hd_plan_list){0};
   if (!list) return hd_nomem(d);
   hd_status st = hd_advise_space(w, largest_launch(w), &o->run, &space, d);
   space.n_sms = g->n_sms;
-  if (st == HD_OK && o->facts) st = add_proposals(out, w, s, g, o, &space, d);
+  if (st == HD_OK && o->facts) st = add_proposals(out, w, s, g, o, &space, need, d);
   size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0, proposed = out->n;
   for (size_t i = 0; st == HD_OK && i < n && (!o->most || out->n < proposed + o->most); i++) {
     if (list[i].prior < worth_a_trace && changes_tasks(&list[i].plan)) continue;
+    if (hd_plan_arch(&list[i].plan, NULL) > g->arch) continue;
     st = add(out, &list[i].plan, list[i].prior, list[i].reason, o, d);
   }
   free(list);
-  /* They alone bring such accesses together; the others share what is left of the time. */
-  if (st == HD_OK && o->facts && is_spread(s)) put_threads_first(out);
+  if (st == HD_OK && o->facts) st = put_likeliest_first(out, need, d);
   if (st != HD_OK) hd_plan_list_free(out);
   return st;
 }
@@ -136,7 +137,8 @@ hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool named, hd_p
   return HD_OK;
 }
 
-hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_plan_list *out, hd_diag *d) {
+hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, hd_plan_list *out,
+                           hd_diag *d) {
   static const double worth_a_try = 0.35; /* of the thresholds, those that the tuner tries early */
   hd_plan_space space;
   hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);
@@ -145,7 +147,8 @@ hd_status hd_advise_unseen(const hd_workload *w, const hd_run_options *o, hd_pla
   hd_status st = hd_advise_space(w, largest_launch(w), o, &space, d);
   size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0;
   for (size_t i = 0; st == HD_OK && i < n; i++)
-    if (list[i].prior >= worth_a_try && hd_plan_is_unseen(&list[i].plan))
+    if (list[i].prior >= worth_a_try && hd_plan_is_unseen(&list[i].plan) &&
+        hd_plan_arch(&list[i].plan, NULL) <= g->arch)
       st = hd_plan_list_add(out, &list[i].plan, list[i].prior, list[i].reason, d);
   free(list);
   if (st != HD_OK) hd_plan_list_free(out);

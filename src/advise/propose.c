@@ -9,7 +9,7 @@
 #include "advise/advice.h"
 
 enum { MOST_CANDIDATES = 64, DEFAULT_PROPOSALS = 8, MOST_STREAMS = 4 };
-static const double default_seconds = 10;
+static const double default_seconds = 10, cores = 2; /* that budgets are counted in */
 static const double worth_time = 0.995,
                     worth_traffic = 0.98; /* of the baseline's: else nothing is proposed */
 
@@ -40,6 +40,7 @@ typedef struct candidates {
 static void offer(candidates *c, hd_plan plan, const char *reason, ...) HD_PRINTF(3, 4);
 static void offer(candidates *c, hd_plan plan, const char *reason, ...) {
   if (c->n == MOST_CANDIDATES || hd_plan_check(&plan, NULL) != HD_OK) return;
+  if (hd_plan_arch(&plan, NULL) > c->a->g->arch) return;
   for (size_t i = 0; i < c->n; i++)
     if (hd_plan_equal(&c->list[i].plan, &plan)) return;
   candidate *k = &c->list[c->n++];
@@ -207,7 +208,7 @@ static void offer_cache_control(candidates *c) {
   const hd_advice *out = c->a->out;
   const hd_pattern_row *p = &out->sum.pattern.all;
   double hits = advice_part(out->baseline.l1_hits, out->baseline.l1_sectors);
-  if (!c->a->g->l1_global && c->a->g->arch >= 32)
+  if (!c->a->g->l1_global)
     offer(
         c, (hd_plan){.bypass = {.kind = HD_BYPASS_READONLY, .warps = HD_WARP}},
         "this GPU keeps global loads out of L1, but not those of memory that nobody writes, by its read-only "
@@ -285,41 +286,64 @@ static int by_effect(const void *a, const void *b) {
 
 static void tell(void *watch, size_t done, size_t n) { hd_watch_tell(watch, "predicting plans", done, n); }
 
-static hd_status rank(advising *a, candidates *c, double each, hd_diag *d) {
-  hd_advice *out = a->out;
-  double seconds = a->o.seconds > 0 ? a->o.seconds : default_seconds;
-  unsigned threads = a->o.run.threads ? a->o.run.threads : hd_cpu_count();
-  double affordable = each > 0 ? seconds * threads / each : MOST_CANDIDATES;
-  size_t n = affordable < (double)c->n ? (size_t)affordable : c->n;
-  uint32_t most = a->o.proposals ? a->o.proposals : DEFAULT_PROPOSALS;
-  if (a->o.no_predictions) {
-    n = 0;
-    most = MOST_CANDIDATES;
+/* One of each lever that the accesses ask for comes first; returns how many levers there are. */
+static hd_status put_likeliest_first(const advising *a, candidates *c, size_t *n_levers, hd_diag *d) {
+  const hd_plan *plans[MOST_CANDIDATES];
+  double need[ADVICE_LEVERS];
+  size_t order[MOST_CANDIDATES];
+  unsigned levers = 0;
+  candidate *sorted = calloc(MOST_CANDIDATES, sizeof *sorted);
+  if (!sorted) return hd_nomem(d);
+  for (size_t i = 0; i < c->n; i++) {
+    plans[i] = &c->list[i].plan;
+    levers |= 1u << advice_lever_of(plans[i]);
   }
+  advice_needs(a->out, need);
+  advice_likeliest(plans, c->n, need, order);
+  for (size_t i = 0; i < c->n; i++) sorted[i] = c->list[order[i]];
+  memcpy(c->list, sorted, c->n * sizeof *sorted);
+  free(sorted);
+  *n_levers = hd_bits32(levers);
+  return HD_OK;
+}
+
+static void propose(hd_advice *out, const candidate *c, bool likeliest, const hd_counters *counters) {
+  hd_proposal *p = &out->proposals[out->n_proposals++];
+  *p = (hd_proposal){.plan = c->plan, .likeliest = likeliest, .predicted = counters != NULL};
+  if (counters) {
+    p->counters = *counters;
+    p->speedup = out->baseline.time_us / counters->time_us;
+  }
+  memcpy(p->reason, c->reason, sizeof p->reason);
+}
+
+/* So many of the likeliest are replayed as the seconds pay for, and one of each lever at least: a plan
+ * without a prediction is no proposal, unless none was asked for. */
+static hd_status rank(advising *a, candidates *c, hd_diag *d) {
+  hd_advice *out = a->out;
+  const double seconds = a->o.seconds > 0 ? a->o.seconds : default_seconds,
+               each = hd_study_replay_seconds(a->s);
+  const unsigned threads = a->o.run.threads ? a->o.run.threads : hd_cpu_count();
+  const double affordable = each > 0 ? seconds * cores / each : MOST_CANDIDATES;
+  const uint32_t most = a->o.proposals ? a->o.proposals : DEFAULT_PROPOSALS;
+  size_t levers = 0, n = affordable < (double)c->n ? (size_t)affordable : c->n;
+  hd_status st = put_likeliest_first(a, c, &levers, d);
+  if (n < levers) n = levers;
+  if (a->o.no_predictions) n = 0;
   hd_sweep_row *rows = calloc(n + 1, sizeof *rows);
   out->proposals = calloc(c->n + 1, sizeof *out->proposals);
-  hd_status st = rows && out->proposals ? HD_OK : hd_nomem(d);
+  if (st == HD_OK && (!rows || !out->proposals)) st = hd_nomem(d);
   for (size_t i = 0; st == HD_OK && i < n; i++) rows[i].plan = c->list[i].plan;
   if (st == HD_OK && n)
     st = hd_sweep(a->s, a->g, a->o.dispatch, a->o.seed, rows, n, threads, tell, &a->o.run.watch, d);
-  for (size_t i = 0; st == HD_OK && i < n; i++) {
-    if (rows[i].status != HD_OK || !is_worth(&rows[i].counters, &out->baseline)) continue;
-    hd_proposal *p = &out->proposals[out->n_proposals++];
-    *p = (hd_proposal){.plan = rows[i].plan,
-                       .predicted = true,
-                       .counters = rows[i].counters,
-                       .speedup = out->baseline.time_us / rows[i].counters.time_us};
-    memcpy(p->reason, c->list[i].reason, sizeof p->reason);
-  }
+  for (size_t i = 0; st == HD_OK && i < n; i++)
+    if (rows[i].status == HD_OK && is_worth(&rows[i].counters, &out->baseline))
+      propose(out, &c->list[i], i < levers, &rows[i].counters);
   free(rows);
   if (st != HD_OK) return st;
   qsort(out->proposals, out->n_proposals, sizeof *out->proposals, by_effect);
   if (out->n_proposals > most) out->n_proposals = most;
-  for (size_t i = n; i < c->n && out->n_proposals < most; i++) { /* beyond the budget: not predicted */
-    hd_proposal *p = &out->proposals[out->n_proposals++];
-    p->plan = c->list[i].plan;
-    memcpy(p->reason, c->list[i].reason, sizeof p->reason);
-  }
+  for (size_t i = 0; a->o.no_predictions && i < c->n; i++) propose(out, &c->list[i], i < levers, NULL);
   return HD_OK;
 }
 
@@ -334,17 +358,12 @@ static uint32_t main_launch(const hd_advice *out) {
 
 hd_status advice_propose(advising *a, hd_diag *d) {
   hd_advice *out = a->out;
-  double each = 0;
+  const hd_plan baseline = {0};
   hd_status st = HD_OK;
-  if (out->experiments.done && a->g->l1_global) {
+  if (out->experiments.done && a->g->l1_global)
     out->baseline = out->experiments.baseline;
-    each = out->experiments.seconds / 4;
-  } else {
-    hd_plan baseline = {0};
-    double start = hd_seconds();
+  else
     st = hd_study_replay(a->s, a->g, &baseline, a->o.dispatch, a->o.seed, &out->baseline, d);
-    each = hd_seconds() - start;
-  }
   if (st != HD_OK || (out->order_free == HD_ORDER_FREE_NO && !a->o.no_predictions)) return st;
   candidates *c = calloc(1, sizeof *c);
   if (!c) return hd_nomem(d);
@@ -360,7 +379,7 @@ hd_status advice_propose(advising *a, hd_diag *d) {
     if (st == HD_OK) offer_cache_control(c);
   }
   if (st == HD_OK) st = drop_impossible(c, d);
-  if (st == HD_OK) st = rank(a, c, each, d);
+  if (st == HD_OK) st = rank(a, c, d);
   hd_status owned = own_streams(out, d);
   for (uint32_t i = 0; i < c->n_streams; i++) free(c->streams[i].loads.loads);
   free(c);

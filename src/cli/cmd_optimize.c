@@ -24,6 +24,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
                                  .n_plans = o->plans ? z->s.plans.n : 0,
                                  .keep_launch = o->keep_launch,
                                  .seconds = (double)o->budget,
+                                 .wall = (double)o->wall,
                                  .exact = o->exact,
                                  .progress = cli_stage,
                                  .stop = cli_interrupted};
@@ -41,7 +42,10 @@ static int print(optimization *z, size_t rows, bool json, double began) {
     hd_report_json(&z->report, &out);
   else
     hd_report_text(&z->report, rows, cli_colour(), &out);
-  return cli_print(&out);
+  const int rc = cli_print(&out);
+  if (rc != EXIT_OK) return rc;
+  if (!hd_optimize_answers(&z->found)) return EXIT_UNANSWERED;
+  return z->found.fixed[0] && !z->found.best ? EXIT_NO : EXIT_OK;
 }
 
 int cmd_optimize(int argc, char **argv) {
@@ -59,6 +63,7 @@ int cmd_optimize(int argc, char **argv) {
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
       MODEL_OPTIONS(o),
       CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: paper where there is one)"),
+      CLI_COMMON("wall", &o.wall),
       CLI_COMMON("assume", &o.assume),
       CLI_COMMON("threads", &o.threads),
       CLI_COMMON("json", &json),

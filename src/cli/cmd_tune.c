@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "cli.h"
+#include "heddle/program.h"
 #include "heddle/suite.h"
 
 typedef struct options {
   cli_input in;
   const char *device, *store;
   unsigned l2, strategy;
-  uint64_t budget, threads, rows;
+  uint64_t budget, wall, threads, rows;
   cli_list plans;
   unsigned assume;
   cli_work work;
@@ -33,6 +34,7 @@ static bool told(void *ctx, const char *text, size_t len) {
   return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0;
 }
 
+static void unanswered(void *ctx) { ((session *)ctx)->rc = EXIT_UNANSWERED; }
 static void failed(void *ctx, const hd_diag *d) { ((session *)ctx)->rc = cli_fail(d); }
 
 static hd_status prepare(session *s, hd_diag *d) {
@@ -42,12 +44,15 @@ static hd_status prepare(session *s, hd_diag *d) {
   for (size_t i = 0; st == HD_OK && i < o->plans.n; i++)
     if ((st = hd_plan_parse(o->plans.items[i], &s->plans[s->n_plans], d)) == HD_OK) s->n_plans++;
   if (st == HD_OK) st = cli_open_device(o->device, (unsigned)o->threads, &s->t.device, d);
-  if (st == HD_OK && strcmp(o->store ? o->store : "", "none") != 0)
+  /* An emulated GPU's times are no verdict on a GPU. */
+  const bool emulated = st == HD_OK && getenv(HD_PROGRAM_VARIABLE) && !hd_device_get_gpu(s->t.device);
+  if (st == HD_OK && !emulated && strcmp(o->store ? o->store : "", "none") != 0)
     st = hd_store_open(o->store, &s->t.store, d);
   bool advice = st == HD_OK && !o->no_advice && cli_advisor(s->t.device, &s->advisor);
   s->t.tune = (hd_tune_options){
       .run = {.threads = (unsigned)o->threads, .apply = {.any_grid = o->any_grid, .assume = o->assume}},
       .budget = (double)o->budget,
+      .wall = (double)o->wall,
       .keep_l2 = o->l2 == L2_KEEP,
       .shared = o->shared,
       .whole = o->whole,
@@ -95,11 +100,13 @@ static int run(session *s, char **names, size_t n) {
 }
 
 int cmd_tune(int argc, char **argv) {
-  session s = {.o = {.device = "cuda", .rows = 8}, .t = {.told = told, .failed = failed, .ctx = &s}};
+  session s = {.o = {.device = "cuda", .rows = 8},
+               .t = {.told = told, .failed = failed, .unanswered = unanswered, .ctx = &s}};
   options *o = &s.o;
   const cli_option table[] = {
       CLI_COMMON_AS("device", &o->device, "as for bench"),
       CLI_COMMON("budget", &o->budget),
+      CLI_COMMON("wall", &o->wall),
       {"plan", 0, CLI_LIST, &o->plans, 0, "P", "try this plan first; may be given several times"},
       {"again", 0, CLI_FLAG, &o->again, 0, NULL, "tune though there is a verdict"},
       {"verify", 0, CLI_FLAG, &o->verify, 0, NULL,

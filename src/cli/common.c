@@ -15,7 +15,9 @@
 int cli_fail(const hd_diag *d) {
   char line[2048];
   cli_progress_end();
-  fprintf(stderr, "heddle: %s\n", hd_diag_line(d, line, sizeof line));
+  const bool over = d->status == HD_ERR_BUDGET;
+  fprintf(stderr, "heddle: %s%s\n", over ? "no answer: " : "", hd_diag_line(d, line, sizeof line));
+  if (over) return EXIT_UNANSWERED;
   return d->status == HD_ERR_REFUSED || d->status == HD_ERR_FAULT ? EXIT_NO : EXIT_USAGE;
 }
 

@@ -12,7 +12,8 @@ typedef struct model_options {
   uint64_t threads, seed;
   uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
   unsigned assume;   /* HD_ASSUME_... */
-  uint64_t budget;   /* seconds; 0: 60 */
+  uint64_t budget;   /* seconds of work; 0: 60 */
+  uint64_t wall;     /* seconds on the clock; 0: hd_wall_seconds's */
   bool exact;        /* replay launches whole, however long that takes */
   bool free_mapping; /* order and binding cost nothing */
   bool quiet;        /* a study's progress does not show */
@@ -23,7 +24,7 @@ typedef struct model_options {
 #define MODEL_OPTIONS(o)                                                                                     \
   CLI_COMMON("gpu", &(o).gpu_name), CLI_COMMON("dispatcher", &(o).dispatcher),                               \
       CLI_COMMON_AS("budget", &(o).budget,                                                                   \
-                    "seconds to take on two cores, about: longer launches are sampled (default: 60)"),       \
+                    "work to do, as seconds of two idle cores: longer launches are sampled (default: 60)"),  \
       CLI_COMMON("exact", &(o).exact), CLI_COMMON("scheduler", &(o).scheduler)
 #define REPLAY_OPTIONS(o)                                                                                    \
   MODEL_OPTIONS(o), CLI_COMMON("l1", &(o).l1_bytes),                                                         \

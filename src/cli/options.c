@@ -11,8 +11,9 @@ static const cli_option common[] = {
      "no-waits: no loop waits for another CTA, whatever it looks like;\nno-carry: no tile of a persistent "
      "kernel's loop reads or overwrites what an earlier one left in memory"},
     {"budget", 0, CLI_NUMBER, NULL, 86400, "S",
-     "seconds for each workload, about (default: 5, up to 10 where runs take long, more while much is "
-     "unseen)"},
+     "work for each workload, as seconds of an idle machine (default: 4, up to 10 where runs take "
+     "long,\nmore "
+     "while much is unseen)"},
     {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
      "by a clock (default where the GPU's file has [units]), or a bound"},
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
@@ -53,6 +54,8 @@ static const cli_option common[] = {
     {"store", 0, CLI_TEXT, NULL, 0, "FILE",
      "where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere"},
     {"threads", 0, CLI_NUMBER, NULL, 1024, "N", "host threads (default: all)"},
+    {"wall", 0, CLI_NUMBER, NULL, 86400, "S",
+     "seconds on the clock after which it ends without an answer (default: 600, or ten budgets)"},
     {"warmups", 0, CLI_NUMBER, NULL, 100000, "N", NULL},
     {0}};
 

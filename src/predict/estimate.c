@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "heddle/predict.h"
-#include "predict/sample.h"
+#include "predict/study.h"
 
 /* Nanoseconds of one core of a processor of 2022. */
 enum {
@@ -32,6 +32,16 @@ static void add(estimate *e, const hd_trace_info *of, double tasks, bool timed) 
   e->replay += 1e-9 * many *
                (accesses * REPLAYED_ACCESS + sectors * REPLAYED_SECTOR +
                 (timed ? accesses * CLOCKED_ACCESS + shared * CLOCKED_SHARED : 0));
+}
+
+double estimate_replay(hd_trace *const *traces, const sample *sampled, uint32_t n, bool timed) {
+  estimate e = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    if (sampled && sample_leaves_out(sampled, i)) continue;
+    const hd_trace_info info = hd_trace_get_info(traces[i]);
+    add(&e, &info, (double)info.recorded, timed);
+  }
+  return e.replay;
 }
 
 static void add_up(recording *r, const uint32_t *like, bool timed, estimate *out) {

@@ -137,6 +137,7 @@ static hd_status make_study(const hd_workload *w, const hd_run_options *o, const
   if (st == HD_OK) st = hd_workload_compiled(w, s->run.arch, &s->code, d);
   if (st == HD_OK && s->run.timed && !first) st = sample_make(s->code, &s->run, like, &s->sample, d);
   if (st == HD_OK) st = s->sample ? record(s, d) : take(s, first, d);
+  if (st == HD_OK) s->replay_seconds = estimate_replay(s->traces, s->sample, w->n_launches, s->run.timed);
   if (st == HD_OK)
     *out = s;
   else
@@ -207,6 +208,7 @@ double hd_study_units(const hd_study *s) {
   }
   return units;
 }
+double hd_study_replay_seconds(const hd_study *s) { return s->replay_seconds; }
 double hd_study_seconds(const hd_study *s) { return s->seconds; }
 const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n) {
   if (n) *n = s->w->n_buffers;

@@ -9,6 +9,7 @@
  * survey.c    what tasks take, from some of them      launches.c long rows of launches, from some of them
  * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
  * warps.c     policies of warp schedulers             streams.c   several studies replayed at once
+ * estimate.c  what traces and replays take
  * votes.c     thresholds of bypassing and numbers of agents, by run-time ways
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
  */
@@ -46,6 +47,7 @@ struct hd_study {
   study_memo *memo;
   hd_arena arena;
   double seconds;
+  double replay_seconds; /* hd_study_replay_seconds: of the traces as they were at first */
 };
 
 /* hd_study_open; `first` may be NULL (retrace_take). */
@@ -56,6 +58,9 @@ hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrac
 void study_set_threads(hd_study *s, unsigned threads);
 /* Of a replay of it, by tasks. */
 hd_meter study_meter(const hd_study *s);
+
+/* estimate.c. Seconds of one idle core that a replay of these traces takes, about. `sampled` may be NULL. */
+double estimate_replay(hd_trace *const *traces, const sample *sampled, uint32_t n, bool timed);
 
 /* ---- Tables (table.c) -------------------------------------------------------------- */
 

@@ -44,7 +44,9 @@ static double l1_miss_percent(const hd_report *r, size_t i) {
 static void put_landscape(hd_buf *out, const hd_report *r, const size_t *rank, const char *title,
                           const char *unit, double (*value)(const hd_report *, size_t), const char *colour) {
   double top = largest(r, value) * 1.08;
-  double step = (double)(WIDTH - PLOT_LEFT - 10) / (double)(r->n_rows ? r->n_rows : 1);
+  size_t shown = 0;
+  for (size_t i = 0; i < r->n_rows; i++) shown += r->rows[i].status == HD_OK;
+  double step = (double)(WIDTH - PLOT_LEFT - 10) / (double)(shown ? shown : 1);
   hd_buf_printf(out,
                 "<svg viewBox=\"0 0 %d %d\" width=\"100%%\" role=\"img\"><text x=\"%d\" y=\"12\">%s</text>",
                 WIDTH, PLOT_HEIGHT + 24, PLOT_LEFT, title);
@@ -95,7 +97,7 @@ static void put_table(hd_buf *out, const hd_report *r, const size_t *rank) {
                                              : "");
     put_plan(out, &r->rows[i].plan);
     if (r->rows[i].status != HD_OK) {
-      hd_buf_puts(out, "</td><td colspan=\"7\">");
+      hd_buf_printf(out, "</td><td colspan=\"7\">%s", report_is_untried(r, i) ? "not tried: " : "");
       hd_buf_html(out, r->rows[i].why);
       hd_buf_puts(out, "</td></tr>");
       continue;
@@ -126,6 +128,15 @@ static void put_bounds(hd_buf *out, const hd_report *r) {
 }
 
 static void put_verdict(hd_buf *out, const hd_report *r) {
+  if (!report_has_answer(r)) {
+    hd_buf text = {0};
+    report_put_no_answer(r, &text);
+    hd_buf_puts(out, "<div class=\"verdict none\">");
+    hd_buf_html(out, text.data ? text.data : "");
+    hd_buf_puts(out, ".</div>");
+    hd_buf_free(&text);
+    if (r->best <= 0) return;
+  }
   if (r->best <= 0) {
     hd_buf_puts(out, "<div class=\"verdict none\">No order helps: ");
     hd_buf_html(out, r->nothing_helps ? r->nothing_helps : "the default is the best of the plans tried");
@@ -177,7 +188,10 @@ void hd_report_html(const hd_report *r, hd_buf *out) {
       (double)base->l2_sectors * 32 / 1e6, r->seconds.trace, r->seconds.replay);
   hd_buf_puts(out,
               "<h2>The landscape</h2><p class=\"sub\">Every plan tried, fastest to the left; orange is the "
-              "default, green the plan kept.</p>");
+              "default, green the plan kept.");
+  if (report_count_untried(r))
+    hd_buf_printf(out, " %zu of the %zu plans were not tried.", report_count_untried(r), r->n_rows);
+  hd_buf_puts(out, "</p>");
   put_landscape(out, r, rank, "predicted time, relative to the default", "", relative_time, "#94a3b8");
   put_landscape(out, r, rank, "L1 miss rate", "%", l1_miss_percent, "#a5b4c8");
   put_landscape(out, r, rank, "L2 traffic, times compulsory", "", l2_over_compulsory, "#8fb3d9");

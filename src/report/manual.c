@@ -96,9 +96,9 @@ static void put_page(const hd_manual *m, const char *version, hd_buf *out) {
   }
   if (m->notes[0]) hd_buf_puts(out, "\n.SH NOTES\n");
   put_text(m->notes, out);
-  hd_buf_puts(
-      out, "\n.SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: bad usage or input.\n"
-           ".SH SEE ALSO\n.BR heddle (1)\n");
+  hd_buf_puts(out, "\n.SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: bad usage or "
+                   "input. 3: no answer: the time was over.\n"
+                   ".SH SEE ALSO\n.BR heddle (1)\n");
 }
 
 static void put_overview(const hd_manual *all, size_t n, const char *version, hd_buf *out) {
@@ -109,8 +109,8 @@ static void put_overview(const hd_manual *all, size_t n, const char *version, hd
     put_text(all[i].summary, out);
     hd_buf_putc(out, '\n');
   }
-  hd_buf_puts(
-      out, ".SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: bad usage or input.\n");
+  hd_buf_puts(out, ".SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: bad usage or "
+                   "input. 3: no answer: the time was over.\n");
 }
 
 static hd_status write_page(const char *folder, const char *name, hd_buf *text, hd_diag *d) {

@@ -35,6 +35,40 @@ size_t *report_ranking(const hd_report *r) {
   return rank;
 }
 
+bool report_is_untried(const hd_report *r, size_t row) {
+  return r->rows[row].status == HD_ERR_BUDGET && r->rows[row].counters.time_us <= 0;
+}
+
+size_t report_count_untried(const hd_report *r) {
+  size_t n = 0;
+  for (size_t i = 0; i < r->n_rows; i++) n += report_is_untried(r, i);
+  return n;
+}
+
+bool report_has_answer(const hd_report *r) { return !r->stopped && !r->late && !r->unproved; }
+
+void report_put_no_answer(const hd_report *r, hd_buf *out) {
+  size_t replayed = 0;
+  for (size_t i = 1; i < r->n_rows; i++) replayed += r->rows[i].counters.time_us > 0;
+  if (report_is_untried(r, 0))
+    hd_buf_puts(out, "No answer: nothing was replayed");
+  else
+    hd_buf_printf(out, "No answer: %zu of %zu plans replayed%s", replayed, r->n_rows - 1,
+                  r->unproved ? ", and the best not proved," : "");
+  hd_buf_printf(out, " when %s",
+                r->stopped ? "the search was stopped" : "the time was over (a longer --wall waits for all)");
+}
+
+/* What the default's row says of it. */
+static const char *kept_text(const hd_report *r) {
+  static const double told = 1.005; /* shown as 1.01x, or more */
+  if (r->best != 0 || !report_has_answer(r) || r->n_rows < 2) return "  default";
+  for (size_t i = 1; i < r->n_rows; i++)
+    if (r->rows[i].status == HD_OK && hd_report_speedup(r, i) >= told)
+      return "  kept: what is faster gains less than the model may err";
+  return "  kept: nothing beats it";
+}
+
 static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour) {
   const hd_sweep_row *row = &r->rows[i];
   const hd_counters *c = &row->counters;
@@ -48,11 +82,11 @@ static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour)
     hd_text_table_cell(t, "-");
     hd_text_table_cell(t, "-");
     hd_text_table_cell(t, "-");
-    hd_text_table_cell(t, "%s", row->why);
+    hd_text_table_cell(t, "%s%s", report_is_untried(r, i) ? "not tried: " : "", row->why);
     return;
   }
   double speedup = hd_report_speedup(r, i);
-  bool kept = (int64_t)i == r->best;
+  bool kept = (int64_t)i == r->best && (i || report_has_answer(r));
   hd_text_table_cell(t, "%.1f%%", 100 * report_rate(c->l1_hits, c->l1_sectors));
   hd_text_table_cell(t, "%.2f", (double)c->l2_sectors * 32 / 1e6);
   hd_text_table_cell(t, "%.2f", (double)hd_counters_dram(c) / 1e6);
@@ -60,9 +94,9 @@ static void put_row(hd_text_table *t, const hd_report *r, size_t i, bool colour)
   hd_text_table_cell(t, "%.1f", c->time_us);
   hd_text_table_cell(t, "%s%.2fx%s%s", kept && colour ? "\033[1;32m" : "", speedup,
                      kept && colour ? "\033[0m" : "",
-                     kept     ? (i == 0 ? "  kept: nothing beats it" : "  best")
-                     : i == 0 ? "  default"
-                              : "");
+                     i == 0 ? kept_text(r)
+                     : kept ? report_has_answer(r) ? "  best" : "  best so far"
+                            : "");
 }
 
 bool report_proof_is_smaller(const hd_report *r) { return r->proof && r->proof_size && r->proof_size[0]; }
@@ -132,15 +166,21 @@ static void put_table(const hd_report *r, size_t limit, bool colour, hd_buf *out
                                          "vs compulsory", "bound us", "change"};
     report_put_head(t, report_by_clock(r) ? head : bounds, sizeof head / sizeof *head);
     hd_text_table_rule(t);
-    size_t shown = 0;
+    size_t shown = 0, tried = 0, untried = 0;
     for (size_t i = 0; i < r->n_rows; i++) {
       bool over = limit && shown >= limit;
-      if (over && rank[i] != 0) continue;
+      if (over && rank[i] != 0) {
+        ++*(report_is_untried(r, rank[i]) ? &untried : &tried);
+        continue;
+      }
       put_row(t, r, rank[i], colour);
       shown++;
     }
     hd_text_table_print(t, out);
-    if (limit && r->n_rows > shown) hd_buf_printf(out, "(%zu more plans tried)\n", r->n_rows - shown);
+    if (tried && untried)
+      hd_buf_printf(out, "(%zu more plans tried, %zu not tried)\n", tried, untried);
+    else if (tried || untried)
+      hd_buf_printf(out, "(%zu more plans %stried)\n", tried + untried, untried ? "not " : "");
   }
   hd_text_table_free(t);
   free(rank);
@@ -227,47 +267,57 @@ static void put_proof(const hd_report *r, hd_buf *out) {
   if (p->assume) hd_buf_printf(out, "Assumed: %s.\n", hd_assume_text(p->assume));
 }
 
+static void put_best(const hd_report *r, hd_buf *out) {
+  hd_buf plan = {0};
+  hd_plan_print(&r->rows[r->best].plan, &plan);
+  hd_buf_printf(out, "\nBest%s: %s, predicted %.2fx as fast as the default%s.\n",
+                report_has_answer(r) ? "" : " so far", plan.data ? plan.data : "",
+                hd_report_speedup(r, (size_t)r->best), report_by_clock(r) ? "" : ", by bounds on the time");
+  put_waits(r, out);
+  if (r->second_speedup > 0)
+    hd_buf_printf(out, "By a second replay of %.1f%% of the work: %.2fx.\n", 100 * r->second_part,
+                  r->second_speedup);
+  put_proof(r, out);
+  hd_buf_printf(out, "Wrote %s%s%s and %s.\n", r->output, r->table ? ", " : "", r->table ? r->table : "",
+                r->html);
+  if (r->other_launch)
+    hd_buf_puts(out,
+                "It is launched another way than the original: its last lines say how (--keep-launch leaves "
+                "such plans out).\n");
+  hd_buf_free(&plan);
+}
+
+static void put_default(const hd_report *r, hd_buf *out) {
+  hd_buf_printf(out, "\nThe kernel is left as it is: %s.\n", r->nothing_helps);
+  put_waits(r, out);
+  put_unseen(r, out);
+  if (r->html) hd_buf_printf(out, "Wrote %s.\n", r->html);
+}
+
 void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
   hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
                 r->gpu->title, r->dispatch, r->n_rows);
+  if (r->fixed && r->fixed[0])
+    hd_buf_printf(out, "The order of the CTAs cannot be changed: %s.\n\n", r->fixed);
   put_table(r, limit, colour, out);
   if (r->rows[0].status == HD_OK) report_put_own_confirmation(r, out);
-  if (r->best > 0) {
-    hd_buf plan = {0};
-    hd_plan_print(&r->rows[r->best].plan, &plan);
-    hd_buf_printf(out, "\nBest: %s, predicted %.2fx as fast as the default%s.\n", plan.data ? plan.data : "",
-                  hd_report_speedup(r, (size_t)r->best), report_by_clock(r) ? "" : ", by bounds on the time");
-    put_waits(r, out);
-    if (r->second_speedup > 0)
-      hd_buf_printf(out, "By a second replay of %.1f%% of the work: %.2fx.\n", 100 * r->second_part,
-                    r->second_speedup);
-    put_proof(r, out);
-    hd_buf_printf(out, "Wrote %s%s%s and %s.\n", r->output, r->table ? ", " : "", r->table ? r->table : "",
-                  r->html);
-    if (r->other_launch)
-      hd_buf_puts(
-          out, "It is launched another way than the original: its last lines say how (--keep-launch leaves "
-               "such plans out).\n");
-    hd_buf_free(&plan);
-  } else {
-    hd_buf_printf(out, "\nThe kernel is left as it is: %s.\n", r->nothing_helps);
-    put_waits(r, out);
-    put_unseen(r, out);
-    if (r->html) hd_buf_printf(out, "Wrote %s.\n", r->html);
+  if (r->best > 0)
+    put_best(r, out);
+  else
+    put_default(r, out);
+  if (!report_has_answer(r)) {
+    report_put_no_answer(r, out);
+    hd_buf_puts(out, ".\n");
   }
-  if (r->late && r->rows[0].status == HD_OK)
-    hd_buf_printf(
-        out, "The time was over before %zu of the %zu plans were replayed (a larger --budget tries them).\n",
-        r->late, r->n_rows);
-  if (r->stopped) hd_buf_puts(out, "The search was stopped: not all plans were tried.\n");
   put_seconds(r, out);
 }
 
 void hd_report_json(const hd_report *r, hd_buf *out) {
   json_t *rows = json_array();
   for (size_t i = 0; i < r->n_rows; i++) {
-    json_t *row = r->rows[i].status == HD_OK ? report_counters_json(&r->rows[i].counters)
-                                             : json_pack("{s:s}", "failed", r->rows[i].why);
+    json_t *row = r->rows[i].status == HD_OK
+                      ? report_counters_json(&r->rows[i].counters)
+                      : json_pack("{s:s}", report_is_untried(r, i) ? "not_tried" : "failed", r->rows[i].why);
     if (row) {
       json_object_set_new(row, "plan", report_plan_json(&r->rows[i].plan));
       if (r->rows[i].status == HD_OK) json_object_set_new(row, "speedup", json_real(hd_report_speedup(r, i)));
@@ -289,7 +339,8 @@ void hd_report_json(const hd_report *r, hd_buf *out) {
   if (j && r->part > 0) json_object_set_new(j, "replayed_part", json_real(r->part));
   if (j && r->table) json_object_set_new(j, "table", json_string(r->table));
   if (j && r->best > 0) json_object_set_new(j, "keeps_launch", json_boolean(!r->other_launch));
-  if (j && r->best == 0) json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
+  if (j && r->best == 0 && report_has_answer(r))
+    json_object_set_new(j, "nothing_helps", json_string(r->nothing_helps));
   if (j && r->unseen) {
     json_t *unseen = json_array();
     for (size_t i = 0; i < r->unseen->n; i++)
@@ -299,6 +350,14 @@ void hd_report_json(const hd_report *r, hd_buf *out) {
   if (j) json_object_set_new(j, "seconds", seconds_json(r));
   if (j && r->html) json_object_set_new(j, "report", json_string(r->html));
   if (j && r->late) json_object_set_new(j, "late_plans", json_integer((json_int_t)r->late));
+  if (j) json_object_set_new(j, "answered", json_boolean(report_has_answer(r)));
+  if (j && !report_has_answer(r)) {
+    hd_buf why = {0};
+    report_put_no_answer(r, &why);
+    json_object_set_new(j, "no_answer", json_string(why.data ? why.data : ""));
+    hd_buf_free(&why);
+  }
+  if (j && r->fixed && r->fixed[0]) json_object_set_new(j, "order_fixed", json_string(r->fixed));
   if (j && r->picture) json_object_set_new(j, "picture", report_picture_json(r->picture));
   report_put_json(j, out);
 }

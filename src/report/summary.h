@@ -10,6 +10,12 @@ double report_rate(uint64_t part, uint64_t whole); /* 0 of 0 is 0 */
 size_t *report_ranking(const hd_report *r);
 const hd_counters *report_default(const hd_report *r); /* the original's; NULL: none */
 bool report_by_clock(const hd_report *r);              /* the times are a clock's, not bounds */
+/* The row was not replayed, for want of time; how many were not. */
+bool report_is_untried(const hd_report *r, size_t row);
+size_t report_count_untried(const hd_report *r);
+/* hd_optimize_answers; and what there is to say where it is false, without the full stop. */
+bool report_has_answer(const hd_report *r);
+void report_put_no_answer(const hd_report *r, hd_buf *out);
 /* The proof is of a smaller size than the workload's. */
 bool report_proof_is_smaller(const hd_report *r);
 /* Lines on what the GPU's file lacks, and so times on it. Nothing where it lacks nothing. */

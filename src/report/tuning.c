@@ -37,7 +37,7 @@ static json_t *proof_json(const hd_proof *p) {
 
 static void put_trials(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out) {
   hd_text_table *t = hd_text_table_new("lrrl");
-  uint32_t shown = 0, failed = 0;
+  uint32_t shown = 0, failed = 0, untried = k->n_left;
   if (!t) {
     out->failed = true;
     return;
@@ -47,7 +47,8 @@ static void put_trials(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out
   hd_text_table_rule(t);
   for (uint32_t i = 0; i < k->n_trials; i++) {
     const hd_tune_trial *r = &k->trials[i];
-    failed += r->status != HD_OK;
+    failed += r->status != HD_OK && r->status != HD_ERR_BUDGET;
+    untried += r->status == HD_ERR_BUDGET;
     if (shown == s->most_trials || r->status != HD_OK) continue;
     shown++;
     report_plan_cell(t, &r->plan);
@@ -57,7 +58,9 @@ static void put_trials(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out
   }
   if (shown) hd_text_table_print(t, out);
   hd_text_table_free(t);
-  hd_buf_printf(out, "  %u plans tried, %u of them refused\n", k->n_trials, failed);
+  hd_buf_printf(out, "  %u plans tried, %u of them refused", k->n_trials + k->n_left - untried, failed);
+  if (untried) hd_buf_printf(out, "; %u not tried", untried);
+  hd_buf_putc(out, '\n');
 }
 
 /* The speedup of whole launches under a threshold of bypassing; 0: it was not timed. */
@@ -131,6 +134,8 @@ static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd
     hd_buf_printf(out, "), %.1f instead of %.1f us", k->after_us, k->before_us);
     hd_buf_putc(out, '\n');
     if (!t->recalled) put_proof(w, &k->proof, out);
+  } else if (t->unanswered) {
+    hd_buf_printf(out, "  no verdict, %.1f us; %s\n", k->before_us, k->why);
   } else {
     hd_buf_printf(out, "  verdict: the original stays, %.1f us; %s\n", k->before_us, k->why);
   }
@@ -177,7 +182,8 @@ void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
 
 static json_t *trial_json(const hd_tune_trial *r) {
   if (r->status != HD_OK)
-    return json_pack("{s:o, s:s}", "plan", report_plan_json(&r->plan), "failed", r->why);
+    return json_pack("{s:o, s:s}", "plan", report_plan_json(&r->plan),
+                     r->status == HD_ERR_BUDGET ? "not_tried" : "failed", r->why);
   return json_pack("{s:o, s:f, s:i}", "plan", report_plan_json(&r->plan), "speedup", r->speedup, "pairs",
                    (int)r->pairs);
 }

@@ -7,7 +7,8 @@
 typedef struct tunings_answer {
   hd_diag why;      /* there is none; status HD_OK: there is */
   uint64_t adopted; /* kernels that get a plan by this very run */
-  uint64_t text;    /* bytes */
+  uint64_t unanswered;
+  uint64_t text; /* bytes */
 } tunings_answer;
 
 static hd_status put(const tunings_answer *head, hd_buf *text, hd_buf *verdicts, hd_buf *answer, hd_diag *d) {
@@ -88,6 +89,7 @@ static hd_status tune_one(const hd_tunings *o, const hd_workload *w, const hd_tu
   if (st != HD_OK) return st;
   if (fresh) st = keep(o, w, how, &t, verdicts, d);
   a->adopted = fresh ? suite_count_adopted(&t) : 0;
+  a->unanswered = t.unanswered;
   tell(o, w, &t, o->verify, text);
   hd_tuning_free(&t);
   return st;
@@ -166,6 +168,7 @@ static hd_status take_item(void *ctx, size_t i, const void *answer, size_t len, 
     o->failed(o->ctx, &a.why);
     return HD_OK;
   }
+  if (a.unanswered && o->unanswered) o->unanswered(o->ctx);
   if (!o->told(o->ctx, verdicts - a.text, (size_t)a.text))
     return hd_fail(d, HD_ERR_IO, "cannot write the results");
   return n && o->store ? hd_store_import(o->store, verdicts, n, o->names[i], &imported, d) : HD_OK;

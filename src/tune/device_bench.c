@@ -44,6 +44,23 @@ static uint64_t bytes_of(const hd_workload *w) {
   return sum;
 }
 
+static double moving_takes(const device_bench *b) {
+  return move_seconds + (double)bytes_of(b->p.w) / move_rate;
+}
+
+/* ---- Work ------------------------------------------------------------------------------------- */
+
+/* On an idle machine: a plan's text rewritten and assembled, alone and as one of several; a buffer's bytes
+ * set to what they were; what a timed run takes beside its kernels. */
+static const double load_seconds = 0.03, ahead_seconds = 0.004, restored_a_second = 5e11, run_seconds = 60e-6;
+
+static double runs_take(const device_bench *b, const double *us, size_t n, double times) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++)
+    sum += us[i] * 1e-6 + run_seconds + (double)bytes_of(b->p.w) / restored_a_second;
+  return times * sum;
+}
+
 /* ---- The bench --------------------------------------------------------------------------------- */
 
 void device_bench_watch(device_bench *b, const char *kernel) {
@@ -107,8 +124,10 @@ static hd_status name_plans(hd_status st, const hd_plan_set *plans, hd_diag *d) 
 
 static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *out, double *us, hd_diag *d) {
   device_bench *b = ctx;
-  hd_status st = free_slot(b, out, d);
+  hd_status st = search_meter_admits(&b->meter, d);
+  if (st == HD_OK) st = free_slot(b, out, d);
   if (st != HD_OK) return st;
+  b->meter.worked += load_seconds;
   slot *s = b->slots[*out];
   double start = hd_seconds();
   st = tuner_blame(open_variant(b, &s->v, plans, d), plans);
@@ -116,6 +135,7 @@ static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *out, doubl
   b->spent.load += loaded - start;
   if (st == HD_OK) st = try_out(b, s, us, d);
   b->spent.check += hd_seconds() - loaded;
+  if (st == HD_OK) b->meter.worked += runs_take(b, us, 1, 2); /* and what it computed is compared */
   if (st != HD_OK) variant_close(&s->v);
   s->used = st == HD_OK;
   return name_plans(st, plans, d);
@@ -129,6 +149,7 @@ static void ahead(void *ctx, const hd_plan_set *plans, size_t n) {
   for (size_t i = 0; resolved && i < n; i++)
     made += hd_resolve(b->p.w, &plans[i], &b->p.run, NULL, &resolved[made], NULL) == HD_OK;
   if (made) variant_compile_ahead(&b->p, resolved, made);
+  b->meter.worked += ahead_seconds * (double)made;
   for (size_t i = 0; i < made; i++) hd_resolved_free(&resolved[i]);
   free(resolved);
   b->spent.load += hd_seconds() - start;
@@ -154,6 +175,7 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
   double start = hd_seconds();
   hd_status st = hd_device_time(b->p.device, jobs, n, &o, us, d);
   b->spent.time += hd_seconds() - start;
+  if (st == HD_OK && rounds) b->meter.worked += runs_take(b, us, n * rounds, 1 + (double)warmups / rounds);
   free(jobs);
   return st;
 }
@@ -167,6 +189,7 @@ static hd_status move(void *ctx, bool fragmented, double *part, hd_diag *d) {
   hd_status st = placement_move(&b->p, &moved, d);
   if (st == HD_OK) st = hd_device_sync(b->p.device, d);
   b->spent.move += hd_seconds() - start;
+  b->meter.worked += moving_takes(b);
   *part = all ? (double)moved / (double)all : 1;
   return st;
 }
@@ -179,7 +202,9 @@ static void settle(void *ctx) {
   b->spent.move += hd_seconds() - start;
 }
 
-static double seconds(void *ctx) { return hd_seconds(); }
+static double seconds(void *ctx) { return search_meter_now(&((device_bench *)ctx)->meter); }
+
+static bool cut(void *ctx) { return search_meter_is_over(&((device_bench *)ctx)->meter); }
 
 tuner_bench device_bench_interface(device_bench *b) {
   return (tuner_bench){.ctx = b,
@@ -188,9 +213,10 @@ tuner_bench device_bench_interface(device_bench *b) {
                        .release = release,
                        .time = time_slots,
                        .clock = seconds,
+                       .cut = cut,
                        .move = move,
                        .settle = settle,
-                       .moving = move_seconds + (double)bytes_of(b->p.w) / move_rate};
+                       .moving = moving_takes(b)};
 }
 
 /* *equal false: there is no room for copies, or some byte differs; the host says which, and whether it may.
@@ -276,12 +302,13 @@ hd_status device_bench_count(device_bench *b, uint32_t at, hd_counters *out, boo
   return hd_device_count(b->p.device, &job, b->keep_l2, out, have, why, cap, d);
 }
 
-hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double until,
                             device_bench **out, hd_diag *d) {
   device_bench *b = calloc(1, sizeof *b);
   *out = NULL;
   if (!b) return hd_nomem(d);
   b->keep_l2 = o->keep_l2;
+  b->meter.until = until;
   b->shared = o->shared;
   b->sums = calloc((size_t)w->n_buffers + 1, sizeof *b->sums);
   b->near = calloc((size_t)w->n_buffers + 1, sizeof *b->near);

@@ -28,6 +28,7 @@ struct device_bench {
   hd_device_module *tools;
   uint64_t tools_sums; /* on the device, one per buffer */
   hd_tune_seconds spent;
+  search_meter meter;
 };
 
 /* A sum of each buffer's bytes as they are now. */

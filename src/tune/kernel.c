@@ -10,13 +10,13 @@
  */
 static hd_status collect(tuning *t, const hd_plan_space *space, const hd_tuned *k, hd_candidate **out,
                          size_t *n, hd_diag *d) {
-  static const double first_of_all = 3, advised = 2;
+  static const double first_of_all = 3, advised = 2, also_advised = 1;
   *n = 0;
   *out = calloc(t->first.n + HD_TUNE_NUMBERS + HD_CANDIDATES, sizeof **out);
   if (!*out) return hd_nomem(d);
   for (size_t i = 0; i < t->first.n; i++) {
     hd_candidate *c = *out + *n;
-    c->prior = i < t->n_given ? first_of_all : advised;
+    c->prior = i < t->n_given ? first_of_all : i < t->n_given + t->n_likeliest ? advised : also_advised;
     hd_status st = hd_plan_copy(&t->first.data[i], &c->plan, d);
     if (st != HD_OK) return st;
     ++*n;
@@ -32,7 +32,11 @@ static hd_status collect(tuning *t, const hd_plan_space *space, const hd_tuned *
     if (st != HD_OK) return st;
     ++*n;
   }
-  *n += hd_candidates(space, *out + *n, HD_CANDIDATES);
+  const size_t given = *n, all = given + hd_candidates(space, *out + given, HD_CANDIDATES);
+  const hd_gpu *g = hd_device_get_gpu(t->dev);
+  const unsigned arch = g ? g->arch : hd_device_get_info(t->dev)->arch;
+  for (size_t i = given; i < all; i++)
+    if (!arch || hd_plan_arch(&(*out)[i].plan, NULL) <= arch) (*out)[(*n)++] = (*out)[i];
   return HD_OK;
 }
 
@@ -48,13 +52,19 @@ static int by_speedup(const void *a, const void *b, void *adopted) {
 static void say_why_not(const search *s, hd_tuned *k) {
   const hd_tune_places *p = &s->tested.places;
   const hd_speedup *speedup = &s->tested.speedup;
-  size_t measured = 0;
+  size_t measured = 0, refused = 0;
   double best = 0;
   for (size_t i = 0; i < s->trials.n; i++) {
-    measured += s->trials.data[i].status == HD_OK;
-    best = fmax(best, s->trials.data[i].score);
+    const search_trial *t = &s->trials.data[i];
+    measured += t->status == HD_OK;
+    refused += t->status != HD_OK && t->status != HD_ERR_BUDGET;
+    best = fmax(best, t->score);
   }
-  if (s->unaffordable)
+  if (s->cut)
+    snprintf(k->why, sizeof k->why,
+             "no answer: %zu of %zu plans measured when the time was over (a longer --wall)", measured,
+             s->trials.n - refused + s->left);
+  else if (s->unaffordable)
     snprintf(k->why, sizeof k->why, "a run takes %.1f s: in %.0f s of budget nothing can be told",
              s->original_us * 1e-6, s->o.budget);
   else if (!measured && s->trials.n)
@@ -62,8 +72,8 @@ static void say_why_not(const search *s, hd_tuned *k) {
   else if (!s->trials.n)
     snprintf(k->why, sizeof k->why, "there is nothing to try");
   else if (s->best < 0 || s->trials.data[s->best].score < 1.001)
-    snprintf(k->why, sizeof k->why, "none of %zu plans was faster: the best one runs at %.3fx", measured,
-             best);
+    snprintf(k->why, sizeof k->why, "none of %zu plans was faster: the best one runs at %.3fx%s", measured,
+             best, s->left ? " (others are beyond the budget)" : "");
   else if (s->asked > 0)
     snprintf(k->why, sizeof k->why,
              "the best of %zu plans is predicted at %.3fx, and %.2fx is asked of such a plan", measured,
@@ -87,6 +97,8 @@ static hd_status take_result(const tuning *t, search *s, hd_tuned *k, hd_diag *d
   k->speedup = s->tested.speedup;
   k->places = s->tested.places;
   k->adopted = s->adopted;
+  k->n_left = (uint32_t)s->left;
+  t->out->unanswered |= s->cut;
   if (s->adopted)
     k->plan = s->trials.data[s->best].plan;
   else
@@ -100,7 +112,7 @@ static hd_status take_result(const tuning *t, search *s, hd_tuned *k, hd_diag *d
     from->plan = (hd_plan){0};
   }
   qsort_r(k->trials, k->n_trials, sizeof *k->trials, by_speedup, k->adopted ? &k->plan : NULL);
-  t->out->tried += k->n_trials;
+  for (uint32_t i = 0; i < k->n_trials; i++) t->out->tried += k->trials[i].status != HD_ERR_BUDGET;
   if (!k->adopted) k->after_us = k->before_us;
   return HD_OK;
 }

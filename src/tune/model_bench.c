@@ -14,6 +14,7 @@ struct model_bench {
   const hd_workload *w;
   hd_run_options run;
   second_look look;
+  search_meter meter;
   HD_VEC(hd_counters) slots; /* plans that were replayed; never reused */
 };
 
@@ -34,6 +35,18 @@ static hd_status rewrite(model_bench *b, const hd_plan_set *set, hd_diag *d) {
   return st;
 }
 
+/* Seconds of one idle core that a plan took, about. Replays go by the sectors that they asked for; plans that
+ * change accesses are traced, too, and orders that need a table are worked out. */
+static double took(const model_bench *b, const hd_plan *p, const hd_counters *c) {
+  static const double traced = 0.5, tabled = 1, rewriting = 0.01;
+  const double replay = hd_study_replay_seconds(b->study);
+  const hd_counters *original = b->slots.n ? &b->slots.data[0] : c;
+  const double sectors =
+      original->l1_sectors && c->l1_sectors ? (double)c->l1_sectors / (double)original->l1_sectors : 1;
+  return rewriting + replay * (sectors + (hd_plan_changes_tasks(p) ? traced : 0) +
+                               (hd_order_needs_table(p->order.kind) ? tabled : 0));
+}
+
 /* A replay knows only one plan for all kernels. */
 static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *slot, double *us, hd_diag *d) {
   model_bench *b = ctx;
@@ -41,8 +54,11 @@ static hd_status admit(void *ctx, const hd_plan_set *plans, uint32_t *slot, doub
   hd_counters c = {0};
   /* Tables of orders are worked out by the replay, from traces that are there, and found by the rewrite. */
   bool table = hd_order_needs_table(p->order.kind);
-  hd_status st = table ? HD_OK : rewrite(b, plans, d);
+  hd_status st = search_meter_admits(&b->meter, d);
+  if (st != HD_OK) return st;
+  st = table ? HD_OK : rewrite(b, plans, d);
   if (st == HD_OK) st = tuner_blame(hd_study_replay(b->study, b->gpu, p, b->gpu->dispatch, 0, &c, d), plans);
+  b->meter.worked += took(b, p, &c);
   if (st == HD_OK && table) st = rewrite(b, plans, d);
   if (st == HD_OK && !hd_vec_push(&b->slots, c)) st = hd_nomem(d);
   *slot = (uint32_t)(b->slots.n - 1);
@@ -74,7 +90,9 @@ static hd_status again(void *ctx, const hd_plan *p, double *speedup, hd_diag *d)
   return second_look_take(&b->look, p, speedup, d);
 }
 
-static double seconds(void *ctx) { return hd_seconds(); }
+static double seconds(void *ctx) { return search_meter_now(&((model_bench *)ctx)->meter); }
+
+static bool cut(void *ctx) { return search_meter_is_over(&((model_bench *)ctx)->meter); }
 
 tuner_bench model_bench_interface(model_bench *b) {
   return (tuner_bench){.ctx = b,
@@ -82,6 +100,7 @@ tuner_bench model_bench_interface(model_bench *b) {
                        .release = release,
                        .time = time_slots,
                        .clock = seconds,
+                       .cut = cut,
                        .exact = true,
                        .asked = asked,
                        .again = again};
@@ -99,6 +118,7 @@ hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, c
   b->w = w;
   b->run = *run;
   b->run.n_sms = g->n_sms;
+  b->meter.until = run->until;
   b->look = (second_look){.first = s, .g = g, .run = b->run, .dispatch = g->dispatch};
   b->look.run.sample_units *= LOOK;
   *out = b;

@@ -245,10 +245,12 @@ hd_status tuning_on_device(tuning *t, hd_diag *d) {
   hd_plan_set fixed = {0};
   hd_status st = units ? HD_OK : hd_nomem(d);
   if (tuning_table_seconds(t) > 0) t->o.run.trace_seconds = tuning_table_seconds(t);
-  if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o, &b, d);
+  if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o, t->until, &b, d);
   t->out->spent.buffers += hd_seconds() - start;
   if (st == HD_OK) st = tune_units(t, b, units, &fixed, d);
   hd_study_close(t->whole_study);
+  if (st == HD_OK && t->out->unanswered)
+    drop_all(t->out, "no answer: the time was over before all kernels were tuned");
   if (st == HD_OK) st = sum_up(t, b, d);
   if (b) device_bench_spent(b, &t->out->spent);
   if (st == HD_OK && t->o.each_lever) st = measure_levers(t, b, d);

@@ -110,7 +110,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   out->has_counters = true;
   out->after = out->before;
   if (k->adopted) st = count_on_model(m, &k->plan, &out->after, d);
-  return st == HD_OK && t->o.each_lever ? levers_on_model(out, d) : st;
+  return st == HD_OK && t->o.each_lever && !out->unanswered ? levers_on_model(out, d) : st;
 }
 
 hd_status tuning_on_model(tuning *t, hd_diag *d) {
@@ -119,6 +119,7 @@ hd_status tuning_on_model(tuning *t, hd_diag *d) {
   model_bench *m = NULL;
   hd_run_options run = t->o.run;
   set_replays(t, &run);
+  run.until = t->until;
   double start = hd_seconds();
   tuning_report(t, "traces");
   hd_status st = hd_study_open(t->w, &run, &s, d);

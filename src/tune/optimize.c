@@ -1,6 +1,8 @@
 /* The fastest plan on a modelled GPU that can be applied and proved, and the kernel under it. */
 #include "heddle/optimize.h"
+#include "heddle/tuner.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +10,15 @@
 #include "tune/second_look.h"
 #include "tune/winner.h"
 
-static const double default_seconds = 60, replays_part = 0.45, second_part = 0.1, proof_part = 0.25;
+static const double default_seconds = 60, traced_part = 0.5, replays_part = 0.45, second_part = 0.1,
+                    proof_part = 0.25;
 /* The time that a plan takes, in that of its replay: its order brings tasks that are recorded first, and
  * plans that change accesses have recordings of their own. bench_timing: traces run at 10 to 22 million units
  * a second, replays at 7 to 64. */
 static const double plan_replays = 1.6;
 /* The work follows from the seconds as numbers of accesses and instructions, so that results do not depend on
- * the machine. Where it takes longer than it should, each stage ends when so much of the time is over, done
- * or not: with what it has. The time is the seconds, and that long in any case, for the machine may be busy.
- */
-static const double least_time = 60;
+ * the machine. The wall only ends what nobody would wait for: each stage ends when so much of it is over,
+ * done or not, and then there is no answer. */
 static const double traced_by = 0.5, replayed_by = 0.75, looked_by = 0.83, proved_by = 0.95;
 /* Plans that share the time of replays where launches are sampled; second looks at most. */
 enum { SAMPLED = 48, LEAST_CANDIDATES = 4, LOOKS = 4 };
@@ -43,14 +44,15 @@ typedef struct optimizing {
   double began;
 } optimizing;
 
-/* hd_seconds when this part of the time is over; 0: it is never over. */
+/* hd_seconds when this part of the wall is over; 0: it is never over. */
 static double when(const optimizing *z, double part) {
-  const double all = z->o.seconds > least_time ? z->o.seconds : least_time;
-  const double cores = z->o.run.threads ? z->o.run.threads : hd_cpu_count();
-  return z->o.exact ? 0 : z->began + part * all * (cores < 2 ? 2 / cores : 1);
+  if (z->o.exact && z->o.wall <= 0) return 0;
+  return z->began + part * hd_wall_seconds(z->o.wall, z->o.seconds);
 }
 
-static bool is_over(const optimizing *z, double part) { return !z->o.exact && hd_seconds() >= when(z, part); }
+static bool is_over(const optimizing *z, double part) {
+  return when(z, part) > 0 && hd_seconds() >= when(z, part);
+}
 
 /* ---- Plans to choose among ------------------------------------------------------------ */
 
@@ -153,12 +155,8 @@ static hd_status take_text(optimizing *z, const hd_resolved *plans, hd_diag *d) 
 
 /* ---- The proof ------------------------------------------------------------------------- */
 
-/* Seconds of a proof. Where less is left than it has by right, it takes half of that: the machine is slow. */
-static double proof_seconds(const optimizing *z) {
-  const double planned = proof_part * z->o.seconds, left = when(z, proved_by) - hd_seconds();
-  if (z->o.exact || left >= planned) return z->o.exact ? 0 : planned;
-  return left > 0.2 ? left / 2 : 0.1;
-}
+/* Seconds of work that a proof may take, on two cores; 0: any. */
+static double proof_seconds(const optimizing *z) { return z->o.exact ? 0 : proof_part * z->o.seconds; }
 
 /* Run the original once, for all plans that are compared with it. */
 static hd_status open_proof(optimizing *z, hd_diag *d) {
@@ -287,7 +285,7 @@ static hd_status give_up(optimizing *z, const char *why) {
 static hd_status know_nothing(optimizing *z) {
   z->out->best = 0;
   hd_fit(z->out->why, sizeof z->out->why,
-         "no plan was tried, for want of time: %s (a larger --budget, or a smaller --size)",
+         "no plan was tried, for want of time: %s (a larger --budget, a longer --wall, or a smaller --size)",
          z->out->rows[0].why);
   return HD_OK;
 }
@@ -297,8 +295,9 @@ static hd_status leave_unproved(optimizing *z, const hd_sweep_row *row) {
   hd_buf plan = {0};
   hd_plan_print(&row->plan, &plan);
   z->out->best = 0;
+  z->out->unproved = true;
   hd_fit(z->out->why, sizeof z->out->why,
-         "the time was over before a plan was proved (next: %s, predicted %.2fx; a larger --budget)",
+         "the time was over before a plan was proved (next: %s, predicted %.2fx; a longer --wall)",
          plan.data ? plan.data : "", z->out->rows[0].counters.time_us / row->counters.time_us);
   hd_buf_free(&plan);
   return HD_OK;
@@ -342,7 +341,7 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
 /* Plans that only a GPU can judge, as far as they can be applied. */
 static hd_status list_unseen(optimizing *z, hd_diag *d) {
   hd_plan_list all = {0};
-  hd_status st = hd_advise_unseen(z->w, &z->o.run, &all, d);
+  hd_status st = hd_advise_unseen(z->w, z->g, &z->o.run, &all, d);
   for (size_t i = 0; st == HD_OK && i < all.n; i++) {
     const hd_plan_set set = {.all = all.at[i].plan};
     hd_resolved plans = {0};
@@ -398,6 +397,7 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
     return true;
   }
   if (is_the_plans_fault(*st) || *st == HD_ERR_BUDGET) {
+    z->out->unproved |= *st == HD_ERR_BUDGET;
     strike_out(row, *st, e.message);
     *st = HD_OK;
     return false;
@@ -417,6 +417,14 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
 
 static hd_status explain(optimizing *z, hd_diag *d) {
   const hd_sweep_row *rows = z->out->rows;
+  if (!hd_optimize_answers(z->out)) {
+    snprintf(z->out->why, sizeof z->out->why, "of the plans that were replayed none gains enough to be kept");
+    return HD_OK;
+  }
+  if (z->out->n_rows == 1) {
+    hd_fit(z->out->why, sizeof z->out->why, "there is no plan to try");
+    return list_unseen(z, d);
+  }
   const int64_t best = z->too_little ? (int64_t)z->too_little : hd_sweep_best(rows, z->out->n_rows);
   char why[320], most[128] = "";
   hd_explain_nothing_helps(z->w, &rows[0].counters, z->g, why, sizeof why);
@@ -499,14 +507,16 @@ static double lap(double *since) {
   return took;
 }
 
-/* Launches that cannot be sampled are traced whole, as long as that may take. */
+/* Launches that cannot be sampled are traced whole, where that is no more work than half of the seconds pay
+ * for, or of the default ones. */
 static hd_status trace(optimizing *z, hd_diag *d) {
   static const hd_plan baseline;
   hd_run_options traced = z->o.run;
   hd_diag e = {0};
   traced.watch = (hd_watch){z->o.progress, z->o.ctx};
   traced.until = when(z, traced_by);
-  if (traced.until > 0 && traced.trace_seconds <= 0) traced.trace_seconds = traced.until - hd_seconds();
+  if (!z->o.exact && traced.trace_seconds <= 0)
+    traced.trace_seconds = traced_part * fmax(z->o.seconds, default_seconds);
   hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
   if (st == HD_ERR_BUDGET) {
     z->out->late = 1;
@@ -533,6 +543,21 @@ static hd_status search(optimizing *z, double *clock, hd_diag *d) {
   return st;
 }
 
+/* Which kernel's order cannot be changed, and for which instruction of it; the other levers may still help.
+ */
+static hd_status find_fixed(optimizing *z, hd_diag *d) {
+  const hd_compiled *code;
+  hd_status st = hd_workload_compiled(z->w, hd_launch_arch(NULL, z->o.run.arch), &code, d);
+  for (uint32_t k = 0; st == HD_OK && k < code->n_kernels && !z->out->fixed[0]; k++) {
+    hd_refusal r;
+    if (!hd_rewrite_refusals_assuming(code->module, code->kernels[k].func, z->o.run.apply.assume, &r, 1))
+      continue;
+    snprintf(z->out->fixed, sizeof z->out->fixed, "%.120s, line %u: %.255s", code->kernels[k].name, r.line,
+             r.what);
+  }
+  return st;
+}
+
 hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o, hd_optimized *out,
                       hd_diag *d) {
   optimizing z = {.w = w, .g = g, .out = out, .began = hd_seconds()};
@@ -549,7 +574,8 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   *out = (hd_optimized){0};
   double clock = z.began;
   report(&z, "tracing", 0, 1);
-  hd_status st = trace(&z, d);
+  hd_status st = find_fixed(&z, d);
+  if (st == HD_OK) st = trace(&z, d);
   out->seconds.trace = lap(&clock);
   if (st == HD_OK && out->study) st = search(&z, &clock, d);
   report(&z, "proving plans", 1, 1);
@@ -560,6 +586,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   return st;
 }
 
+bool hd_optimize_answers(const hd_optimized *z) { return !z->late && !z->stopped && !z->unproved; }
 void hd_optimized_free(hd_optimized *z) {
   for (size_t i = 0; i < z->n_rows; i++) hd_plan_free(&z->rows[i].plan);
   free(z->rows);

@@ -443,6 +443,7 @@ static hd_status choose_again(search *s, hd_diag *d) {
 }
 
 static void forget_candidates(search *s) {
+  s->left += s->waiting.n;
   for (size_t i = 0; i < s->waiting.n; i++) hd_plan_free(&s->waiting.data[i].candidate.plan);
   s->waiting.n = 0;
 }
@@ -473,11 +474,16 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, ends(s, finals_end, budget), d);
   forget_candidates(s); /* candidates beyond the budget were not tried */
   if (st == HD_OK) st = climb(s, budget, d);
-  if (st == HD_OK) st = b->exact ? choose_exact(s, d) : finals(s, ends(s, finals_end, budget), d);
-  if (st == HD_OK && !b->exact && s->best >= 0 && s->trials.data[s->best].score >= SEARCH_PROMISING) {
+  s->cut = b->cut && b->cut(b->ctx);
+  if (st == HD_OK && !s->cut) st = b->exact ? choose_exact(s, d) : finals(s, ends(s, finals_end, budget), d);
+  s->cut |= b->cut && b->cut(b->ctx);
+  if (st == HD_OK && !s->cut && !b->exact && s->best >= 0 &&
+      s->trials.data[s->best].score >= SEARCH_PROMISING) {
     st = test(s, 1, d);
     if (st == HD_OK && !s->adopted && b->move) st = choose_again(s, d);
   }
+  s->cut |= b->cut && b->cut(b->ctx);
+  s->adopted &= !s->cut;
   search_keep_only(s, NULL, 0);
   if (before == HD_OK) b->release(b->ctx, s->original);
   return st;

@@ -32,6 +32,18 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
 
 /* ---- Search -------------------------------------------------------------------------- */
 
+/* The clock of a bench: it goes by the work that was done, so that what a budget pays for does not depend on
+ * what else the machine does. From the wall on it says that all time is over. */
+typedef struct search_meter {
+  double worked; /* seconds */
+  double until;  /* hd_seconds at which the wall is; 0: there is none */
+  bool cut;      /* it was reached */
+} search_meter;
+double search_meter_now(search_meter *m);
+bool search_meter_is_over(search_meter *m);
+/* Whether a plan may still be admitted: HD_ERR_BUDGET when not. */
+hd_status search_meter_admits(search_meter *m, hd_diag *d);
+
 /* Where plans are measured. */
 typedef struct tuner_bench {
   void *ctx;
@@ -45,7 +57,8 @@ typedef struct tuner_bench {
   /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. */
   hd_status (*time)(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
                     hd_diag *d);
-  double (*clock)(void *ctx); /* seconds */
+  double (*clock)(void *ctx); /* seconds, as work: search_meter_now */
+  bool (*cut)(void *ctx);     /* the wall is over: nothing more is measured. NULL: there is none */
   bool exact;                 /* times do not vary: one round says all */
   /* Move the slots' buffers elsewhere, fragmented or in a piece (once fragmented, always, until settle).
    * NULL: there are none. *part gets the part of the bytes that moved. */
@@ -108,6 +121,8 @@ typedef struct search {
   double spare;         /* seconds beyond the budget that may still be taken: see search_overtime */
   size_t runs;          /* so far */
   int64_t best;         /* trial; -1: none was promising */
+  size_t left;          /* candidates that were not tried */
+  bool cut;             /* the wall was over before the budget was */
   bool unaffordable;    /* a run takes so long that nothing was tried */
   bool adopted;         /* the best one's speedup is above 1 for sure */
   search_test tested;   /* the best, measured again */

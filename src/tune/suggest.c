@@ -42,6 +42,7 @@ hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu 
                                  .apply.assume = t->o.run.apply.assume},
                          .dispatch = g->dispatch,
                          .no_race_check = true,
+                         .no_predictions = w == t->w, /* the search replays them itself */
                          .seconds = advice_share * tuning_budget(t)};
   hd_status st = hd_advise(w, s, g, &o, &a, d);
   if (st != HD_OK) return st;
@@ -61,6 +62,7 @@ hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu 
     t->wants_streams |= streams;
     if (k != HD_ORDER_AFFINITY && k != HD_ORDER_HEAVY_FIRST && !streams)
       st = tuning_try_first(t, &a.proposals[i].plan, d);
+    if (a.proposals[i].predicted || a.proposals[i].likeliest) t->n_likeliest = t->first.n - t->n_given;
   }
   t->wants_affinity &= data_decides(&a);
   hd_advice_free(&a);

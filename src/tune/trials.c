@@ -13,6 +13,22 @@ enum { MOST_RANKED = 96 };
 static const double hopeless = 0.95, least_hopeless = 0.25, first_run_us = 2000;
 static const double hopeless_beside = 0.92; /* of the best so far */
 
+/* ---- The clock ------------------------------------------------------------------------ */
+
+bool search_meter_is_over(search_meter *m) {
+  m->cut |= m->until > 0 && hd_seconds() >= m->until;
+  return m->cut;
+}
+
+double search_meter_now(search_meter *m) {
+  static const double after_all = 1e9;
+  return search_meter_is_over(m) ? after_all : m->worked;
+}
+
+hd_status search_meter_admits(search_meter *m, hd_diag *d) {
+  return search_meter_is_over(m) ? hd_fail(d, HD_ERR_BUDGET, "the time was over before it was tried") : HD_OK;
+}
+
 /* ---- Bookkeeping -------------------------------------------------------------------- */
 
 static bool lacks_its_table(const hd_plan *p) {

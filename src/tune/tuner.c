@@ -13,8 +13,9 @@ static const double least_budget = 4, budget_of_runs = 80, most_budget = 10;
  * H100. */
 static const double much_to_save = 4;
 #define DEFAULT_CONFIDENCE 0.99
-/* Of the budget; the rest is for the whole workload's times and counters. */
-static const double search_part = 0.9;
+/* Of the budget; the rest is for set-up, advice, and the whole workload's times and counters. */
+static const double search_part = 0.75;
+static const double least_wall = 600, walls_of_budgets = 10;
 
 double tuning_moved_over_held(const tuning *t) {
   const hd_counters *c = &t->out->before;
@@ -31,12 +32,10 @@ double tuning_confidence(const tuning *t) {
   return t->o.confidence > 0 ? t->o.confidence : DEFAULT_CONFIDENCE;
 }
 
-/* The search gets the budget without the time of set-up and advice and the part for the end, but at least
- * half of it. */
-double tuning_search_budget(const tuning *t) {
-  const hd_tune_seconds *spent = &t->out->spent;
-  double budget = tuning_budget(t);
-  return fmax(budget / 2, search_part * budget - spent->compile - spent->buffers - spent->advice);
+double tuning_search_budget(const tuning *t) { return search_part * tuning_budget(t); }
+
+double hd_wall_seconds(double wall, double budget) {
+  return wall > 0 ? wall : fmax(walls_of_budgets * budget, least_wall);
 }
 
 void tuning_report(const tuning *t, const char *stage) {
@@ -74,6 +73,7 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   out->assume = t.o.run.apply.assume;
   if (!t.o.run.n_sms) t.o.run.n_sms = info->n_sms;
   double start = hd_seconds();
+  t.until = start + hd_wall_seconds(t.o.wall, t.o.budget);
   for (uint32_t i = 0; i < w->n_buffers; i++) out->buffer_bytes += w->buffers[i].bytes;
   hd_status st = hd_workload_compiled(w, t.o.run.arch, &t.code, d);
   out->spent.compile = hd_seconds() - start;

@@ -16,7 +16,8 @@
 
 /* A workload on a device, under sets of plans. */
 typedef struct device_bench device_bench;
-hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o,
+/* until: hd_seconds at which its clock says that all time is over; 0: never. */
+hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double until,
                             device_bench **out, hd_diag *d);
 void device_bench_close(device_bench *b); /* NULL is fine */
 /* The seconds spent on loading, checking and timing so far. */

@@ -21,6 +21,8 @@ typedef struct tuning {
   const hd_compiled *code;
   HD_VEC(hd_plan) first; /* plans to try before all others: those given, those advised */
   size_t n_given;
+  size_t n_likeliest;    /* behind these: one of each lever that the accesses ask for */
+  double until;          /* hd_seconds at which the wall is */
   hd_study *whole_study; /* of the workload itself, once its tables need one */
   bool study_failed;     /* it takes too long or too much memory */
   bool wants_affinity;   /* the advice says that data decides which tasks share */

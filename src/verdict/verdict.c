@@ -169,6 +169,7 @@ static bool is_first(const hd_workload *w, uint32_t i) {
 hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                          const hd_tuning *t, hd_diag *d) {
   keys k;
+  if (t->unanswered) return HD_OK;
   hd_status st = open_keys(&k, dev, w, o, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
     if (is_first(w, i)) st = keep_launch(s, &k, w, i, o, t, d);
@@ -324,7 +325,7 @@ static hd_status verify_on_device(hd_device *dev, const hd_workload *w, const hd
     if (t->kernels[i].adopted) plans[n++] = (hd_kernel_plan){t->kernels[i].kernel, t->kernels[i].plan};
   bool together = t->n_kernels > 1;
   double seconds = o->budget / (n + together + !n);
-  hd_status st = device_bench_open(dev, w, o, &b, d);
+  hd_status st = device_bench_open(dev, w, o, 0, &b, d);
   /* First, while every plan is still there. */
   if (st == HD_OK && together && n)
     st = verify_together(b, o, seconds, &(hd_plan_set){.kernels = plans, .n = n}, t, d);

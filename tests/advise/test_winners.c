@@ -29,11 +29,12 @@ static size_t place_of(const hd_plan_list *l, const hd_plan *p) {
 
 static size_t place_among_unseen(const char *workload, const char *size, const char *plan, size_t *n) {
   const hd_run_options run = {.threads = 2};
+  const hd_gpu g = load_gpu("h100");
   hd_diag d = {0};
   hd_workload *w = open_workload(workload, size);
   hd_plan p = parse_plan(plan);
   hd_plan_list unseen = {0};
-  if (hd_advise_unseen(w, &run, &unseen, &d) != HD_OK) fail_msg("%s: %s", workload, d.message);
+  if (hd_advise_unseen(w, &g, &run, &unseen, &d) != HD_OK) fail_msg("%s: %s", workload, d.message);
   const size_t at = place_of(&unseen, &p);
   *n = unseen.n;
   hd_plan_free(&p);

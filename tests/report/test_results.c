@@ -131,11 +131,20 @@ static void an_optimization_says_what_the_time_did_not_suffice_for(void **state)
                  .late = 1};
   hd_buf text = {0};
   hd_report_text(&r, 0, false, &text);
-  assert_non_null(strstr(text.data, "The time was over before 1 of the 2 plans were replayed (a larger "
-                                    "--budget tries them).\n"));
+  assert_non_null(strstr(text.data,
+                         "No answer: 0 of 1 plans replayed when the time was over (a longer --wall waits "
+                         "for all).\n"));
+  assert_non_null(strstr(text.data, "not tried: the time was over before it was replayed"));
+  assert_null(strstr(text.data, "kept"));
   assert_non_null(strstr(text.data, "Wrote made-up.html.\n"));
   hd_report_json(&r, &text);
   assert_non_null(strstr(text.data, "\"late_plans\": 1"));
+  assert_non_null(strstr(text.data, "\"answered\": false"));
+  assert_non_null(strstr(text.data, "\"not_tried\": \"the time was over"));
+  assert_null(strstr(text.data, "nothing_helps"));
+  hd_report_html(&r, &text);
+  assert_non_null(strstr(text.data, "No answer: 0 of 1 plans replayed"));
+  assert_null(strstr(text.data, "No order helps"));
   hd_buf_free(&text);
   rows[0] = late;
   r.nothing_helps = "no plan was tried, for want of time: made up";

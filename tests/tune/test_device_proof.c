@@ -60,7 +60,7 @@ static void open_bed(bed *t, const char *workload_name) {
   static const hd_tune_options defaults;
   OK(hd_device_open("cuda:0", &o, &t->device, &d));
   OK(hd_workload_open(scratch_path(workload_name), NULL, NULL, &t->w, &d));
-  OK(device_bench_open(t->device, t->w, &defaults, &t->b, &d));
+  OK(device_bench_open(t->device, t->w, &defaults, 0, &t->b, &d));
 }
 
 static void close_bed(bed *t) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advise/advice.h"
 #include "heddle/optimize.h"
 #include "tune/second_look.h"
 #include "workload/scratch.h"
@@ -443,28 +444,49 @@ static void every_list_begins_with_what_the_traces_propose(void **state) {
   close_session(&z);
 }
 
-static void remapped_threads_come_first_where_accesses_are_scattered(void **state) {
+/* Remapped threads are the first of all where accesses are scattered; where CTAs share lines that L1 misses,
+ * and DRAM moves each byte once, it is a binding. */
+static void one_plan_of_each_lever_comes_before_the_second_of_any(void **state) {
   static const struct {
     const char *name;
-    bool first;
-  } cases[] = {{"matmul-swapped", true}, {"syr2k", true}, {"matmul-naive", false}, {"transpose", false}};
+    advice_lever first;
+  } cases[] = {{"matmul-swapped", ADVICE_THREADS}, {"syr2k", ADVICE_THREADS}, {"matmul-naive", ADVICE_BIND}};
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     session z = open_session(cases[i].name, "small", "gtx580");
     const hd_list_options o = {.run = {.threads = 2}, .facts = true};
     hd_plan_list list;
-    size_t n = 0, ahead = 0;
+    unsigned all = 0, seen = 0;
     OK(hd_advise_list(z.w, z.s, &z.g, &o, &list, &d));
-    for (size_t k = 0; k < list.n; k++) {
-      const bool threads = list.at[k].plan.threads.kind != HD_ORDER_ROW || list.at[k].plan.threads_in_cta;
-      ahead += threads && n == k;
-      n += threads;
-    }
-    if (!n || ahead != (cases[i].first ? n : 0))
-      fail_msg("%s: %zu of %zu are ahead", cases[i].name, ahead, n);
+    for (size_t k = 0; k < list.n; k++) all |= 1u << advice_lever_of(&list.at[k].plan);
+    assert_true(hd_bits32(all) > 2);
+    for (unsigned k = 0; k < hd_bits32(all); k++) seen |= 1u << advice_lever_of(&list.at[k].plan);
+    if (seen != all) fail_msg("%s: a lever's second plan comes before another's first", cases[i].name);
+    if (advice_lever_of(&list.at[0].plan) != cases[i].first)
+      fail_msg("%s: lever %d is the first", cases[i].name, (int)advice_lever_of(&list.at[0].plan));
     hd_plan_list_free(&list);
     close_session(&z);
   }
+}
+
+/* The wall, and nothing else, decides whether there is an answer; how much was done is told as it is. */
+static void an_optimization_that_the_wall_ends_is_no_answer(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_blocks();
+  hd_gpu g = load_gpu("gtx580");
+  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .wall = 1e-6};
+  for (int late = 1; late >= 0; late--, o.wall = 0) {
+    hd_optimized z;
+    size_t untried = 0;
+    OK(hd_optimize(w, &g, &o, &z, &d));
+    for (size_t i = 0; i < z.n_rows; i++) untried += z.rows[i].status == HD_ERR_BUDGET;
+    assert_int_equal(hd_optimize_answers(&z), !late);
+    assert_int_equal(z.late, untried);
+    assert_int_equal(untried > 0, late);
+    if (late) assert_null(strstr(z.why, "no gain"));
+    hd_optimized_free(&z);
+  }
+  hd_workload_close(w);
 }
 
 int main(void) {
@@ -473,8 +495,10 @@ int main(void) {
                 what_is_written_is_what_was_proved),
       BEHAVIOUR("a second look that comes too late is spared large promises",
                 a_second_look_that_comes_too_late_is_spared_large_promises),
-      BEHAVIOUR("remapped threads come first where accesses are scattered",
-                remapped_threads_come_first_where_accesses_are_scattered),
+      BEHAVIOUR("one plan of each lever comes before the second of any",
+                one_plan_of_each_lever_comes_before_the_second_of_any),
+      BEHAVIOUR("an optimization that the wall ends is no answer",
+                an_optimization_that_the_wall_ends_is_no_answer),
       BEHAVIOUR("a proof that takes too long is of a smaller size",
                 a_proof_that_takes_too_long_is_of_a_smaller_size),
       BEHAVIOUR("a trace that takes too long leaves the original",

@@ -264,10 +264,10 @@ const KINDS = {
   },
   optimize: {
     is: (d) => d && Array.isArray(d.rows) && d.rows.some((r) => r.plan && "time_us" in r),
-    title: (d) => `${d.workload} (${d.size}) on ${d.gpu}: ${d.best === "baseline" ? "no order helps" : d.best + ", " + times(d.speedup)}`,
+    title: (d) => `${d.workload} (${d.size}) on ${d.gpu}: ${!d.answered && d.answered !== undefined ? "no answer" : d.best === "baseline" ? "no order helps" : d.best + ", " + times(d.speedup)}`,
     draw(d) {
       const base = d.rows[0], best = d.rows.find((r) => r.plan === d.best) || base;
-      return [el("p", {class: d.best === "baseline" ? "verdict none" : "verdict"}, d.best === "baseline" ? d.nothing_helps || "No plan is predicted to help." : `${d.best} is predicted to run ${times(d.speedup)} as fast as the default${d.proved ? "; it is proved" : ""}.`),
+      return [el("p", {class: d.best === "baseline" ? "verdict none" : "verdict"}, d.no_answer ? d.no_answer + "." : d.best === "baseline" ? d.nothing_helps || "No plan is predicted to help." : `${d.best} is predicted to run ${times(d.speedup)} as fast as the default${d.proved ? "; it is proved" : ""}.`),
         heading("The landscape"), landscape(d.rows), heading("Before and after"), beforeAfter(base, best),
         d.picture && heading("CTAs that share lines"), d.picture && heat(d.picture), heading("All plans"), plans(d.rows)];
     },
