@@ -196,7 +196,8 @@ static hd_status search_one(const landscape *l, const hd_plan_space *space, uint
   search r;
   hd_buf plan = {0};
   s = (simulated){.l = l, .seed = seed};
-  const tuner_bench b = {&s, admit, ahead, release, time_slots, clock_of, false, move, settle, move_seconds};
+  const tuner_bench b = {&s,   admit, ahead, release, time_slots,  clock_of,
+                         NULL, false, move,  settle,  move_seconds};
   const search_options o = {.budget = budget, .overtime = SEARCH_OVERTIME, .confidence = 0.99};
   const size_t n = hd_candidates(space, list, HD_CANDIDATES);
   hd_status st = tuner_search(&r, &b, space, list, n, &o, d);

@@ -14,8 +14,9 @@ static hd_status list(void *ctx, hd_diag *d) {
 
 static hd_status unseen(void *ctx, hd_diag *d) {
   const hd_run_options o = {.threads = 1, .arch = 80};
+  const hd_gpu g = {.n_sms = 4};
   hd_plan_list plans;
-  hd_status st = hd_advise_unseen(ctx, &o, &plans, d);
+  hd_status st = hd_advise_unseen(ctx, &g, &o, &plans, d);
   if (st == HD_OK) hd_plan_list_free(&plans);
   return st;
 }

@@ -15,7 +15,7 @@ static hd_profile_kernel kernels[] = {
      .bound = 1.75},
     {.name = "fft", .launches = 2, .seconds = 0.001, .why = "no PTX"},
 };
-static const hd_profile profile = {kernels, 2, 0.004};
+static const hd_profile profile = {kernels, 2, 0.004, false};
 
 static void the_table_says_what_is_in_reach(void **state) {
   hd_buf b = {0};
