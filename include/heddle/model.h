@@ -181,7 +181,8 @@ HD_API hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t w
 /* The same from its name: "gto", "priority:6". */
 HD_API hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d);
 /* Another size of L1: Fermi and Kepler split 64 KB between L1 and shared memory, as the launch asks, and a
- * file has one of the ways. 0 leaves it as it is. HD_ERR_USAGE: no multiple of line x ways. */
+ * file has one of the ways; there shared memory gets the rest. 0 leaves it as it is. HD_ERR_USAGE: no
+ * multiple of line x ways. */
 HD_API hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d);
 /* Names found in the folder, sorted; freed by hd_gpu_list_free. */
 HD_API hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d);

@@ -528,11 +528,16 @@ bool hd_gpu_has_launches(const hd_gpu *g) { return g->launch.first_us > 0; }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
+/* Fermi and Kepler: one store, of which a launch says how much is L1. */
+static bool splits_store(const hd_gpu *g) { return g->arch < 50 && !g->l1_unified; }
+
 hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
   const uint64_t unit = (uint64_t)g->l1.line * g->l1.ways;
   if (bytes % unit)
     return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
                    (unsigned long long)bytes, (unsigned long long)unit);
+  const uint64_t both = g->l1.bytes + g->shared_bytes;
+  if (bytes && bytes < both && splits_store(g)) g->shared_bytes = (uint32_t)(both - bytes);
   if (bytes) {
     g->l1.bytes = bytes;
     g->clock_compared = false; /* such a GPU was not */
