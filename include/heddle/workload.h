@@ -120,6 +120,12 @@ typedef struct hd_wl_param {
   int64_t value, least, most, step;
 } hd_wl_param;
 
+/* Registers that a thread takes on GPUs of one architecture. */
+typedef struct hd_wl_registers {
+  unsigned arch; /* sm number; 0: any, the only entry */
+  uint32_t count;
+} hd_wl_registers;
+
 /* One workload at one size, everything evaluated. All memory belongs to it. */
 typedef struct hd_workload {
   const char *name, *title, *paper, *category; /* "" when not given */
@@ -137,10 +143,16 @@ typedef struct hd_workload {
   uint32_t n_images;
   hd_wl_launch *launches;
   uint32_t n_launches;
-  uint32_t registers; /* per thread on real GPUs, for occupancy; 0: unknown */
-  uint64_t module;    /* of the source, as hd_container_next counts; UINT64_MAX: the one with the kernels */
+  hd_wl_registers *registers; /* by architecture, the oldest first; see hd_workload_registers */
+  uint32_t n_registers;
+  uint64_t module; /* of the source, as hd_container_next counts; UINT64_MAX: the one with the kernels */
   void *priv;
 } hd_workload;
+
+/* Registers that a thread takes on a real GPU of that architecture (sm number), for occupancy: those of the
+ * entry whose number is nearest, of two the newer one. 0: the newest entry. Returns 0 if the file does not
+ * say. */
+HD_API uint32_t hd_workload_registers(const hd_workload *w, unsigned arch);
 
 /* `path_or_name`: a workload.toml, a folder that holds one, or the name of a folder under `kernels_dir`
  * (NULL: names are not looked up): its path below kernels_dir as hd_workload_list gives it, or the last part

@@ -47,7 +47,7 @@ static hd_status rewrite_kernel(hd_ptx_module *m, const hd_resolved *plans, uint
                             .more_registers = a->more_registers,
                             .no_hoisting = a->no_hoisting,
                             .assume = a->assume,
-                            .registers = registers ? registers : w->registers,
+                            .registers = registers ? registers : hd_workload_registers(w, 0),
                             .unwritten = r->unwritten,
                             .n_unwritten = r->n_unwritten,
                             .budget = a->budget,

@@ -245,7 +245,8 @@ hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
                              .dynamic_shared = l->dynamic_shared,
                              .args = v->setup.launches[i].args,
                              .args_bytes = v->setup.launches[i].args_bytes,
-                             .registers = v->p->w->registers,
+                             .registers =
+                                 hd_workload_registers(v->p->w, hd_device_get_info(v->p->device)->arch),
                              .cooperative = l->cooperative};
   v->p->fresh = false;
   hd_status st = variant_follow(v, d);

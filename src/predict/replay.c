@@ -152,7 +152,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
   if (st == HD_OK) st = replay_warps(s, launch, t, g, p, order, &warps, d);
   out->options = (hd_replay_options){.order = order,
                                      .claims = out->claims,
-                                     .registers = s->w->registers,
+                                     .registers = hd_workload_registers(s->w, g->arch),
                                      .loads_within = extra->registers,
                                      .shared_bytes = s->shared[launch],
                                      .extra = extra->instructions,

@@ -44,7 +44,9 @@ hd_status survey_take(recording *r, uint32_t launch, const hd_gpu *g, survey *ou
   const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
   const uint32_t shared = hd_emu_static_shared(r->r.program, l->kernel) + l->dynamic_shared;
   hd_grid_tasks(l->grid, &out->tasks);
-  if (g) out->wave = (uint64_t)g->n_sms * hd_gpu_occupancy(g, threads, r->r.w->registers, shared);
+  if (g)
+    out->wave =
+        (uint64_t)g->n_sms * hd_gpu_occupancy(g, threads, hd_workload_registers(r->r.w, g->arch), shared);
   hd_trace_info info = {0};
   hd_status st = HD_OK;
   uint64_t n = out->tasks < SURVEYED ? out->tasks : SURVEYED, tasks[SURVEYED];

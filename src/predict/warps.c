@@ -19,7 +19,7 @@ static hd_status find_group(const hd_study *s, uint32_t launch, const hd_trace *
                             const hd_plan *p, const hd_table *order, uint32_t *group, hd_diag *d) {
   const hd_wl_launch *l = &s->w->launches[launch];
   uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-  uint32_t resident = hd_gpu_occupancy(g, threads, s->w->registers, s->shared[launch]);
+  uint32_t resident = hd_gpu_occupancy(g, threads, hd_workload_registers(s->w, g->arch), s->shared[launch]);
   uint64_t tasks[64];
   if (resident > sizeof tasks / sizeof *tasks) resident = sizeof tasks / sizeof *tasks;
   uint32_t n = first_tasks(g, p, order, hd_trace_tasks(t), resident, tasks);

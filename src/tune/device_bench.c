@@ -290,8 +290,9 @@ hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resi
   slot s = {.bench = b};
   hd_status st = open_variant(b, &s.v, &original, d);
   if (st == HD_OK)
-    st = hd_device_resident(s.v.module, l->kernel, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared,
-                            b->p.w->registers, resident, d);
+    st =
+        hd_device_resident(s.v.module, l->kernel, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared,
+                           hd_workload_registers(b->p.w, hd_device_get_info(b->p.device)->arch), resident, d);
   variant_close(&s.v);
   return st;
 }

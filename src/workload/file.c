@@ -1,4 +1,5 @@
 /* workload.toml -> hd_workload: its top level; every table has a list of its keys and one reader. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,54 @@ static bool is_category(const char *s) {
   }
 }
 
+static int by_arch(const void *a, const void *b) {
+  const hd_wl_registers *x = a, *y = b;
+  return (x->arch > y->arch) - (x->arch < y->arch);
+}
+
+/* registers = 32, or { sm_20 = 14, sm_90 = 32 }. */
+static hd_status read_registers(wl_reader *r, const json_t *root, const json_t *registers) {
+  hd_workload *w = r->w;
+  const bool table = json_is_object(registers);
+  const size_t n = table ? json_object_size(registers) : 1;
+  int64_t count;
+  w->registers = HD_NEW_N(r->arena, n, hd_wl_registers);
+  if (!table) {
+    hd_status st = wl_get_integer(r, root, "registers", registers, "registers", 1, MAX_REGISTERS, &count);
+    if (st == HD_OK) w->registers[w->n_registers++].count = (uint32_t)count;
+    return st;
+  }
+  const char *key;
+  json_t *value;
+  json_object_foreach((json_t *)registers, key, value) {
+    if (key[0] == TOML_LINE[0]) continue;
+    unsigned arch = 0;
+    char spelled[16];
+    sscanf(key, "sm_%3u", &arch);
+    snprintf(spelled, sizeof spelled, "sm_%u", arch);
+    if (arch < 10 || strcmp(key, spelled) != 0)
+      return wl_bad(r, registers, key, "'%.40s' is no architecture such as sm_90", key);
+    hd_status st = wl_get_integer(r, registers, key, value, key, 1, MAX_REGISTERS, &count);
+    if (st != HD_OK) return st;
+    w->registers[w->n_registers++] = (hd_wl_registers){arch, (uint32_t)count};
+  }
+  if (!w->n_registers) return wl_bad(r, root, "registers", "'registers' names no architecture");
+  qsort(w->registers, w->n_registers, sizeof *w->registers, by_arch);
+  return HD_OK;
+}
+
+uint32_t hd_workload_registers(const hd_workload *w, unsigned arch) {
+  uint32_t count = 0;
+  unsigned nearest = UINT_MAX;
+  for (uint32_t i = 0; i < w->n_registers; i++) {
+    const unsigned at = w->registers[i].arch, away = arch && at ? (at > arch ? at - arch : arch - at) : 0;
+    if (away > nearest) continue;
+    nearest = away;
+    count = w->registers[i].count;
+  }
+  return count;
+}
+
 static __attribute__((noinline)) hd_status read_root(wl_reader *r, const json_t *root, const char *size,
                                                      bool check) {
   hd_workload *w = r->w;
@@ -78,14 +127,11 @@ static __attribute__((noinline)) hd_status read_root(wl_reader *r, const json_t 
   if ((st = wl_read_sizes(r, root, size)) != HD_OK || (st = wl_read_ranges(r, root)) != HD_OK) return st;
   const json_t *registers = json_object_get(root, "registers"), *module = json_object_get(root, "module"),
                *tables;
-  int64_t regs = 0, number = 0;
+  int64_t number = 0;
   if (module && (st = wl_get_integer(r, root, "module", module, "module", 0, UINT32_MAX, &number)) != HD_OK)
     return st;
   w->module = module ? (uint64_t)number : UINT64_MAX;
-  if (registers &&
-      (st = wl_get_integer(r, root, "registers", registers, "registers", 1, MAX_REGISTERS, &regs)) != HD_OK)
-    return st;
-  w->registers = (uint32_t)regs;
+  if (registers && (st = read_registers(r, root, registers)) != HD_OK) return st;
   size_t n;
   if ((st = wl_read_buffers(r, root)) != HD_OK || (st = wl_read_images(r, root)) != HD_OK) return st;
   wl_names sizes = r->names;

@@ -252,7 +252,7 @@ static void without_a_writable_cache_the_compiler_runs_each_time(void **state) {
 static void compile_in_thread(void *ctx, unsigned worker) {
   hd_workload *w = ((hd_workload **)ctx)[worker];
   hd_buf ptx = {0};
-  if (hd_workload_ptx(w, 90, &ptx, NULL, NULL) != HD_OK || strcmp(ptx.data, "first\n") != 0) w->registers = 1;
+  if (hd_workload_ptx(w, 90, &ptx, NULL, NULL) != HD_OK || strcmp(ptx.data, "first\n") != 0) w->module = 1;
   hd_buf_free(&ptx);
 }
 
@@ -262,7 +262,7 @@ static void callers_at_the_same_time_all_get_the_text(void **state) {
   for (unsigned i = 0; i < 6; i++) w[i] = open_it();
   assert_true(hd_parallel(6, compile_in_thread, w));
   for (unsigned i = 0; i < 6; i++) {
-    assert_int_equal(w[i]->registers, 0);
+    assert_int_equal(w[i]->module, UINT64_MAX);
     hd_workload_close(w[i]);
   }
   only_entry();

@@ -22,7 +22,7 @@ static void a_file_becomes_a_workload_with_everything_evaluated(void **state) {
   assert_string_equal(w->source, "dir/kernel.cu");
   assert_string_equal(w->reference, "dir/reference.c");
   assert_string_equal(w->size, "small");
-  assert_int_equal(w->registers, 32);
+  assert_int_equal(hd_workload_registers(w, 90), 32);
   assert_int_equal(w->n_sizes, 2); /* in the file's order */
   assert_string_equal(w->sizes[0].name, "small");
   assert_string_equal(w->sizes[1].name, "large");
@@ -51,6 +51,40 @@ static void a_file_becomes_a_workload_with_everything_evaluated(void **state) {
   assert_int_equal(l->args[2].bits, (uint32_t)-100);
   assert_int_equal(l->args[3].bits, 0x3f000000);
   hd_workload_close(w);
+}
+
+/* Of the table's entries the one whose architecture is nearest; of two the newer one. */
+static void registers_are_those_of_the_nearest_architecture(void **state) {
+  static const struct {
+    const char *text;
+    struct {
+      unsigned arch;
+      uint32_t count;
+    } wanted[6];
+  } cases[] = {
+      {"registers = 32", {{20, 32}, {90, 32}, {0, 32}, {999, 32}}},
+      {"", {{20, 0}, {90, 0}, {0, 0}}},
+      {"registers = { sm_90 = 24 }", {{20, 24}, {90, 24}, {120, 24}, {0, 24}}},
+      {"registers = { sm_20 = 14, sm_35 = 17, sm_90 = 32 }",
+       {{20, 14}, {27, 14}, {28, 17}, {62, 17}, {63, 32}, {0, 32}}},
+      {"registers = { sm_90 = 32, sm_35 = 17, sm_20 = 14 }", /* in any order */
+       {{10, 14}, {21, 14}, {30, 17}, {61, 17}, {100, 32}, {0, 32}}},
+      {"registers = { sm_30 = 20, sm_50 = 30 }", {{40, 30}, {39, 20}, {41, 30}, {30, 20}, {0, 30}}},
+      {"[registers]\nsm_20 = 14\nsm_35 = 17", {{20, 14}, {35, 17}, {0, 17}}}, /* a table of its own */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_workload *w;
+    hd_diag d = {0};
+    char *text = changed("registers = 32", cases[i].text), line[1400];
+    if (read_text(text, NULL, &w, &d) != HD_OK) fail_msg("%s", hd_diag_line(&d, line, sizeof line));
+    for (size_t k = 0; k < sizeof cases[i].wanted / sizeof *cases[i].wanted; k++) {
+      const uint32_t got = hd_workload_registers(w, cases[i].wanted[k].arch);
+      if ((cases[i].wanted[k].arch || cases[i].wanted[k].count) && got != cases[i].wanted[k].count)
+        fail_msg("%s: sm_%u takes %u", cases[i].text, cases[i].wanted[k].arch, got);
+    }
+    hd_workload_close(w);
+    free(text);
+  }
 }
 
 static void another_size_gives_other_numbers(void **state) {
@@ -280,6 +314,7 @@ static void a_reference_may_be_another_workloads(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_becomes_a_workload_with_everything_evaluated),
+      cmocka_unit_test(registers_are_those_of_the_nearest_architecture),
       cmocka_unit_test(another_size_gives_other_numbers),
       cmocka_unit_test(a_range_bounds_what_a_parameter_may_be),
       cmocka_unit_test(launches_keep_their_order_and_repeat),
