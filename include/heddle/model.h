@@ -105,7 +105,8 @@ typedef struct hd_gpu {
   bool l1_global;       /* global loads are cached in L1 */
   bool l1_unified; /* l1.bytes is shared with shared memory: L1 loses the bytes that resident CTAs take */
   hd_l1_write l1_write;
-  uint32_t l1_mshrs; /* lines that one SM's L1 may wait for at once; more loads that miss stall it */
+  uint32_t l1_mshrs; /* lines that one SM's loads may wait for at once, through L1 or past it: a load that
+                        finds none free waits, and others go on */
   hd_cache_config l1, l2;
   hd_cache_config
       readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through

@@ -157,15 +157,22 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   clock_warp *w = &c->warps[number];
   uint64_t asked = cycle;
   double l1;
+  uint64_t again;
   c->stalls.throttle += cycle - s->ready[number];
   uint8_t attr = s->warps[number].next.attr;
-  uint64_t there = model_sm_access(s, number, &cycle, &l1);
+  uint64_t there = model_sm_access(s, number, &cycle, &l1, &again);
   uint64_t busy = (uint64_t)(l1 + 0.5);
-  s->mem->atomics.asked += w->repeats * s->mem->repeat_cost;
+
   s->l1_cycles += (double)(cycle - asked + busy);
   c->load_store = cycle + busy;
   for (uint32_t i = 0; c->policy.kind != HD_SCHED_LRR && i < c->schedulers; i++)
     if (may_change(c, i)) c->choice[i].stale = true;
+  if (again) {
+    c->stalls.throttle += again - asked;
+    put_ready(c, s, number, again);
+    return;
+  }
+  s->mem->atomics.asked += w->repeats * s->mem->repeat_cost;
   if (w->event == EVENT_LOAD) {
     const bool joined = w->joined && w->loads;
     uint64_t *slot = &w->arrival[(joined ? w->loads - 1 : w->loads) % PACE_LOADS];

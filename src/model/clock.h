@@ -6,7 +6,8 @@
  * that could begin at the same time, and says which warps may load.
  *
  * An access goes through the SM's one load/store pipeline to L1 and on (sm.h): the pipeline is taken for as
- * long as L1 needs for its bytes, and waits with it where L1 waits for a line or an MSHR. */
+ * long as L1 needs for its bytes, and waits with it where L1 waits for a line. A load that lacks MSHRs leaves
+ * it to others meanwhile. */
 #ifndef HEDDLE_MODEL_CLOCK_H
 #define HEDDLE_MODEL_CLOCK_H
 

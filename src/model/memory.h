@@ -81,7 +81,6 @@ typedef struct model_request {
   uint8_t full; /* writes: sectors written whole */
   /* The asker's: where the data goes. */
   uint8_t way;
-  uint16_t mshr;
   model_set *own;
 } model_request;
 

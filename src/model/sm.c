@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/banks.h"
+#include "model/mshrs.h"
 
 void model_sm_init(model_sm *s, uint32_t number, const hd_gpu *g, model_memory *mem, const model_cache *l1,
                    model_set *store, model_ranks *ranks, model_stream_slot *slots) {
@@ -27,8 +28,7 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   s->issue_debt = 0;
   s->last = 0;
   s->n_by_age = 0;
-  s->next_mshr = 0;
-  memset(s->mshr, 0, sizeof s->mshr);
+  s->n_mshr = 0;
   for (uint32_t w = 0; w < SM_MAX_WARPS; w++) s->ready[w] = SM_NEVER;
   s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
   s->l1_cycles = s->port = s->store_port = s->stores_end = 0;
@@ -186,18 +186,6 @@ static uint32_t await_way(const model_cache *c, model_set *set, uint64_t *cycle)
   return way;
 }
 
-/* Take an MSHR; *cycle moves to when there is one. Until then L1 serves no other access: one that waits holds
- * up all those behind it (BYP 4.2). */
-static inline uint16_t take_mshr(model_sm *s, uint64_t *cycle) {
-  uint32_t i = s->next_mshr;
-  s->next_mshr = i + 1 < s->gpu->l1_mshrs ? i + 1 : 0;
-  if (s->mshr[i] > *cycle) {
-    s->l1_cycles += (double)(s->mshr[i] - *cycle);
-    *cycle = s->mshr[i];
-  }
-  return (uint16_t)i;
-}
-
 /* The SM receives L2's data one request after the other. */
 static inline void take_port(model_sm *s, model_request *r, uint32_t n) {
   double rate = s->gpu->l2_sm_bytes_per_cycle;
@@ -236,13 +224,13 @@ static inline void take_store_port(model_sm *s, model_request *r, uint32_t n) {
   s->stores_end = s->store_port + s->gpu->l2.latency;
 }
 
-/* Load n lines, no more than there are MSHRs, through L1, or through the read-only cache, which needs none.
- * *cycle: when; later when L1 had to wait. Returns when the data is there. All of L1 comes first and all of
- * L2 after, so that the host can fetch many sets at once. */
+/* Load lines through L1, up to the first that misses and finds no MSHR, or through the read-only cache, which
+ * needs none. *cycle: when; later when L1 had to wait for a way. *done: how many. Returns when their data is
+ * there. All of L1 comes first and all of L2 after, so that the host can fetch many sets at once. */
 static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, const uint32_t *lines,
                                                                 const uint8_t *touched, uint32_t n,
                                                                 bool ranked, bool readonly, unsigned cache,
-                                                                uint64_t *cycle) {
+                                                                uint64_t *cycle, uint32_t *done) {
   const model_cache *c = readonly ? &s->readonly : &s->l1;
   const uint32_t latency = readonly ? s->gpu->readonly.latency : s->gpu->l1.latency;
   const unsigned priority = model_l1_priority(cache);
@@ -254,12 +242,17 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
     if (n > 1) model_set_prefetch(c, sets[i]);
   }
   uint64_t now = *cycle, last = now + latency;
+  const uint32_t room = readonly ? n : free_mshrs(s, n, now);
   unsigned sectors = 0, hits = 0;
+  *done = n;
   for (uint32_t i = 0; i < n; i++) {
     model_set *set = sets[i];
     uint32_t way = model_set_find(c, set, lines[i]);
-    uint16_t mshr;
     unsigned wanted = model_cache_widen(c, touched[i]), missing = wanted;
+    if (n_requests == room && (way == c->ways || missing & ~(unsigned)model_set_states(c, set)[way])) {
+      *done = i;
+      break;
+    }
     sectors += model_sectors(wanted);
     if (way < c->ways) {
       uint8_t *state = &model_set_states(c, set)[way];
@@ -269,10 +262,8 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
       if (flight > 0 && now + (uint32_t)flight > last) last = now + (uint32_t)flight;
       model_set_use(c, set, way, ranked, priority, false);
       if (!missing) continue;
-      mshr = readonly ? 0 : take_mshr(s, &now);
       *state |= (uint8_t)missing;
     } else {
-      mshr = readonly ? 0 : take_mshr(s, &now);
       way = model_set_oldest(c, set);
       if (model_set_wait(c, set, way, now) > 0) way = await_way(c, set, &now);
       if (s->ccws && !readonly)
@@ -290,7 +281,6 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
                                              .line = lines[i],
                                              .mask = (uint8_t)missing,
                                              .way = (uint8_t)way,
-                                             .mshr = mshr,
                                              .own = set};
   }
   /* Both caches count in sectors of their own. */
@@ -304,7 +294,7 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
   pass_stores(s, requests, n_requests);
   for (const model_request *r = requests; r < requests + n_requests; r++) {
     uint64_t there = r->cycle + r->wait;
-    if (!readonly) s->mshr[r->mshr] = there;
+    if (!readonly) s->mshr[s->n_mshr++] = there;
     if (there > last) last = there;
     if ((int32_t)r->wait > model_set_wait(c, r->own, r->way, r->cycle))
       model_set_arrives(c, r->own, r->way, r->cycle, r->wait);
@@ -314,53 +304,49 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
 
 static __attribute__((noinline)) uint64_t load_ranked(model_sm *s, const uint32_t *lines,
                                                       const uint8_t *touched, uint32_t n, unsigned cache,
-                                                      uint64_t *cycle) {
-  return load_some(s, lines, touched, n, true, false, cache, cycle);
+                                                      uint64_t *cycle, uint32_t *done) {
+  return load_some(s, lines, touched, n, true, false, cache, cycle, done);
 }
 
 static __attribute__((noinline)) uint64_t load_plain(model_sm *s, const uint32_t *lines,
-                                                     const uint8_t *touched, uint32_t n, uint64_t *cycle) {
-  return load_some(s, lines, touched, n, false, false, 0, cycle);
+                                                     const uint8_t *touched, uint32_t n, uint64_t *cycle,
+                                                     uint32_t *done) {
+  return load_some(s, lines, touched, n, false, false, 0, cycle, done);
 }
 
 /* Through the read-only cache; *sectors: how many of L2's that moves. */
 static __attribute__((noinline)) uint64_t load_readonly(model_sm *s, const model_lines *lines,
                                                         uint64_t *cycle, unsigned *sectors) {
   uint64_t before = s->l1_sectors;
-  uint64_t there = load_some(s, lines->line, lines->touched, lines->n, false, true, 0, cycle);
+  uint32_t done;
+  uint64_t there = load_some(s, lines->line, lines->touched, lines->n, false, true, 0, cycle, &done);
   *sectors = (unsigned)((s->l1_sectors - before) / s->l1_unit);
   return there;
 }
 
-static inline uint64_t load(model_sm *s, const uint32_t *lines, const uint8_t *touched, uint32_t n,
-                            unsigned cache, uint64_t *cycle) {
-  return s->l1.ranked ? load_ranked(s, lines, touched, n, cache, cycle)
-                      : load_plain(s, lines, touched, n, cycle);
+static uint64_t load_lines(model_sm *s, const model_lines *lines, unsigned cache, uint64_t *cycle,
+                           uint32_t *done) {
+  return s->l1.ranked ? load_ranked(s, lines->line, lines->touched, lines->n, cache, cycle, done)
+                      : load_plain(s, lines->line, lines->touched, lines->n, cycle, done);
 }
 
-static uint64_t load_lines(model_sm *s, const model_lines *lines, unsigned cache, uint64_t *cycle) {
-  uint32_t most = s->gpu->l1_mshrs;
-  if (lines->n <= most) return load(s, lines->line, lines->touched, lines->n, cache, cycle);
-  uint64_t last = 0;
-  for (uint32_t at = 0; at < lines->n; at += most) {
-    uint32_t n = lines->n - at < most ? lines->n - at : most;
-    uint64_t there = load(s, lines->line + at, lines->touched + at, n, cache, cycle);
-    if (there > last) last = there;
-  }
-  return last;
-}
-
-/* Load past L1 the sectors that it does not have; those that it has are struck off the lines. Returns when
- * these are there. */
-static uint64_t peek_lines(const model_cache *c, uint32_t latency, model_lines *lines, uint64_t cycle,
-                           unsigned *found_sectors) {
+/* Load past L1 the sectors that it does not have; those that it has are struck off the lines, and so are all
+ * behind the first that there is no room for. *done: how many come before that. Returns when what L1 has is
+ * there. */
+static uint64_t peek_lines(const model_cache *c, uint32_t latency, model_lines *lines, uint32_t room,
+                           uint64_t cycle, unsigned *found_sectors, uint32_t *done) {
   uint64_t last = cycle;
   uint32_t left = 0;
   *found_sectors = 0;
+  *done = lines->n;
   for (uint32_t i = 0; i < lines->n; i++) {
     model_set *set = model_cache_set(c, lines->line[i]);
     uint32_t way = model_set_find(c, set, lines->line[i]);
     unsigned found = way < c->ways ? lines->touched[i] & model_set_states(c, set)[way] : 0;
+    if (left == room && lines->touched[i] & ~found) {
+      *done = i;
+      break;
+    }
     if (found) {
       int32_t flight = model_set_wait(c, set, way, cycle);
       uint64_t there = cycle + (flight > (int32_t)latency ? (uint32_t)flight : latency);
@@ -448,9 +434,17 @@ static double l1_time(const model_sm *s, const hd_cache_config *cache, unsigned 
   return busy < 1 ? 1 : busy;
 }
 
-/* The memory's side of an access. */
+/* Those before `done` are struck off. */
+static __attribute__((noinline)) void drop_lines(model_lines *lines, uint32_t done) {
+  lines->n -= done;
+  memmove(lines->line, lines->line + done, lines->n * sizeof *lines->line);
+  memmove(lines->touched, lines->touched + done, lines->n * sizeof *lines->touched);
+}
+
+/* The memory's side of an access. *left: the lines of a load that found no MSHR. */
 static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, const model_stream_event *e,
-                                                                   uint32_t w, uint64_t *when, double *busy) {
+                                                                   uint32_t w, uint64_t *when, double *busy,
+                                                                   uint32_t *left) {
   uint64_t cycle = *when;
   unsigned kind = model_stream_kind(e->attr), bits = model_stream_cache(e->attr);
   if (s->threshold.kind != HD_BYPASS_NONE && kind == HD_ACCESS_LOAD)
@@ -466,7 +460,12 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   model_lines lines;
   model_stream_lines(e, &lines);
   const bool banked = s->gpu->l1_unified && s->gpu->l1_lines_per_cycle > 0 && kind == HD_ACCESS_LOAD;
-  const uint32_t passes = banked ? model_bank_passes(&s->warps[w].reader.slots[e->slot], e, &lines) : 0;
+  const uint32_t before_now = s->warps[w].done;
+  const uint32_t passes =
+      banked && !before_now ? model_bank_passes(&s->warps[w].reader.slots[e->slot], e, &lines) : 0;
+  if (before_now) drop_lines(&lines, before_now);
+  const uint32_t n = lines.n;
+  uint32_t done = n;
   for (uint32_t i = 0; s->line_base && i < lines.n; i++) lines.line[i] += s->line_base;
   uint64_t there = cycle;
   unsigned sectors = 0;
@@ -476,13 +475,16 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
     there = load_readonly(s, &lines, &cycle, &sectors);
   } else if (l1 && !store && !atomic) {
     uint64_t before = s->l1_sectors;
-    there = load_lines(s, &lines, bits, &cycle);
+    there = load_lines(s, &lines, bits, &cycle, &done);
     sectors = (unsigned)(s->l1_sectors - before);
   } else {
+    const uint32_t room = kind == HD_ACCESS_LOAD ? free_mshrs(s, n, cycle) : n;
     if (kind == HD_ACCESS_LOAD && reads_l1_past(s->gpu, bits)) {
-      there = peek_lines(&s->l1, s->gpu->l1.latency, &lines, cycle, &sectors);
+      there = peek_lines(&s->l1, s->gpu->l1.latency, &lines, room, cycle, &sectors, &done);
       s->l1_sectors += sectors;
       s->l1_hits += sectors;
+    } else if (n > room) {
+      done = lines.n = room;
     }
     s->missing = lines.n;
     model_request requests[MODEL_MAX_LINES];
@@ -506,20 +508,34 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
     if (store || atomic) take_store_port(s, requests, lines.n);
     if (!store && !stays) take_port(s, requests, lines.n);
     if (!store && !atomic) pass_stores(s, requests, lines.n);
-    for (uint32_t i = 0; i < lines.n; i++)
+    for (uint32_t i = 0; i < lines.n; i++) {
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
+      if (kind == HD_ACCESS_LOAD) s->mshr[s->n_mshr++] = cycle + requests[i].wait;
+    }
   }
+  *left = n - done;
+  s->warps[w].done = (uint16_t)(*left ? before_now + done : 0);
   *when = cycle;
   *busy = l1_time(s, readonly ? &s->gpu->readonly : &s->gpu->l1, sectors, passes, store);
   if (fetch && *busy < s->gpu->units.fetch) *busy = s->gpu->units.fetch;
   return there;
 }
 
-uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy) {
+/* The warp's access at *cycle; see model_sm_access. */
+static inline uint64_t make_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy, uint64_t *again) {
   model_sm_warp *warp = &s->warps[w];
+  uint32_t left;
   s->asking = w;
-  uint64_t there = touch_memory(s, &warp->next, w, cycle, busy);
-  model_stream_next(&warp->reader, &warp->next);
+  uint64_t there = touch_memory(s, &warp->next, w, cycle, busy, &left);
+  if (warp->partly > there) there = warp->partly;
+  warp->partly = left ? there : 0;
+  *again = left ? next_mshr(s) : 0;
+  return there;
+}
+
+uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy, uint64_t *again) {
+  const uint64_t there = make_access(s, w, cycle, busy, again);
+  if (!*again) model_stream_next(&s->warps[w].reader, &s->warps[w].next);
   return there;
 }
 
@@ -529,8 +545,16 @@ static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
   const model_stream_event *e = &warp->next;
   unsigned kind = model_stream_kind(e->attr);
   double busy;
+  uint64_t again;
   bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
-  uint64_t there = touch_memory(s, e, w, &cycle, &busy);
+  uint64_t there = make_access(s, w, &cycle, &busy, &again);
+  s->l1_cycles += busy;
+  s->last = w;
+  if (again) {
+    s->now = cycle + (uint64_t)(busy + 0.5);
+    s->ready[w] = again;
+    return;
+  }
   if (kind == HD_ACCESS_LOAD || atomic) {
     if (!warp->outstanding++) {
       warp->load_slot = e->slot;
@@ -540,11 +564,9 @@ static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
     }
   }
   const model_sm_cta *c = &s->ctas[warp->cta];
-  s->l1_cycles += busy;
   s->issue_debt += c->issue;
   uint32_t hold = (uint32_t)(busy + 0.5), issue = s->issue_debt >> 8;
   s->issue_debt &= 255;
-  s->last = w;
   s->now = cycle + (issue > hold ? issue : hold);
   advance(s, w, store ? there : cycle);
 }

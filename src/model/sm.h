@@ -13,11 +13,14 @@
  *
  * L1. A miss takes its line at once; until the data is there, further accesses of the line
  * are hits that wait for it (hit-reserved). Lines in flight are not evicted: when a set has no
- * other, the access, and with it the SM, waits for one to arrive. So it does when as many lines are
- * in flight as there are MSHRs; they are freed in the order in which they were taken. The time for which L1
- * waits for an MSHR counts towards the bound on time from L1; loads that bypass L1 need none. Waits for a way
- * do not count: warps that march in step over unhashed sets wait far longer here than where SCH simulated
- * them. */
+ * other, the access, and with it the SM, waits for one to arrive. These waits do not count towards the
+ * bound on time from L1: warps that march in step over unhashed sets wait far longer here than where SCH
+ * simulated them.
+ *
+ * MSHRs. Each line that a load waits for takes one, whether the load goes through L1 or past it, and gives it
+ * back when its data is there. A load that finds too few does with those lines that get one, and asks again
+ * for the others as soon as one is free. Other warps' accesses go on meanwhile, so that hits pass a miss that
+ * waits. */
 #ifndef HEDDLE_MODEL_SM_H
 #define HEDDLE_MODEL_SM_H
 
@@ -32,6 +35,8 @@ typedef struct model_sm_warp {
   model_stream_reader reader;
   model_stream_event next;
   uint64_t loaded;     /* cycle when all outstanding loads have arrived */
+  uint64_t partly;     /* when the data of the lines before `done` is there */
+  uint16_t done;       /* lines of its access that found an MSHR, if the others did not */
   uint8_t outstanding; /* loads issued and not waited for: 0 to 2 */
   uint8_t load_slot;   /* of the first of them */
   uint8_t cta;
@@ -59,21 +64,21 @@ typedef struct model_sm {
   uint64_t wake;                          /* no sooner than this either; SM_NEVER: nothing to do */
   uint32_t issue_debt;                    /* 1/256 cycles */
   uint32_t last;                          /* warp that issued last */
-  uint32_t next_mshr;                     /* to be taken */
   uint32_t by_age[SM_MAX_CTAS], n_by_age; /* CTAs, the oldest first */
   uint64_t ready[SM_MAX_WARPS];
   model_sm_warp warps[SM_MAX_WARPS];
   model_sm_cta ctas[SM_MAX_CTAS];
   model_stream_slot *slots;    /* [warps][slots_per_warp] */
   uint32_t slots_per_warp;     /* as many as the trace needs: together they stay in the host's cache */
-  uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each is free: a ring */
-  model_ccws *ccws;            /* its victim tags; NULL: another scheduler */
-  uint32_t asking;             /* the warp whose access is under way */
-  uint32_t missing;            /* lines that L1 does not have of that access, or has no part in */
-  uint32_t line_base;          /* added to its lines: other launches' data lies elsewhere */
+  uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each that was taken is free; some are by now */
+  uint32_t n_mshr;
+  model_ccws *ccws;   /* its victim tags; NULL: another scheduler */
+  uint32_t asking;    /* the warp whose access is under way */
+  uint32_t missing;   /* lines that L1 does not have of that access, or has no part in */
+  uint32_t line_base; /* added to its lines: other launches' data lies elsewhere */
   uint64_t l1_sectors, l1_hits;
   uint64_t warp_instructions;
-  double l1_cycles;        /* that L1 was busy, or waited for an MSHR */
+  double l1_cycles;        /* that L1 was busy */
   double port, store_port; /* cycles at which the ways from L2 to this SM, and back, are free */
   double stores_end;       /* at which the last of its stores has come to L2 */
 } model_sm;
@@ -92,11 +97,13 @@ void model_sm_init(model_sm *s, uint32_t number, const hd_gpu *g, model_memory *
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
 /* For another clock (clock.h): a task takes CTA place `cta`, its warps have their first events; it leaves
  * that place; a warp makes the access of its event at *cycle, which moves on while L1 waits, and gets its
- * next event. Returns when the data is there, or a store taken; *busy: cycles that it keeps L1 busy.
+ * next event. Returns when the data is there, or a store taken; *busy: cycles that it keeps L1 busy. *again,
+ * unless 0: it lacked MSHRs, its event stays the same, and no sooner than then it makes the rest of the
+ * access.
  */
 void model_sm_open(model_sm *s, uint32_t cta, uint64_t task);
 void model_sm_close(model_sm *s, uint32_t cta);
-uint64_t model_sm_access(model_sm *s, uint32_t warp, uint64_t *cycle, double *busy);
+uint64_t model_sm_access(model_sm *s, uint32_t warp, uint64_t *cycle, double *busy, uint64_t *again);
 
 /* Accesses from `begin` until `limit` follow. */
 void model_sm_begin_epoch(model_sm *s, uint64_t begin, uint64_t limit);

@@ -421,7 +421,7 @@ static void a_clock_needs_units_and_nothing_else(void **state) {
     hd_gpu g = load(names[i]);
     const bool h100 = strcmp(names[i], "h100") == 0;
     assert_true(hd_gpu_has_clock(&g));
-    assert_int_equal(hd_gpu_has_launches(&g), h100);
+    assert_int_equal(hd_gpu_has_launches(&g), h100 || strcmp(names[i], "m2075") == 0);
     assert_int_equal(g.clock_compared, h100);
     g.launch = (hd_launch_cost){0};
     assert_true(hd_gpu_has_clock(&g));

@@ -185,39 +185,6 @@ static void priorities_of_either_level_act_there_alone(void **state) {
   assert_true(l2_first >= l2_normal);
 }
 
-/* Every lane reads a line of its own, far from all others. */
-static void scattered_warp(const hd_emu_hooks *h, unsigned worker, uint64_t task, uint32_t warp, void *ctx) {
-  for (uint64_t k = 0; k < 8; k++) {
-    uint64_t addr[32];
-    for (unsigned i = 0; i < 32; i++) addr[i] = (((task * 4 + warp) * 8 + k) * 32 + i) * 128;
-    hd_access a = synth_access(task, warp, (uint32_t)k, HD_ACCESS_LOAD, 4, addr);
-    a.cache = *(const uint8_t *)ctx;
-    h->access(h->ctx, worker, &a);
-  }
-}
-
-static void l1_is_busy_while_it_waits_for_an_mshr_and_bypassing_spares_that(void **state) {
-  uint8_t cached = HD_CACHE_L1, bypassed = 0;
-  hd_trace *through = synth_trace(16, 128, scattered_warp, &cached),
-           *past = synth_trace(16, 128, scattered_warp, &bypassed);
-  hd_gpu g = synth_gpu();
-  g.l1.bytes = 1 << 20; /* room for all: no line waits for a way */
-  double last = 0;
-  for (uint32_t mshrs = 1024; mshrs >= 4; mshrs /= 4) {
-    g.l1_mshrs = mshrs;
-    hd_counters c = replay_once(&g, through, &(hd_replay_options){0});
-    assert_true(c.cycles_l1 > last);
-    /* So many lines in the time that one takes, on each of four SMs. */
-    double least = 16 * 4 * 8 * 32 / 4.0 / mshrs * g.l2.latency;
-    if (mshrs <= 16) assert_true(c.cycles_l1 > 0.9 * least);
-    last = c.cycles_l1;
-    hd_counters b = replay_once(&g, past, &(hd_replay_options){0});
-    assert_true(b.cycles_l1 == 16 * 4 * 8 * 32 * 32 / 4 / g.l1.bytes_per_cycle);
-  }
-  hd_trace_destroy(through);
-  hd_trace_destroy(past);
-}
-
 /* ---- Caches kept from launch to launch -------------------------------------------------------- */
 
 static void kept_caches_spare_the_second_replay_the_misses(void **state) {
@@ -258,7 +225,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_warp_hits_l1_as_a_plain_cache_does),
       cmocka_unit_test(operators_decide_which_loads_use_l1),
-      cmocka_unit_test(l1_is_busy_while_it_waits_for_an_mshr_and_bypassing_spares_that),
       cmocka_unit_test(loads_that_allocate_nothing_find_what_is_there),
       cmocka_unit_test(priorities_of_either_level_act_there_alone),
       cmocka_unit_test(kept_caches_spare_the_second_replay_the_misses),
