@@ -1,13 +1,14 @@
 """CLU: CTA clustering, figures 2, 3, 12 and 13."""
 from . import h100, plot
-from .model import BY_SM, KB, geomean, hits, ipc, n_sms, number_of, ratio, speedup, workloads_of_papers
+from .model import (BY_SM, KB, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup, without_outliers,
+                    workloads_of_papers)
 from .page import change, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, partition (col: X-P, row: Y-P), best numbers of agents on Fermi, Kepler, Maxwell, Pascal:
 # CLU table 2. A size is the paper's where nothing stands behind it.
 CLU_ALGORITHM = [
-    ("KMN", "kmeans", "paper", "col", (1, 1, 1, 1)),
-    ("MM", "matmul-tiled", "paper", "row", (1, 2, 2, 2)),
+    ("KMN", "kmeans-invert", "paper points=123505", "col", (1, 1, 1, 1)),
+    ("MM", "matmul-tiled", "paper n=1024", "row", (1, 2, 2, 2)),
     ("NN", "nn", "paper", "row", (8, 16, 32, 32)),
     ("IMD", "image-denoising", "paper", "row", (8, 16, 14, 16)),
     ("BKP", "backprop", "paper", "col", (6, 8, 8, 8)),
@@ -34,14 +35,27 @@ CLU_OTHERS = [
     ("SAD", "sad", "paper", "col", (8, 16, 20, 20)),
     ("BS", "black-scholes", "paper", "col", (8, 16, 16, 12)),
 ]
-# GPU, generation, L1 (None: the GPU's own), L2 transactions less and speedup in the paper (section 5.1): algorithm-
-# related, then cache-line related.
-CLU_GPUS = [
-    ("gtx570", "Fermi", 16 * KB, ("-55%", "1.46x"), ("-81%", "1.47x")),
-    ("k40", "Kepler", 16 * KB, ("-65%", "1.48x"), ("-71%", "1.29x")),
-    ("gtx980", "Maxwell", None, ("-29%", "1.45x"), ("-34%", "no gain")),
-    ("gtx1080", "Pascal", None, ("-28%", "1.42x"), ("-", "no gain")),
+# Rows beside the tables, in none of their means: all of k-means, and matrices of 64 CTAs.
+CLU_MORE = [
+    ("KMN, both kernels", "kmeans-texture", "paper points=123505 side=22", "col", (1, 1, 1, 1)),
+    ("ATX", "atax", "gpu", "col", (1, 1, 1, 1)),
+    ("MVT", "mvt", "gpu", "col", (1, 1, 1, 1)),
+    ("BC", "bicg", "gpu", "col", (1, 1, 1, 8)),
 ]
+# GPU, generation, the setting of the tables, L2 transactions less and speedup in the paper (section 5.1): algorithm-related,
+# then cache-line related; other settings, where neither the paper nor a measurement decides. L1 of 48 KB on Kepler is
+# table 2's (its CTAs per SM of HS, MON, DXT are what 16 KB of shared memory hold); the paper does not say Fermi's.
+LARGE, SMALL = {"l1": 48 * KB}, {"l1": 16 * KB}
+LRR, GTO = {"scheduler": "lrr"}, {"scheduler": "gto"}
+CLU_GPUS = [
+    ("gtx570", "Fermi", LARGE | LRR, ("-55%", "1.46x"), ("-81%", "1.47x"), [LARGE | GTO, SMALL | LRR, SMALL | GTO]),
+    ("k40", "Kepler", LARGE | LRR, ("-65%", "1.48x"), ("-71%", "1.29x"),
+     [LARGE | GTO] + [LARGE | of | {"mshrs": n} for n in (32, 128) for of in (LRR, GTO)]),
+    ("gtx980", "Maxwell", LRR | {"ca": True}, ("-29%", "1.45x"), ("-34%", "no gain"), [GTO | {"ca": True}]),
+    ("gtx1080", "Pascal", LRR | {"ca": True}, ("-28%", "1.42x"), ("-", "no gain"), [GTO | {"ca": True}]),
+]
+# NW's 16 CTAs on Kepler do not fit 16 KB of shared memory.
+SPLIT = {("k40", "NW"): SMALL}
 AGENTS = (1, 2, 4, 8)
 
 
@@ -52,11 +66,16 @@ def clu_plans(partition):
             "TOT": {n: join(f"bind=agents:{n}") for n in AGENTS}, "join": join}
 
 
-def clu_application(model, app, gpu, l1, prefetch):
+def path_of(model, gpu, setting, app):
+    return model.variant(gpu, **(setting | SPLIT.get((gpu, app[0]), {})))
+
+
+def clu_application(model, app, gpu, setting, prefetch):
     """Rows for default, RD, CLU, CLU+TOT, CLU+TOT+BPS (or +PFH), and the number of agents."""
     _, workload, size, partition, _ = app
+    path = path_of(model, gpu, setting, app)
     p = clu_plans(partition)
-    known = model.rows(workload, gpu, size, ["baseline", p["RD"], p["CLU"]] + list(p["TOT"].values()), l1)
+    known = model.rows(workload, path, size, ["baseline", p["RD"], p["CLU"]] + list(p["TOT"].values()))
     base, clu = known["baseline"], known[p["CLU"]]
     if not base:
         return None
@@ -72,22 +91,22 @@ def clu_application(model, app, gpu, l1, prefetch):
     n = min((t for t in tot if t[0] <= 1.001 * least), key=lambda t: t[1:])[2]
     bind = f"bind=agents:{n}" if n < resident else "bind=agents"
     extra = p["join"](bind, "prefetch=l1:1" if prefetch else "stream=auto")
-    extra_row = model.rows(workload, gpu, size, [extra], l1)[extra]
+    extra_row = model.rows(workload, path, size, [extra])[extra]
     if not extra_row and not prefetch:
         extra_row = known[p["TOT"][n]] if n < resident else clu  # no load to bypass
     return base, known[p["RD"]], clu, known[p["TOT"][n]] if n < resident else clu, extra_row, n
 
 
-def voted(model, app, gpu, l1, resident, best):
+def voted(model, app, path, resident, best):
     """The number of agents that SMs vote for (CLU 4.3), and its speed over the best number's; dashes where there is no vote."""
     _, workload, size, partition, _ = app
     join = clu_plans(partition)["join"]
-    vote = model.agents_vote(workload, gpu, size, join("bind=agents:auto"), l1)
+    vote = model.agents_vote(workload, path, size, join("bind=agents:auto"), None)
     n = vote.get("winner") if vote else None
     if not n:
         return "-", None
     plan = join("bind=agents" if n >= resident else f"bind=agents:{n}")
-    return n, speedup(model.rows(workload, gpu, size, [plan], l1)[plan], best)
+    return n, speedup(model.rows(workload, path, size, [plan])[plan], best)
 
 
 def occupancy(row, gpu):
@@ -143,14 +162,14 @@ def counters(model, page, known, gpu, paper):
     page.table(["CLU", "us", "IPC", "CLU", "+TOT", "AC_OCP", "RD", "CLU", "+TOT", "waits", "CLU", "+TOT", "DRAM", "why not more"], rows)
 
 
-def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name, kind):
+def clu_table(model, page, apps, name, number, setting, paper, prefetch, against, kind):
     extra = "PFH" if prefetch else "BPS"
     head = ["CLU", "workload, size", "waves", "part.", "L1 hits", "RD", "CLU", "+TOT", "L2 sectors", "RD", "CLU", "+TOT", "+" + extra,
             "speedup RD", "CLU", "+TOT", "+" + extra, "best", "agents", "CLU's", "vote (4.3)", "over +TOT", "agents on an H100: measured",
             "clock"]
     rows, l2, gain, known, groups, votes = [], [[], [], [], []], [[], [], [], [], []], [], [], []
     for app in apps:
-        got = clu_application(model, app, gpu, l1, prefetch)
+        got = clu_application(model, app, name, setting, prefetch)
         measured = h100.beside(model, app[1], r"bind=agents(:\d+)?$")
         waves = model.waves(app[1], name, app[2], got[0]) if got else None
         if not got or not all(got[:4]):
@@ -165,14 +184,16 @@ def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name
         gain[4].append(best)
         known.append((app, waves, got, best))
         groups.append((app[0], [speedup(v, base) for v in variants]))
-        vote, over = voted(model, app, gpu, l1, base["resident"], tot)
+        vote, over = voted(model, app, path_of(model, name, setting, app), base["resident"], tot)
         votes.append(over)
         rows.append([app[0], f"{app[1]}, {app[2]}", waves_text(waves), "X-P" if app[3] == "col" else "Y-P"] +
                     [percent(hits(v)) for v in (base, rd, clu, tot)] + [f"{base['l2_sectors'] / 1e6:.2f} M"] +
                     [change(ratio(v, base, "l2_sectors")) for v in variants] +
                     [times(speedup(v, base)) for v in variants] + [times(best), n, app[4][number], vote, times(over)] + list(measured))
-    rows.append(["", f"geometric mean of {len(known)}", "", "", "", "", "", "", ""] + [change(geomean(v)) for v in l2] +
-                [times(geomean(v)) for v in gain] + ["", "", "", times(geomean(votes)), "", ""])
+    for title, of, last in (("geometric mean", geomean, times(geomean(votes))), ("arithmetic mean", mean, ""),
+                            ("arithmetic mean without the largest and the least", lambda v: mean(without_outliers(v)), "")):
+        rows.append(["", f"{title} of {len(known)}", "", "", "", "", "", "", ""] + [change(of(v)) for v in l2] +
+                    [times(of(v)) for v in gain] + ["", "", "", last, "", ""])
     if paper:
         rows.append(["", f"the paper, {against}", "", "", "", "", "", "", "", "", "", paper[0], "", "", "", "", "", paper[1]] + [""] * 6)
     if not known:
@@ -182,6 +203,34 @@ def clu_table(model, page, apps, gpu, number, l1, paper, prefetch, against, name
     counters(model, page, known, name, float(paper[1][:-1]) if paper and paper[1].endswith("x") else 1)
     title = f"{name}: speedup over the default launch"
     page.plot(f"clu-{name}-{kind}", plot.bars, title, "times", groups, ["RD", "CLU", "+TOT", "+" + extra], (1, "default"))
+
+
+def called(setting):
+    """A setting in words."""
+    words = [f"{setting['l1'] // KB} KB"] if "l1" in setting else []
+    words += [setting["scheduler"].upper()]
+    return ", ".join(words + ([f"{setting['mshrs']} MSHRs"] if "mshrs" in setting else []))
+
+
+def best_of(model, app, gpu, setting):
+    """The speedup of the fastest of its bars, or None."""
+    got = clu_application(model, app, gpu, setting, False)
+    return max(s for s in [1.0] + [speedup(v, got[0]) for v in got[1:5]] if s) if got else None
+
+
+def settings_table(model, page, gpu, settings, groups):
+    """The best bar of each application under settings that nothing decides. groups: (name, applications, the paper's)."""
+    for name, apps, paper in groups:
+        gains = [[best_of(model, app, gpu, s) for app in apps] for s in settings]
+        if not any(g for of in gains for g in of):
+            continue
+        page.text(name + ", the best bar of each:")
+        rows = [[app[0], f"{app[1]}, {app[2]}"] + [times(of[i]) for of in gains] + [""] for i, app in enumerate(apps)]
+        if paper:
+            rows += [["", title] + [times(of(g)) for g in gains] + [paper]
+                     for title, of in (("arithmetic mean", mean), ("geometric mean", geomean),
+                                       ("arithmetic mean without the largest and the least", lambda v: mean(without_outliers(v))))]
+        page.table(["CLU", "workload, size"] + [called(s) for s in settings] + ["the paper"], rows)
 
 
 def reuse_table(model, page):
@@ -216,7 +265,7 @@ def locality(model, page):
     """CLU figure 2: cycles that a read of a line takes which others of its SM read before."""
     rows = []
     for gpu, sms, slots, turns in LOCALITY:
-        path = model.with_l1_loads(gpu) if gpu in ("gtx980", "gtx1080") else gpu
+        path = model.variant(gpu, ca=gpu in ("gtx980", "gtx1080"))
 
         def run(n, delay):
             grid = n * sms
@@ -250,8 +299,11 @@ def chapter(model, page):
               "once only bypass L1; as +TOT where there are none) or +PFH (each agent prefetches its next task into L1). *L1 hits* "
               "are rates of loads, *L2 sectors* the 32-byte sectors that L2 is asked for, and their change. *best* is the fastest "
               "of the row, or the default. The paper's figures are its averages (5.1, figures 12 and 13); bars of single "
-              "applications have no numbers in its text. L1 is 16 KB on Fermi and Kepler, which a program gets unless it asks for "
-              "more. On Maxwell and Pascal global loads are cached as compiled with -dlcm=ca. *part.* is the partition that CLU's "
+              "applications have no numbers in its text. L1 is 48 KB on Kepler, for CLU's table 2 has CTAs per SM that are what 16 KB of "
+              "shared memory hold (HS, MON, DXT); NW alone has more, and 16 KB of L1. On Fermi the table shows neither 16 nor 48 KB. "
+              "Neither the warp schedulers of these GPUs nor Kepler's MSHRs are published: LRR and GTO, and 32, 64 and 128 MSHRs, stand "
+              "beside each other below each generation's tables. On Maxwell and Pascal global loads are cached as compiled with "
+              "-dlcm=ca. KMN is its layout kernel, whose grid is the one that an X-P partition cuts. *part.* is the partition that CLU's "
               "table 2 gives; *waves*: CTAs of the largest launch over those that the GPU runs at once. *vote*: the number of agents "
               "whose SMs do the most tasks of the largest launch when SMs differ in it (`bind=agents:auto`), and the speed of all "
               "launches with it over those with +TOT's; a dash: fewer SMs than numbers, under 8 waves, or room for one CTA alone. A size is "
@@ -259,13 +311,17 @@ def chapter(model, page):
               "for the parameters behind it, and BFS's; the whole of SYK takes 16 times as long, S2K 130, BFS 60. *agents on an "
               "H100*: the fastest of `bind=agents` and 1, 2 and 4 agents there, beside the clock's prediction of the same plan "
               "([below](#on-an-h100)).")
-    for number, (gpu, generation, l1, algorithm, cache_line) in enumerate(CLU_GPUS):
-        path = model.with_l1_loads(gpu) if generation in ("Maxwell", "Pascal") else gpu
-        page.text(f"### {generation} ({gpu})", "Algorithm-related applications:")
-        clu_table(model, page, CLU_ALGORITHM, path, number, l1, algorithm, False, "5.1", gpu, "algorithm")
+    for number, (gpu, generation, setting, algorithm, cache_line, others) in enumerate(CLU_GPUS):
+        page.text(f"### {generation} ({gpu}): {called(setting)}", "Algorithm-related applications:")
+        clu_table(model, page, CLU_ALGORITHM, gpu, number, setting, algorithm, False, "5.1", "algorithm")
         page.text("Cache-line related applications:")
-        clu_table(model, page, CLU_CACHE_LINE, path, number, l1, cache_line, False, "5.1, 5.2 (2)", gpu, "cache-line")
+        clu_table(model, page, CLU_CACHE_LINE, gpu, number, setting, cache_line, False, "5.1, 5.2 (2)", "cache-line")
         page.text("Data, write and streaming (for which the paper reports \"overall insignificant\" gains, 5.2 (3)):")
-        clu_table(model, page, CLU_OTHERS, path, number, l1, None, True, "", gpu, "others")
+        clu_table(model, page, CLU_OTHERS, gpu, number, setting, None, True, "", "others")
+        with model.later(1):
+            settings_table(model, page, gpu, [setting] + others, [("Algorithm-related under other settings", CLU_ALGORITHM, algorithm[1]),
+                                                                  ("Cache-line related under other settings", CLU_CACHE_LINE, cache_line[1])])
+        with model.later(2 if generation in ("Fermi", "Kepler") else 3):
+            settings_table(model, page, gpu, [setting], [("All of k-means, and matrices of 16384 squared (64 CTAs), in none of the means", CLU_MORE, "")])
     locality(model, page)
     reuse_table(model, page)

@@ -1,5 +1,7 @@
 """Predictions of `heddle sweep`, `corun` and `analyze --directions`, kept on disk, and figures made of them."""
+import contextlib
 import csv
+import functools
 import glob
 import io
 import json
@@ -23,8 +25,15 @@ class Model:
     """What is known. What is asked for and is not known is wanted (work.py finds it), unless that is frozen."""
 
     def __init__(self, cache):
-        self.cache, self.frozen, self.wanted, self.rank, self.files = cache, False, [], 0, {}
+        self.cache, self.frozen, self.wanted, self.rank, self.files, self.variants = cache, False, [], 0, {}, {}
         os.makedirs(cache, exist_ok=True)
+
+    @contextlib.contextmanager
+    def later(self, rank):
+        """What is asked for meanwhile comes behind the rest."""
+        self.rank += rank
+        yield
+        self.rank -= rank
 
     def text_of(self, gpu):
         with open(os.path.join(ROOT, "gpus", gpu + ".toml")) as f:
@@ -42,9 +51,43 @@ class Model:
         os.replace(path + ".new", path)
         return path
 
-    def with_l1_loads(self, gpu):
-        """The GPU with global loads cached in L1, as -dlcm=ca compiles them."""
-        return self.changed(gpu, "ca", r"(?m)^global = false\b", "global = true")
+    def variant(self, gpu, l1=None, scheduler=None, mshrs=None, ca=False):
+        """The GPU with another size of L1, which leaves shared memory the rest of their store on Fermi and Kepler; another warp
+        scheduler; other MSHRs; global loads cached in L1, as -dlcm=ca compiles them. What is None stays as the file has it."""
+        asked = gpu, l1, scheduler, mshrs, ca
+        if asked not in self.variants:
+            self.variants[asked] = self.make_variant(*asked)
+        return self.variants[asked]
+
+    def make_variant(self, gpu, l1, scheduler, mshrs, ca):
+        text, name = self.text_of(gpu), [gpu]
+
+        def put(key, value, called):
+            nonlocal text
+            new, n = re.subn(rf"(?m)^({key} *= *)\S+", rf"\g<1>{value}", text, count=1)
+            if not n:
+                sys.exit(f"{gpu}: no {key}")
+            if new != text:
+                text = new
+                name.append(called)
+        if l1 is not None:
+            own = int(re.search(r"(?ms)^\[l1\]\nbytes *= *(\d+)", text).group(1))
+            text = re.sub(r"(?m)(^\[l1\]\nbytes *= *)\d+", rf"\g<1>{l1}", text, count=1)
+            if number_of(gpu, "arch") < 50:
+                put("shared_bytes", int(number_of(gpu, "shared_bytes")) + own - l1, f"{l1 // KB}k")
+        if scheduler:
+            put("scheduler", f'"{scheduler}"', scheduler)
+        if mshrs:
+            put("mshrs", mshrs, f"m{mshrs}")
+        if ca:
+            put("global", "true", "ca")
+        if len(name) == 1:
+            return gpu
+        path = os.path.join(self.cache, "-".join(name) + ".toml")
+        with open(path + ".new", "w") as f:
+            f.write(text)
+        os.replace(path + ".new", path)
+        return path
 
     def kept(self, label):
         if label not in self.files:
@@ -83,19 +126,13 @@ class Model:
             self.want(label, f"{workload} {size}", missing, command, read_sweep, exact)
         return {p: known.get(p) for p in plans}
 
-    def with_l1(self, gpu, l1):
-        """The GPU with so many bytes of L1."""
-        own = re.search(r"(?ms)^\[l1\]\nbytes = (\d+)", self.text_of(gpu))
-        same = l1 is None or int(own.group(1)) == l1
-        return gpu if same else self.changed(gpu, f"l1-{l1}", r"(?m)(^\[l1\]\nbytes = )\d+", rf"\g<1>{l1}")
-
     def thresholds(self, workload, gpu, size, l1):
         """BYP's run-time ways to a threshold (4.4.2): "vote" and "sampled" of `heddle tune`, each {"winner": the warps that use
         L1, "shares": [...]} or {"why": there is none}; {}: not known yet."""
         label = "-".join(["thresholds", workload.replace("/", "_"), size.replace(" ", "_"), gpu] + ([f"{l1 // KB}k"] if l1 else []))
         known = self.kept(label)
         if not known:
-            command = ["tune", workload, "--device", "model:" + self.with_l1(gpu, l1), "--strategy", "compare", "--store", "none",
+            command = ["tune", workload, "--device", "model:" + self.variant(gpu, l1), "--strategy", "compare", "--store", "none",
                        "--budget", "1", "--no-advice", "--no-proof", "--threads", "1", "--json"] + size_options(size)
             self.want(label, f"thresholds {workload} {size}", (), command, read_thresholds)
         return known
@@ -107,7 +144,7 @@ class Model:
         label = "-".join(["agents", workload.replace("/", "_"), size.replace(" ", "_"), name] + ([f"{l1 // KB}k"] if l1 else []))
         known = self.kept(label)
         if plan not in known:
-            device = gpu if os.path.exists(gpu) else self.with_l1(gpu, l1)
+            device = gpu if os.path.exists(gpu) else self.variant(gpu, l1)
             command = ["tune", workload, "--device", "model:" + device, "--strategy", "vote", "--plan", plan, "--store", "none",
                        "--budget", "1", "--no-advice", "--no-proof", "--threads", "1", "--json"] + size_options(size)
             self.want(label, f"agents {workload} {size}", (), command,
@@ -199,6 +236,7 @@ def size_options(size):
     return ["--size", words[0]] + [o for w in words[1:] for o in ("--param", w)]
 
 
+@functools.lru_cache(None)
 def number_of(gpu, key):
     with open(os.path.join(ROOT, "gpus", gpu + ".toml")) as f:
         return float(re.search(rf"(?m)^{key} *= *([0-9.]+)", f.read()).group(1))
@@ -206,6 +244,16 @@ def number_of(gpu, key):
 
 def n_sms(gpu):
     return int(number_of(gpu, "count"))
+
+
+def mean(values):
+    values = [v for v in values if v]
+    return sum(values) / len(values) if values else None
+
+
+def without_outliers(values):
+    """Neither the largest nor the least."""
+    return sorted(v for v in values if v)[1:-1]
 
 
 def geomean(values):
