@@ -181,7 +181,7 @@ null pointer. Kernels may store them too, and a proof compares what they stored:
   $ x='--buffer x=f32[4096]=uniform(-1,1)'; batch="pointers.ptx -k batched --grid 32,4 --block 32 $x --arg u64[4]=address(x,i*1024) --arg u64[4]=address(x,0) --arg u64[4]=address(y,i*1024) --arg s32:32 --buffer y=f32[4096]=none"; ln -s $SOURCE/tests/cli/data/{pointers,globals}.ptx .
   > for plan in order=tile:4x2 bind=claim; do heddle check $batch --plan $plan | head -2; done
   > heddle check $batch --device model:h100 --plan order=reverse | head -2
-  > heddle check pointers.ptx -k length --grid 4 --block 32 --buffer 'next=u64[128]=address(next, i - 4)' --arg 'u64[128]=address(next, i)' --arg 'u64[128]=none' --plan order=reverse | head -2
+  > heddle check pointers.ptx -k length --grid 4 --block 32 --buffer 'next=u64[128]=address(next, i - 4)' --arg 'u64[128]=address(next, i)' --arg 'u64[128]=none' --plan order=reverse --assume no-waits | head -2
   > heddle check pointers.ptx -k swap --grid 4 --block 32 $x --arg 'u64[256]=address(x, i)' --plan bind=claim --save swapped | head -2
   > heddle tune swapped --device model:h100 --plan order=reverse --store none --budget 1 | grep -c 'order=reverse  *[0-9.]*x'
   > heddle check pointers.ptx -k swap --grid 4 --block 32 $x --arg 'u64[256]=address(x, i * 100)'

@@ -329,9 +329,9 @@ static void arguments_keep_their_bits(void **state) {
     const bool caller_local = n & 1, callee_local = n & 2;
     kit k;
     open_kit(&k);
-    emu_place arg = {caller_local, caller_local ? 32 : 32, bytes},
-              formal = {callee_local, callee_local ? 16 : 44, bytes};
-    emu_place ret = {caller_local, caller_local ? 48 : 36, bytes};
+    emu_place arg = {.in_local = caller_local, .where = 32, .bytes = bytes},
+              formal = {.in_local = callee_local, .where = callee_local ? 16 : 44, .bytes = bytes};
+    emu_place ret = {.in_local = caller_local, .where = caller_local ? 48 : 36, .bytes = bytes};
     emu_call call = {.callee = &k.codes[1], .n_args = 1, .n_rets = 1, .args = &arg, .rets = &ret};
     k.codes[0].local_bytes = k.codes[1].local_bytes = 64;
     k.codes[1].params = k.codes[1].rets = &formal;

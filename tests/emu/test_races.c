@@ -245,6 +245,10 @@ static const warps_case cases[] = {
      "setp.ne.u32 %p1, %r4, 8;\n@%p1 bra L;",
      4, 0, 0},
     {"two values at one place", "st.shared.u32 [%s], %w;", 2, 1, 1},
+    {"lanes far apart at one place",
+     "and.b32 %r1, %t, 3;\nshl.b32 %r1, %r1, 4;\nadd.u32 %r1, %s, %r1;\n"
+     "mov.u32 %r3, 7;\nst.shared.v4.u32 [%r1], {%r3, %r3, %r3, %r3};",
+     1, 0, 0},
     {"one value at one place", "mov.u32 %r1, 7;\nst.shared.u32 [%s], %r1;", 4, 0, 0},
     {"two matrices at one place", ROWS "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r1], {%w, %t};", 2, 4, 4},
     {"one matrix at one place",

@@ -31,10 +31,10 @@ static void the_original_stays_where_time_is_over_and_the_reason_is_told(void **
     jump at;
     const char *why;
   } cases[] = {
-      {{"tracing", 40}, "no plan was tried, for want of time: matmul_swapped takes longer than it may"},
-      {{"choosing plans to try", 50},
+      {{"tracing", 61}, "no plan was tried, for want of time: matmul_swapped takes longer than it may"},
+      {{"choosing plans to try", 61},
        "no plan was tried, for want of time: the time was over before it was replayed (a larger"},
-      {{"proving plans", 58}, "the time was over before a plan was proved (next: threads="},
+      {{"proving plans", 61}, "the time was over before a plan was proved (next: threads="},
   };
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -44,7 +44,7 @@ static void the_original_stays_where_time_is_over_and_the_reason_is_told(void **
     hd_diag d = {0};
     hd_optimized z;
     const hd_optimize_options o = {
-        .run = {.threads = 2}, .dispatch = g.dispatch, .progress = stage_begins, .ctx = &at};
+        .run = {.threads = 2}, .wall = 60, .dispatch = g.dispatch, .progress = stage_begins, .ctx = &at};
     jumped = 0;
     if (hd_optimize(w, &g, &o, &z, &d) != HD_OK) fail_msg("%s: %s", at.stage, d.message);
     assert_int_equal(z.best, 0);

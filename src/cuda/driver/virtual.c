@@ -75,7 +75,10 @@ cu_result drv_cuMemMap(cu_address address, size_t bytes, size_t offset, cu_physi
   if (p->mapped) return drv_missing("memory at two addresses at one time");
   char *at = hd_emu_ptr(core.emu, address, bytes);
   if (!at || !hd_vec_push(&mappings, p)) return CU_INVALID_VALUE;
-  if (p->kept) memcpy(at, p->kept, bytes);
+  if (p->kept) {
+    memcpy(at, p->kept, bytes);
+    hd_emu_mark_written(core.emu, address, bytes); /* which of it was is not kept */
+  }
   free(p->kept);
   p->kept = NULL;
   p->mapped = address;

@@ -75,7 +75,7 @@ static uint32_t callee(const emu_graph *g, const node *n, uint32_t k) {
 
 /* ptxas 13.0 lays out a kernel's own variables, then the module's, then those of functions that it calls,
  * each as they are declared. */
-enum { OF_KERNEL = 0, OF_MODULE, OF_FUNCTION };
+enum { OF_KERNEL = 0, OF_MODULE, OF_FUNCTION, RESERVED };
 
 typedef struct use {
   uint32_t var, kernel, rank;
@@ -117,6 +117,7 @@ static void rank_variables(emu_decoder *d, uses *all) {
   const hd_ptx_module *m = d->m;
   uint8_t *rank = HD_NEW_N(&d->scratch, m->n_vars + 1u, uint8_t);
   memset(rank, OF_MODULE, m->n_vars);
+  rank[m->n_vars] = RESERVED; /* is_reserved */
   for (uint32_t k = 0; k < m->n_funcs; k++)
     for (uint32_t i = 0; i < m->funcs[k].n_stmts; i++)
       if (m->funcs[k].stmts[i].kind == HD_S_VAR)

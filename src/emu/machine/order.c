@@ -27,6 +27,7 @@ struct emu_cell {
   uint32_t write_time, write_line;
   uint32_t read_time, read_line; /* the least of the readers' times; the last one's line */
   uint32_t readers;              /* one bit a warp */
+  uint32_t written_in;           /* emu_order.instruction of the last write */
   uint8_t writer;                /* 1 + its number; 0: none */
   uint8_t write_lane, read_lane; /* of the last access; EMU_SEVERAL_LANES */
   bool strong_write : 1, strong_reads : 1;
@@ -208,6 +209,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     emu_nomem(w, i, mask, "the record of races");
     return false;
   }
+  o->instruction++;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
     if (offset[l] == last) continue; /* as the lane before */
@@ -217,8 +219,13 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     const unsigned lane = issuer ? issuer - 1 : l, next = alone ? lane : (unsigned)__builtin_ctz(rest);
     for (uint64_t at = last; at < last + bytes; at += o->grain) {
       emu_cell *x = &o->cells[at / o->grain];
+      if (v.write && x->writer == v.as + 1 && x->written_in == o->instruction) {
+        x->write_lane = EMU_SEVERAL_LANES; /* as a lane before */
+        continue;
+      }
       v.lane = x->write_lane == lane ? next : lane; /* one that did not write it itself */
       if (again(&v, x)) {
+        if (v.write) x->written_in = o->instruction;
         *(v.write ? &x->write_line : &x->read_line) = v.line;
         if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;
         continue;
@@ -229,6 +236,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
           row && memcmp(row + (size_t)l * bytes + (at - last), w->cta->shared + at, o->grain) == 0;
       if (find_conflict(&v, x, same, &why)) return fault(w, i, l, at, bytes, kind, &why);
       if (!(i->mem.sync & EMU_COLLECTIVE)) note(&v, x);
+      if (v.write) x->written_in = o->instruction;
       if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;
     }
   }

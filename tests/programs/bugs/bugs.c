@@ -136,7 +136,7 @@ static void race_fence(cu_ptr p) {
 }
 static void race_fence_barrier(cu_ptr p) {
   OK(cuMemsetD32_v2(p, 0, 64));
-  launch_variant(clean ? "last_barrier" : "last_early", p, 8, 1);
+  launch_variant(clean ? "last" : "last_barrier", p, 8, 1);
 }
 static void race_bytes(cu_ptr p) { launch_variant(clean ? "bytes_behind" : "bytes", p, 4, 1); }
 static void race_atomic(cu_ptr p) {
@@ -169,6 +169,7 @@ static void streams_copy(cu_ptr p) {
 }
 static void beyond_copy(cu_ptr p) {
   char host[512];
+  OK(cuMemsetD32_v2(p, 0, 64));
   EXPECT(cuMemcpyDtoH_v2(host, p, clean ? 256 : 257), clean ? 0 : 1);
 }
 static void freed_inside(cu_ptr p) {
