@@ -143,6 +143,15 @@ What no driver takes is answered as a driver does, and said in one line:
   all that can be said: CUDA_ERROR_OUT_OF_MEMORY
   nothing: CUDA_ERROR_INVALID_VALUE
   a little: CUDA_SUCCESS
+  $ heddle emu -- $PROGRAMS/program_bad again
+  heddle: argument: launch of store: gridDim.x of 0, and the GPU takes at least 1
+  heddle: the program asks for kernel 'load', which its module has not
+  heddle: 1000 times: argument: launch of store: gridDim.x of 0, and the GPU takes at least 1
+  heddle: 3 times: the program asks for kernel 'load', which its module has not
+  heddle: 0 kernels, 0 launches, 0 thread instructions, 0.000 s emulated; 1 findings
+  1000 launches refused, 3 kernels unknown
+  $ heddle emu --json again.json -- $PROGRAMS/program_bad again >/dev/null 2>&1; grep -c '"times": 1000' again.json; rm again.json
+  1
   $ { heddle emu -- $PROGRAMS/program_bad crash; } 2>&1 | grep -o 'heddle: .* at '
   heddle: the program itself fails: it accesses 0x8 at 
   $ { heddle emu -- $PROGRAMS/program_bad crash; } 2>/dev/null; echo $?

@@ -80,6 +80,8 @@ cu_result core_start(void);
 cu_result core_ready(void);
 /* A line on standard error, begun with "heddle: ". */
 void core_say(const char *fmt, ...) HD_PRINTF(1, 2);
+/* The lines that core_say was given more than once, which it printed once, with their counts. */
+void core_say_counts(void);
 
 /* How far each stream had come, as an operation or a thread knows: a vector clock (order.h). */
 typedef struct core_tick {

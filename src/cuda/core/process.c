@@ -1,7 +1,9 @@
 /* The process's one state: settings, the emulator, devices. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,17 +14,67 @@ core_state core = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_IN
 /* Room for memory that host and device share, beside the devices' own. */
 #define SHARED_MEMORY (UINT64_C(64) << 30)
 
-void core_say(const char *fmt, ...) {
+/* ---- Messages ----------------------------------------------------------------------------------------- */
+
+enum { SAID = 1024 }; /* lines that are remembered: later ones come each time */
+
+typedef struct said {
+  char *line;
+  uint64_t hash, times;
+} said;
+
+static struct {
+  pthread_mutex_t lock; /* operations run without core.lock, and say what they find */
+  said lines[SAID];
+  size_t n;
+} messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void put(const char *line, uint64_t times) {
   hd_buf b = {0};
+  hd_buf_puts(&b, "heddle: ");
+  if (times) hd_buf_printf(&b, "%" PRIu64 " times: ", times);
+  hd_buf_printf(&b, "%s\n", line);
+  if (b.data) fwrite(b.data, 1, b.len, stderr);
+  hd_buf_free(&b);
+}
+
+/* Whether the line is new. */
+static bool remember(const char *line) {
+  const uint64_t hash = hd_hash(line, strlen(line));
+  for (size_t k = 0; k < messages.n; k++) {
+    said *s = &messages.lines[k];
+    if (s->hash != hash || strcmp(s->line, line) != 0) continue;
+    s->times++;
+    return false;
+  }
+  char *copy = messages.n < SAID ? strdup(line) : NULL;
+  if (copy) messages.lines[messages.n++] = (said){copy, hash, 1};
+  return true;
+}
+
+void core_say(const char *fmt, ...) {
   char line[1024];
   va_list ap;
   va_start(ap, fmt);
   hd_fit_args(line, sizeof line, fmt, ap);
   va_end(ap);
-  hd_buf_printf(&b, "heddle: %s\n", line);
-  if (b.data) fwrite(b.data, 1, b.len, stderr);
-  hd_buf_free(&b);
+  /* Not waited for: a fault of the host's may come while the lock is held. */
+  const bool held = pthread_mutex_trylock(&messages.lock) == 0;
+  const bool fresh = !held || remember(line);
+  if (held) pthread_mutex_unlock(&messages.lock);
+  if (fresh) put(line, 0);
 }
+
+void core_say_counts(void) {
+  if (pthread_mutex_trylock(&messages.lock) != 0) return;
+  for (size_t k = 0; k < messages.n; k++) {
+    if (messages.lines[k].times > 1) put(messages.lines[k].line, messages.lines[k].times);
+    messages.lines[k].times = 1;
+  }
+  pthread_mutex_unlock(&messages.lock);
+}
+
+/* ---- The start ---------------------------------------------------------------------------------------- */
 
 /* Reserves the addresses of device memory without access, so that the host faults where it touches them. */
 static hd_status reserve_addresses(hd_diag *d) {

@@ -26,6 +26,7 @@ typedef struct place {
 typedef struct finding {
   core_finding_kind kind;
   char *text;
+  uint64_t hash, times; /* of the text; how often it was found */
   place places[2];
   int n_places;
 } finding;
@@ -80,14 +81,27 @@ static void free_finding(finding *f) {
   free(f->text);
 }
 
-/* The report keeps the finding, unless memory has run out. */
+/* Count a finding that is there. */
+static bool count(const finding *f) {
+  for (size_t k = 0; f->text && k < report.findings.n; k++) {
+    finding *have = &report.findings.data[k];
+    if (have->hash != f->hash || have->kind != f->kind || strcmp(have->text, f->text) != 0) continue;
+    have->times++;
+    return true;
+  }
+  return false;
+}
+
+/* The report keeps the finding, unless memory has run out: one that comes again, as for each launch, once. */
 static void note(finding *f, const char *fmt, va_list ap) {
   char text[2048];
   vsnprintf(text, sizeof text, fmt, ap);
   core_say("%s: %s", kinds[f->kind], text);
   f->text = strdup(text);
+  f->hash = hd_hash(text, strlen(text));
+  f->times = 1;
   pthread_mutex_lock(&report.lock);
-  if (!f->text || !hd_vec_push(&report.findings, *f)) free_finding(f);
+  if (count(f) || !f->text || !hd_vec_push(&report.findings, *f)) free_finding(f);
   pthread_mutex_unlock(&report.lock);
 }
 
@@ -211,6 +225,8 @@ static void write_json(hd_buf *b) {
     hd_buf_printf(b, "%s\n  {\"kind\": \"%s\", \"text\": ", k ? "," : "",
                   kinds[report.findings.data[k].kind]);
     put_text(b, report.findings.data[k].text);
+    if (report.findings.data[k].times > 1)
+      hd_buf_printf(b, ", \"times\": %" PRIu64, report.findings.data[k].times);
     put_places(b, &report.findings.data[k]);
     hd_buf_putc(b, '}');
   }
@@ -284,6 +300,7 @@ void core_report(void) {
   gather();
   if (core.settings.checks & HD_PROGRAM_CHECK_LEAK) core_memory_live(note_leak, NULL);
   core.ended = true;
+  core_say_counts();
   if (core.settings.report[0]) {
     write_json(&b);
     if (b.failed || hd_file_write(core.settings.report, b.data, b.len, &d) != HD_OK)

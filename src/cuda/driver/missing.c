@@ -5,17 +5,8 @@
 
 #include "cuda/driver/driver.h"
 
-enum { SAID = 64 };
-
 cu_result drv_missing(const char *symbol) {
-  static const char *said[SAID];
-  for (int k = 0; k < SAID; k++) {
-    if (said[k] && strcmp(said[k], symbol) == 0) break;
-    if (said[k]) continue;
-    said[k] = symbol;
-    core_say("%s is not emulated", symbol);
-    break;
-  }
+  core_say("%s is not emulated", symbol);
   return CU_NOT_SUPPORTED;
 }
 

@@ -80,6 +80,16 @@ static void memory(void) {
   report("nothing", cuMemAlloc_v2(&p, 0));
   report("a little", cuMemAlloc_v2(&p, 64));
 }
+/* What would be said at each of many calls. */
+static void again(void) {
+  cu_handle module, f, none;
+  int refused = 0, unknown = 0;
+  OK(cuModuleLoadData(&module, store));
+  OK(cuModuleGetFunction(&f, module, "store"));
+  for (int k = 0; k < 1000; k++) refused += cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) != 0;
+  for (int k = 0; k < 3; k++) unknown += cuModuleGetFunction(&none, module, "load") != 0;
+  printf("%d launches refused, %d kernels unknown\n", refused, unknown);
+}
 static volatile uintptr_t nowhere = 8;
 static void crash(void) { *(volatile int *)nowhere = 1; }
 
@@ -94,6 +104,7 @@ int main(int argc, char **argv) {
                {"unfinished", unfinished},
                {"lying_library", lying_library},
                {"memory", memory},
+               {"again", again},
                {"crash", crash}};
   if (argc > 1 && strcmp(argv[1], "early_crash") == 0) crash();
   (void)begin();
