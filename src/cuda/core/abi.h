@@ -72,6 +72,7 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_NOT_SUPPORTED = 801,
        CU_CAPTURE_UNSUPPORTED = 900,
        CU_CAPTURE_INVALIDATED = 901,
+       CU_CAPTURE_MERGE = 902,
        CU_CAPTURE_UNMATCHED = 903,
        CU_CAPTURE_UNJOINED = 904,
        CU_CAPTURE_ISOLATION = 905,

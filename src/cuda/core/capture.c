@@ -69,9 +69,9 @@ cu_result core_capture_end(core_stream *s, core_graph **out) {
   *out = NULL;
   if (!c) return CU_ILLEGAL_STATE;
   if (c->origin != s) return CU_CAPTURE_UNMATCHED;
-  if (c->mode != CORE_CAPTURE_RELAXED && c->thread != core_thread()) return CU_CAPTURE_WRONG_THREAD;
+  const bool other = c->mode != CORE_CAPTURE_RELAXED && c->thread != core_thread();
   cu_result r = leave_all(s);
-  if (c->invalid) r = CU_CAPTURE_INVALIDATED;
+  if (other || c->invalid) r = other ? CU_CAPTURE_WRONG_THREAD : CU_CAPTURE_INVALIDATED;
   if (r == CU_SUCCESS)
     *out = c->graph;
   else if (!c->given)
@@ -110,9 +110,18 @@ cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n)
 
 cu_result core_capture_join(core_stream *s, core_capture *c, const core_nodes *nodes) {
   if (!c->graph || c->invalid) return CU_CAPTURED_EVENT;
-  if (s->capture && s->capture != c) return CU_CAPTURE_ISOLATION;
+  if (s == s->context->legacy || (s->capture && s->capture != c)) {
+    c->invalid = true;
+    if (s->capture) s->capture->invalid = true;
+    return s->capture ? CU_CAPTURE_MERGE : CU_CAPTURE_IMPLICIT;
+  }
   s->capture = c;
   return core_capture_follow(s, nodes->data, nodes->n);
+}
+
+cu_result core_capture_isolation(core_stream *s) {
+  s->capture->invalid = true;
+  return CU_CAPTURE_ISOLATION;
 }
 
 cu_result core_capture_refuse(core_stream *s) {
@@ -173,9 +182,29 @@ static cu_result permits_unsafe(void) {
   return r;
 }
 
-cu_result core_capture_outside(core_stream *s) {
-  if (s->capture) return core_capture_refuse(s);
-  return s == s->context->legacy ? core_capture_implicit(s->context) : CU_SUCCESS;
+cu_result core_capture_stream(core_capture_rule rule, core_stream *s) {
+  const bool legacy = s == s->context->legacy;
+  switch (rule) {
+  case CORE_CAPTURE_BATCH:
+    if (s->capture) return CU_CAPTURE_UNSUPPORTED;
+    break;
+  case CORE_CAPTURE_OUTSIDE:
+  case CORE_CAPTURE_WAITS:
+    if (s->capture) return core_capture_refuse(s);
+    break;
+  case CORE_CAPTURE_POOL:
+    if (s->capture) return CU_SUCCESS;
+    break;
+  case CORE_CAPTURE_FREE:
+  case CORE_CAPTURE_RECORDED:
+  case CORE_CAPTURE_DEFAULT:
+  case CORE_CAPTURE_EVENT:
+  case CORE_CAPTURE_CONTEXT:
+  case CORE_CAPTURE_UNSAFE:
+  case CORE_CAPTURE_CHECKED: return CU_SUCCESS;
+  }
+  const cu_result r = legacy ? core_capture_implicit(s->context) : CU_SUCCESS;
+  return r == CU_SUCCESS && (rule == CORE_CAPTURE_WAITS || rule == CORE_CAPTURE_POOL) ? permits_unsafe() : r;
 }
 
 cu_result core_capture_event(const core_event *e) {
@@ -190,7 +219,11 @@ cu_result core_capture_permits(core_capture_rule rule, bool own_default) {
   case CORE_CAPTURE_FREE:
   case CORE_CAPTURE_RECORDED:
   case CORE_CAPTURE_OUTSIDE:
+  case CORE_CAPTURE_BATCH:
+  case CORE_CAPTURE_WAITS:
+  case CORE_CAPTURE_POOL:
   case CORE_CAPTURE_CONTEXT:
+  case CORE_CAPTURE_CHECKED:
   case CORE_CAPTURE_EVENT: break;
   case CORE_CAPTURE_DEFAULT: return c && !own_default ? core_capture_implicit(c) : CU_SUCCESS;
   case CORE_CAPTURE_UNSAFE: return permits_unsafe();

@@ -475,6 +475,7 @@ typedef enum core_node_type {
   CORE_NODE_ALLOC = 10,
   CORE_NODE_FREE,
 } core_node_type;
+  CORE_NODE_VALUE,
 
 struct core_node {
   core_kind kind;

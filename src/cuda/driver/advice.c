@@ -48,7 +48,7 @@ cu_result drv_cuMemAdvise_v2(cu_address address, size_t bytes, int advice, cu_lo
 
 cu_result drv_cuMemPrefetchAsync(cu_address address, size_t bytes, cu_device device, cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_OUTSIDE, stream, &s);
   core_memory *m = managed_range(address, bytes);
   if (r == CU_SUCCESS && device != HOST && !drv_device(device)) r = CU_INVALID_DEVICE;
   if (r == CU_SUCCESS && !m) r = CU_INVALID_VALUE;

@@ -11,7 +11,7 @@ cu_result drv_cuMemcpyBatchAsync_v2(cu_address *dst, cu_address *src, size_t *by
                                     const void *attributes, size_t *of, size_t n_attributes,
                                     cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_BATCH, stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!dst || !src || !bytes || !n || !attributes || !of || !n_attributes || n_attributes > n ||
       s == s->context->legacy)
@@ -104,7 +104,7 @@ static cu_result copy_box(const box_op *o, cu_stream stream) {
 
 cu_result drv_cuMemcpy3DBatchAsync_v2(size_t n, const void *ops, unsigned long long flags, cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_BATCH, stream, &s);
   if (r == CU_SUCCESS && (!n || !ops || flags || s == s->context->legacy)) r = CU_INVALID_VALUE;
   for (size_t k = 0; r == CU_SUCCESS && k < n; k++) r = copy_box((const box_op *)ops + k, stream);
   return r;
@@ -122,7 +122,7 @@ cu_result drv_cuMemPrefetchBatchAsync(cu_address *address, size_t *bytes, size_t
                                       size_t *from, size_t n_where, unsigned long long flags,
                                       cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_BATCH, stream, &s);
   if (r == CU_SUCCESS &&
       !(address && bytes && n && where && from && n_where && n_where <= n && !from[0] && !flags))
     r = CU_INVALID_VALUE;
@@ -137,7 +137,7 @@ cu_result drv_cuMemPrefetchBatchAsync(cu_address *address, size_t *bytes, size_t
 cu_result drv_cuMemDiscardBatchAsync(cu_address *address, size_t *bytes, size_t n, unsigned long long flags,
                                      cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_BATCH, stream, &s);
   if (r == CU_SUCCESS && (!address || !bytes || !n || flags)) r = CU_INVALID_VALUE;
   for (size_t k = 0; r == CU_SUCCESS && k < n; k++) {
     const core_memory *m = core_memory_find(address[k]);

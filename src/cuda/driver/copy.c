@@ -5,9 +5,9 @@ cu_result drv_stream(cu_stream handle, core_stream **out) {
   return core_stream_of(handle, drv_per_thread, out);
 }
 
-cu_result drv_stream_outside(cu_stream handle, core_stream **out) {
+cu_result drv_stream_for(core_capture_rule rule, cu_stream handle, core_stream **out) {
   cu_result r = drv_stream(handle, out);
-  return r == CU_SUCCESS ? core_capture_outside(*out) : r;
+  return r == CU_SUCCESS ? core_capture_stream(rule, *out) : r;
 }
 
 /* ---- Linear copies --------------------------------------------------------------------------- */

@@ -17,8 +17,8 @@ extern _Thread_local bool drv_per_thread;
 extern _Thread_local const void *drv_caller;
 /* The stream that a handle means in the present call. */
 cu_result drv_stream(cu_stream handle, core_stream **out);
-/* The same for calls that a captured stream refuses, whatever they would do. */
-cu_result drv_stream_outside(cu_stream handle, core_stream **out);
+/* The same for calls of this rule, as far as the stream decides. */
+cu_result drv_stream_for(core_capture_rule rule, cu_stream handle, core_stream **out);
 /* The result of an entry point that has no handler, NOT_SUPPORTED; prints its name once. */
 cu_result drv_missing(const char *symbol);
 /* Parameters in one block, as a launch's `extra` gives them. */

@@ -350,12 +350,12 @@ cu_result drv_cuGraphExecUpdate_v2(cu_graph_exec exec, cu_graph graph, cu_update
 
 cu_result drv_cuGraphLaunch(cu_graph_exec exec, cu_stream stream) {
   core_stream *s;
-  if (!exec_of(exec)) return CU_INVALID_VALUE;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_OUTSIDE, stream, &s);
+  if (r == CU_SUCCESS && !exec_of(exec)) r = CU_INVALID_VALUE;
   return r == CU_SUCCESS ? core_graph_launch(exec, s) : r;
 }
 cu_result drv_cuGraphUpload(cu_graph_exec exec, cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_OUTSIDE, stream, &s);
   return r == CU_SUCCESS && !exec_of(exec) ? CU_INVALID_VALUE : r;
 }

@@ -286,7 +286,8 @@ static void draw(const core_graph *g, const char *name, FILE *f) {
                                       [8] = "",
                                       [9] = "",
                                       [CORE_NODE_ALLOC] = "alloc",
-                                      [CORE_NODE_FREE] = "free"};
+                                      [CORE_NODE_FREE] = "free",
+                                      [CORE_NODE_VALUE] = "value"};
   fprintf(f, "digraph %s {\n", name);
   for (size_t k = 0; k < g->nodes.n; k++) {
     const core_node *n = g->nodes.data[k];

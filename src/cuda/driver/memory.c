@@ -210,9 +210,10 @@ cu_result drv_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream strea
 
 cu_result drv_cuMemFreeAsync(cu_address address, cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_POOL, stream, &s);
   const core_memory *m = core_memory_find(address);
   if (r != CU_SUCCESS || !address) return r;
+  if (s->capture && (!m || !m->of)) return CU_INVALID_VALUE; /* a graph frees what graphs allocate */
   if (!m || m->address != address || m->kind != CORE_MEMORY_DEVICE) return drv_cuMemFree_v2(address);
   core_work *w;
   r = core_free_work(s->context, address, &w);

@@ -131,8 +131,8 @@ static cu_result allocate_in_capture(core_stream *s, size_t bytes, cu_address *a
 
 cu_result drv_cuMemAllocFromPoolAsync(cu_address *address, size_t bytes, cu_pool pool, cu_stream stream) {
   core_stream *s;
-  if (!address || !pool_of(pool)) return CU_INVALID_VALUE;
-  cu_result r = drv_stream(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_POOL, stream, &s);
+  if (r == CU_SUCCESS && (!address || !pool_of(pool))) r = CU_INVALID_VALUE;
   if (r == CU_SUCCESS && s->capture) return allocate_in_capture(s, bytes, address);
   if (r == CU_SUCCESS) r = drv_allocate(CORE_MEMORY_DEVICE, bytes, 0, "cuMemAllocAsync", address);
   if (r != CU_SUCCESS) return r;

@@ -26,13 +26,13 @@ cu_result drv_cuStreamDestroy_v2(cu_stream stream) {
 
 cu_result drv_cuStreamSynchronize(cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_WAITS, stream, &s);
   return r == CU_SUCCESS ? core_wait_stream(s) : r;
 }
 
 cu_result drv_cuStreamQuery(cu_stream stream) {
   core_stream *s;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_WAITS, stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!core_stream_idle(s)) return CU_NOT_READY;
   return s->context->fault;
@@ -97,7 +97,7 @@ cu_result drv_cuStreamCopyAttributes(cu_stream to, cu_stream from) {
 cu_result drv_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_t bytes, unsigned flags) {
   core_stream *s;
   const core_memory *m = core_memory_find(address);
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_WAITS, stream, &s);
   return r == CU_SUCCESS && (!m || m->kind != CORE_MEMORY_MANAGED) ? CU_INVALID_VALUE : r;
 }
 
@@ -116,7 +116,7 @@ static void call_back(void *data) {
 cu_result drv_cuStreamAddCallback(cu_stream stream, cu_stream_callback *fn, void *data, unsigned flags) {
   core_stream *s;
   core_work *w;
-  cu_result r = drv_stream_outside(stream, &s);
+  cu_result r = drv_stream_for(CORE_CAPTURE_OUTSIDE, stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!fn || flags) return CU_INVALID_VALUE;
   callback *c = malloc(sizeof *c);
@@ -193,6 +193,7 @@ cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags
   if (!e) return CU_INVALID_HANDLE;
   if (e->capture) return core_capture_join(s, e->capture, &e->behind);
   if (!e->op) return CU_SUCCESS;
+  if (s->capture) return core_capture_isolation(s);
   core_work *w = core_work_new(CORE_WORK_EMPTY, sizeof *w, s->context, nothing);
   return w ? core_submit(s, w, e->op, NULL) : CU_OUT_OF_MEMORY;
 }

@@ -49,10 +49,6 @@ cu_result drv_cuStreamBatchMemOp_v2(cu_stream stream, unsigned n, void *ops, uns
   cu_result r = drv_stream(stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!ops || n > MOST || flags) return CU_INVALID_VALUE;
-  if (s->capture) {
-    core_capture_refuse(s);
-    return drv_missing("a value in a graph");
-  }
   for (unsigned k = 0; r == CU_SUCCESS && k < n; k++) r = submit(s, (const memory_op *)ops + k);
   return r;
 }

@@ -52,7 +52,9 @@ static bool shape_of(const rt_channels *channels, rt_extent e, unsigned flags, c
 cu_result rt_cudaMalloc3DArray(cu_array *array, const rt_channels *channels, rt_extent extent,
                                unsigned flags) {
   cu_array3d s;
-  return shape_of(channels, extent, flags, &s) ? drv_cuArray3DCreate_v2(array, &s) : CU_INVALID_VALUE;
+  if (!array || !shape_of(channels, extent, flags, &s)) return CU_INVALID_VALUE;
+  cu_result r = core_capture_permits(CORE_CAPTURE_UNSAFE, false);
+  return r == CU_SUCCESS ? drv_cuArray3DCreate_v2(array, &s) : r;
 }
 cu_result rt_cudaMallocArray(cu_array *array, const rt_channels *channels, size_t width, size_t height,
                              unsigned flags) {
@@ -61,8 +63,9 @@ cu_result rt_cudaMallocArray(cu_array *array, const rt_channels *channels, size_
 cu_result rt_cudaMallocMipmappedArray(cu_array *array, const rt_channels *channels, rt_extent extent,
                                       unsigned levels, unsigned flags) {
   cu_array3d s;
-  return shape_of(channels, extent, flags, &s) ? drv_cuMipmappedArrayCreate(array, &s, levels)
-                                               : CU_INVALID_VALUE;
+  if (!array || !shape_of(channels, extent, flags, &s)) return CU_INVALID_VALUE;
+  cu_result r = core_capture_permits(CORE_CAPTURE_UNSAFE, false);
+  return r == CU_SUCCESS ? drv_cuMipmappedArrayCreate(array, &s, levels) : r;
 }
 cu_result rt_cudaGetMipmappedArrayLevel(cu_array *level, cu_array array, unsigned k) {
   return drv_cuMipmappedArrayGetLevel(level, array, k);

@@ -11,11 +11,37 @@ int cuStreamBeginCapture_v2(cu_handle stream, int mode);
 int cuStreamEndCapture(cu_handle stream, cu_handle *graph);
 int cuStreamIsCapturing(cu_handle stream, int *status);
 int cuGraphDestroy(cu_handle graph);
+int cuGraphInstantiateWithFlags(cu_handle *exec, cu_handle graph, uint64_t flags);
+int cuGraphLaunch(cu_handle exec, cu_handle stream);
+int cuGraphExecDestroy(cu_handle exec);
+int cuStreamWaitValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
+int cuStreamWriteValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
 int cuThreadExchangeStreamCaptureMode(int *mode);
 
-typedef enum rule { FREE, RECORDED, DEFAULT, OUTSIDE, EVENT, CONTEXT, UNSAFE } rule;
+typedef enum rule {
+  FREE,
+  RECORDED,
+  DEFAULT,
+  OUTSIDE,
+  BATCH,
+  WAITS,
+  POOL,
+  EVENT,
+  CONTEXT,
+  UNSAFE,
+  CHECKED
+} rule;
 enum { GLOBAL = 0, THREAD_LOCAL, RELAXED, MODES };
-enum { UNSUPPORTED = 900, INVALIDATED, IMPLICIT = 906, CAPTURED_EVENT, WRONG_THREAD, NOT_SUPPORTED = 801 };
+enum {
+  UNSUPPORTED = 900,
+  INVALIDATED,
+  MERGE,
+  ISOLATION = 905,
+  IMPLICIT,
+  CAPTURED_EVENT,
+  WRONG_THREAD,
+  ILLEGAL_STATE = 401
+};
 
 typedef struct row {
   const char *name, *parameters;
@@ -60,14 +86,18 @@ static void on_another_thread(call *c) {
   CHECK(pthread_create(&t, NULL, make, c) == 0 && pthread_join(t, NULL) == 0);
 }
 
-/* All arguments are 0, but for streams and events. */
-static void fill(call *c, const char *parameters, cu_handle stream, cu_handle event) {
+/* All arguments are 0, but for streams and events, and what allocations of pools must be given to come so
+ * far. */
+static void fill(call *c, rule rule, const char *parameters, cu_handle stream, cu_handle event) {
+  static void *place;
   char text[600];
   int k = 0;
   snprintf(text, sizeof text, "%s", parameters);
   memset(c->a, 0, sizeof c->a);
   for (char *rest = text, *p; k < 14 && (p = strsep(&rest, ",")); k++) {
-    if (strstr(p, "cu_stream *") || strstr(p, "cu_event *")) continue;
+    if (strstr(p, "cu_stream *") || strstr(p, "cu_event *") || strstr(p, "callback")) continue;
+    if (rule == POOL && strstr(p, "**p")) c->a[k] = (uintptr_t)&place;
+    if (rule == POOL && strstr(p, "bytes")) c->a[k] = 64;
     if (strstr(p, "stream")) c->a[k] = (uintptr_t)stream;
     if (strstr(p, "cu_event ")) c->a[k] = (uintptr_t)event;
   }
@@ -75,24 +105,36 @@ static void fill(call *c, const char *parameters, cu_handle stream, cu_handle ev
 
 static bool forbids(int mode, bool other) { return other ? mode == GLOBAL : mode != RELAXED; }
 
-/* The result that the rule asks for; 0: none that has to do with captures. */
+/* The result that the rule asks for; 0: none that has to do with captures. `captured`: the call names the
+ * stream that is captured, or an event of it; otherwise others. */
 static int wanted(rule r, int mode, bool other, bool blocking, bool captured) {
+  const int unsafe = forbids(mode, other) ? UNSUPPORTED : 0;
   switch (r) {
   case FREE:
-  case RECORDED: return 0;
+  case RECORDED:
+  case CHECKED: return 0; /* all parameters are wrong */
   case DEFAULT: return blocking ? IMPLICIT : 0;
   case OUTSIDE:
+  case BATCH: return captured ? UNSUPPORTED : 0;
   case CONTEXT: return UNSUPPORTED;
-  case EVENT: return captured ? CAPTURED_EVENT : forbids(mode, other) ? UNSUPPORTED : 0;
-  case UNSAFE: return forbids(mode, other) ? UNSUPPORTED : 0;
+  case WAITS: return captured ? UNSUPPORTED : unsafe;
+  case POOL: return captured ? 0 : unsafe;
+  case EVENT: return captured ? CAPTURED_EVENT : unsafe;
+  case UNSAFE: return unsafe;
   }
   return -1;
+}
+
+/* Whether the rule asks what stream or event the call names. */
+static bool names(rule r) {
+  return r == OUTSIDE || r == BATCH || r == WAITS || r == POOL || r == EVENT || r == RECORDED;
 }
 
 static bool of_captures(int result) { return result >= 900 && result <= 908; }
 
 typedef struct setting {
   cu_handle context, streams[2], event, captured;
+  cu_handle other; /* a stream that is not captured */
 } setting;
 
 static int check(const setting *s, const row *r, rule rule, int mode, bool other, bool blocking,
@@ -108,8 +150,13 @@ static int check(const setting *s, const row *r, rule rule, int mode, bool other
   memcpy(&c.fn, &fn, sizeof fn);
   OK(cuStreamBeginCapture_v2(stream, mode));
   OK(cuEventRecord(s->captured, stream));
-  const bool names = rule == RECORDED || rule == OUTSIDE || rule == EVENT;
-  fill(&c, r->parameters, names ? stream : NULL, rule != EVENT ? NULL : captured ? s->captured : s->event);
+  fill(&c, rule, r->parameters,
+       !names(rule) ? NULL
+       : captured   ? stream
+                    : s->other,
+       rule != EVENT ? NULL
+       : captured    ? s->captured
+                     : s->event);
   if (other)
     on_another_thread(&c);
   else
@@ -118,7 +165,7 @@ static int check(const setting *s, const row *r, rule rule, int mode, bool other
   if (end == 0) OK(cuGraphDestroy(graph));
   const bool stream_0 = strstr(r->name, "Capture") != NULL; /* of the default stream: its own rules */
   const bool right = want ? c.result == want : stream_0 || !of_captures(c.result);
-  if (right && (end == (want ? INVALIDATED : 0) || c.result == NOT_SUPPORTED)) return 0;
+  if (right && end == (want && rule != BATCH ? INVALIDATED : 0)) return 0;
   printf("%s, mode %d, %s thread, %s stream%s: %d, not %d; then the end: %d\n", r->name, mode,
          other ? "another" : "the same", blocking ? "a blocking" : "a non-blocking",
          captured ? ", in it" : "", c.result, want, end);
@@ -133,7 +180,7 @@ static int check_row(const setting *s, const row *r) {
     for (int way = 0; way < MODES * 8; way++) {
       const rule rule = rules[k].rule;
       const bool blocking = way / MODES & 1, other = way / MODES & 2, captured = way / MODES & 4;
-      if ((captured && rule != EVENT) || (blocking && rule == RECORDED)) continue;
+      if (captured && (!names(rule) || (blocking && rule == RECORDED))) continue;
       wrong += check(s, r, rule, way % MODES, other, blocking, captured);
     }
   }
@@ -156,8 +203,64 @@ static void ends(const setting *s) {
   pthread_t t;
   OK(cuStreamBeginCapture_v2(s->streams[0], THREAD_LOCAL));
   CHECK(pthread_create(&t, NULL, end_it, (void *)s) == 0 && pthread_join(t, NULL) == 0);
-  OK(cuStreamEndCapture(s->streams[0], &graph));
+  EXPECT(cuStreamEndCapture(s->streams[0], &graph), ILLEGAL_STATE); /* that ended it */
+}
+
+static void expect_lost(cu_handle stream) {
+  cu_handle graph;
+  EXPECT(cuStreamEndCapture(stream, &graph), INVALIDATED);
+}
+
+/* What a stream may wait for, and what loses captures. */
+static void waits(const setting *s) {
+  cu_handle graph, never;
+  cu_handle const a = s->streams[0], b = s->streams[1];
+  OK(cuEventCreate(&never, 0));
+  OK(cuEventRecord(s->event, s->other));
+  OK(cuStreamBeginCapture_v2(a, RELAXED));
+  OK(cuStreamWaitEvent(a, never, 0)); /* there is nothing to wait for */
+  OK(cuStreamEndCapture(a, &graph));
   OK(cuGraphDestroy(graph));
+  OK(cuStreamBeginCapture_v2(a, RELAXED));
+  EXPECT(cuStreamWaitEvent(a, s->event, 0), ISOLATION);
+  expect_lost(a);
+  OK(cuStreamBeginCapture_v2(a, RELAXED));
+  OK(cuStreamBeginCapture_v2(b, RELAXED));
+  OK(cuEventRecord(s->captured, a));
+  EXPECT(cuStreamWaitEvent(b, s->captured, 0), MERGE);
+  expect_lost(a);
+  expect_lost(b);
+  OK(cuStreamBeginCapture_v2(a, RELAXED));
+  OK(cuEventRecord(s->captured, a));
+  EXPECT(cuStreamWaitEvent(NULL, s->captured, 0), IMPLICIT);
+  expect_lost(a);
+  OK(cuEventRecord(s->captured, s->other)); /* no longer an event of a capture */
+  OK(cuEventSynchronize(s->captured));
+  OK(cuEventDestroy_v2(never));
+}
+
+/* Values that a captured stream writes are written by the graph. */
+static void values(const setting *s) {
+  cu_handle graph, exec;
+  cu_ptr p;
+  uint32_t seen = 0;
+  OK(cuMemAlloc_v2(&p, 64));
+  OK(cuMemsetD8_v2(p, 0, 64));
+  OK(cuStreamBeginCapture_v2(s->streams[0], GLOBAL));
+  OK(cuStreamWriteValue32_v2(s->streams[0], p, 7, 0));
+  OK(cuStreamWaitValue32_v2(s->streams[0], p, 7, 1));
+  OK(cuStreamWriteValue32_v2(s->streams[0], p + 4, 8, 0));
+  OK(cuStreamEndCapture(s->streams[0], &graph));
+  OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cuMemcpyDtoH_v2(&seen, p, 4));
+  CHECK(!seen);
+  OK(cuGraphLaunch(exec, s->streams[0]));
+  OK(cuStreamSynchronize(s->streams[0]));
+  OK(cuMemcpyDtoH_v2(&seen, p + 4, 4));
+  CHECK(seen == 8);
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
+  OK(cuMemFree_v2(p));
 }
 
 /* A thread's mode lets it do what a capture forbids, but never more than its own captures. */
@@ -188,7 +291,10 @@ int main(void) {
   OK(cuStreamCreate(&s.streams[1], 0));
   OK(cuEventCreate(&s.event, 0));
   OK(cuEventCreate(&s.captured, 0));
+  OK(cuStreamCreate(&s.other, 1));
   ends(&s);
+  waits(&s);
+  values(&s);
   exchanged(&s);
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) wrong += check_row(&s, &rows[k]);
   CHECK(!wrong);
