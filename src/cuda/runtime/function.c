@@ -20,9 +20,10 @@ static bool fits(rt_dim3 grid, rt_dim3 block) {
 
 static uint32_t clipped(size_t shared) { return shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared; }
 
-/* The runtime's own result for a grid that the driver does not take. */
+/* The result of runtimes before CUDA 13 for a grid that the driver does not take; later ones pass on its own.
+ */
 static cu_result launched(cu_result r, rt_dim3 grid, rt_dim3 block) {
-  return r == CU_INVALID_VALUE && !fits(grid, block) ? CU_RT_INVALID_CONFIGURATION : r;
+  return rt_major < 13 && r == CU_INVALID_VALUE && !fits(grid, block) ? CU_RT_INVALID_CONFIGURATION : r;
 }
 
 /* The kernel to be launched in a stream, which must be the current device's. */

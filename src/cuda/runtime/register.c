@@ -140,9 +140,9 @@ cu_result rt_kernel(const void *host, core_function **out) {
   core_library *l;
   if (!s) { /* it may be a handle of the driver's */
     *out = (core_function *)(uintptr_t)host;
-    return host && ((*out)->kind == CORE_KERNEL || (*out)->kind == CORE_FUNCTION)
-               ? CU_SUCCESS
-               : CU_RT_INVALID_DEVICE_FUNCTION;
+    if (!host) return CU_RT_INVALID_DEVICE_FUNCTION;
+    if ((*out)->kind == CORE_KERNEL || (*out)->kind == CORE_FUNCTION) return CU_SUCCESS;
+    return rt_major < 13 ? CU_RT_INVALID_DEVICE_FUNCTION : CU_INVALID_HANDLE;
   }
   if (s->variable) return CU_RT_INVALID_DEVICE_FUNCTION;
   cu_result r = library_of(s->fatbin, &l);
