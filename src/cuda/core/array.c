@@ -66,6 +66,7 @@ cu_result core_array_create(core_context *c, const cu_array3d *shape, unsigned l
   cu_result r = core_memory_create(c, CORE_MEMORY_DEVICE, hd_image_bytes(&image), 0, "an array", &a->memory);
   if (r == CU_SUCCESS) {
     a->image.address = a->memory->address;
+    a->memory->owned = true;
     if (levels && !make_levels(a, levels)) r = CU_OUT_OF_MEMORY;
   }
   if (r == CU_SUCCESS)

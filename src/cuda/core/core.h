@@ -154,6 +154,7 @@ typedef struct core_memory {
   int advice[4];         /* for managed memory (driver/advice.c) */
   struct core_work *of;  /* the allocation of a graph that it belongs to; NULL: none */
   uint64_t id;
+  bool owned;    /* an array's, or reserved addresses: the calls that free memory do not free it */
   char what[96]; /* for reports: the call and its number */
 } core_memory;
 
@@ -474,8 +475,8 @@ typedef enum core_node_type {
   CORE_NODE_RECORD,
   CORE_NODE_ALLOC = 10,
   CORE_NODE_FREE,
-} core_node_type;
   CORE_NODE_VALUE,
+} core_node_type;
 
 struct core_node {
   core_kind kind;

@@ -122,7 +122,8 @@ cu_result drv_cuGraphDestroyNode(cu_node node) {
 cu_result drv_cuGraphAddDependencies(cu_graph graph, cu_node *from, cu_node *to, size_t n) {
   if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
   for (size_t k = 0; k < n; k++) {
-    if (!from[k] || !to[k] || from[k]->graph != graph || to[k]->graph != graph) return CU_INVALID_VALUE;
+    if (!from[k] || !to[k] || from[k] == to[k] || from[k]->graph != graph || to[k]->graph != graph)
+      return CU_INVALID_VALUE;
     if (!core_node_depend(to[k], from[k])) return CU_OUT_OF_MEMORY;
   }
   return CU_SUCCESS;
@@ -312,7 +313,9 @@ cu_result drv_cuGraphExecHostNodeSetParams(cu_graph_exec exec, cu_node node, con
 /* ---- Launching them -------------------------------------------------------------------------- */
 
 cu_result drv_cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
-  return exec && graph_of(graph) ? core_graph_instantiate(graph, flags, exec) : CU_INVALID_VALUE;
+  enum { FLAGS = 15 }; /* CUgraphInstantiate_flags */
+  if (!exec || !graph_of(graph) || flags & ~(unsigned long long)FLAGS) return CU_INVALID_VALUE;
+  return core_graph_instantiate(graph, flags, exec);
 }
 cu_result drv_cuGraphInstantiate_v2(cu_graph_exec *exec, cu_graph graph, cu_node *failed, char *log,
                                     size_t bytes) {

@@ -48,7 +48,8 @@ cu_result drv_cuMemAllocManaged(cu_address *address, size_t bytes, unsigned flag
 cu_result drv_cuMemFree_v2(cu_address address) {
   if (!address) return CU_SUCCESS;
   core_memory *m = core_memory_find(address);
-  if (m && m->address == address && (m->kind == CORE_MEMORY_DEVICE || m->kind == CORE_MEMORY_MANAGED)) {
+  if (m && m->address == address && !m->owned &&
+      (m->kind == CORE_MEMORY_DEVICE || m->kind == CORE_MEMORY_MANAGED)) {
     cu_result r = core_wait_all();
     return r == CU_SUCCESS ? core_memory_free(m) : r;
   }
@@ -214,7 +215,8 @@ cu_result drv_cuMemFreeAsync(cu_address address, cu_stream stream) {
   const core_memory *m = core_memory_find(address);
   if (r != CU_SUCCESS || !address) return r;
   if (s->capture && (!m || !m->of)) return CU_INVALID_VALUE; /* a graph frees what graphs allocate */
-  if (!m || m->address != address || m->kind != CORE_MEMORY_DEVICE) return drv_cuMemFree_v2(address);
+  if (!m || m->address != address || m->kind != CORE_MEMORY_DEVICE || m->owned)
+    return drv_cuMemFree_v2(address);
   core_work *w;
   r = core_free_work(s->context, address, &w);
   return r == CU_SUCCESS ? core_submit(s, w, NULL, NULL) : r;

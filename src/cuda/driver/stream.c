@@ -98,7 +98,8 @@ cu_result drv_cuStreamAttachMemAsync(cu_stream stream, cu_address address, size_
   core_stream *s;
   const core_memory *m = core_memory_find(address);
   cu_result r = drv_stream_for(CORE_CAPTURE_WAITS, stream, &s);
-  return r == CU_SUCCESS && (!m || m->kind != CORE_MEMORY_MANAGED) ? CU_INVALID_VALUE : r;
+  const bool known = flags == 1 || flags == 2 || flags == 4; /* CUmemAttach_flags */
+  return r == CU_SUCCESS && (!known || !m || m->kind != CORE_MEMORY_MANAGED) ? CU_INVALID_VALUE : r;
 }
 
 typedef struct callback {
@@ -135,7 +136,9 @@ static core_event *event_of(cu_event e) { return e && e->kind == CORE_EVENT ? e 
 static cu_result nothing(core_work *w) { return CU_SUCCESS; }
 
 cu_result drv_cuEventCreate(cu_event *event, unsigned flags) {
-  if (!event || flags & ~7u) return CU_INVALID_VALUE;
+  const bool between_processes = flags & CU_EVENT_INTERPROCESS;
+  if (!event || flags & ~7u || (between_processes && !(flags & CU_EVENT_DISABLE_TIMING)))
+    return CU_INVALID_VALUE;
   core_event *e = calloc(1, sizeof *e);
   if (!e) return CU_OUT_OF_MEMORY;
   e->kind = CORE_EVENT;
@@ -191,6 +194,7 @@ cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags
   cu_result r = drv_stream(stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!e) return CU_INVALID_HANDLE;
+  if (flags & ~1u) return CU_INVALID_VALUE;
   if (e->capture) return core_capture_join(s, e->capture, &e->behind);
   if (!e->op) return CU_SUCCESS;
   if (s->capture) return core_capture_isolation(s);

@@ -30,7 +30,7 @@ static void release(struct physical *p) {
 }
 
 cu_result drv_cuMemGetAllocationGranularity(size_t *bytes, const cu_physical_props *props, int option) {
-  if (!bytes || !props) return CU_INVALID_VALUE;
+  if (!bytes || !props || option < 0 || option > 1) return CU_INVALID_VALUE;
   *bytes = GRANULARITY;
   return CU_SUCCESS;
 }
@@ -39,6 +39,7 @@ cu_result drv_cuMemAddressReserve(cu_address *address, size_t bytes, size_t alig
                                   unsigned long long flags) {
   if (!address || !bytes || bytes % GRANULARITY) return CU_INVALID_VALUE;
   cu_result r = drv_allocate(CORE_MEMORY_DEVICE, bytes + GRANULARITY, 0, "cuMemAddressReserve", address);
+  if (r == CU_SUCCESS) core_memory_find(*address)->owned = true;
   return r;
 }
 
@@ -113,8 +114,20 @@ cu_result drv_cuMemUnmap(cu_address address, size_t bytes) {
   return r == CU_SUCCESS && found != bytes ? CU_INVALID_VALUE : r;
 }
 
+/* Whether memory is mapped at all of these addresses. */
+static bool is_mapped(cu_address address, size_t bytes) {
+  size_t found = 0;
+  for (size_t k = 0; k < mappings.n; k++) {
+    const struct physical *p = mappings.data[k];
+    const cu_address begin = p->mapped > address ? p->mapped : address, end = p->mapped + p->bytes;
+    if (begin < end && begin - address < bytes)
+      found += end - address < bytes ? end - begin : bytes - (begin - address);
+  }
+  return bytes && found == bytes;
+}
+
 cu_result drv_cuMemSetAccess(cu_address address, size_t bytes, const cu_access *access, size_t n) {
-  return access && n && hd_emu_ptr(core.emu, address, bytes) ? CU_SUCCESS : CU_INVALID_VALUE;
+  return access && n && is_mapped(address, bytes) ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 cu_result drv_cuMemGetAccess(unsigned long long *flags, const cu_location *where, cu_address address) {

@@ -107,7 +107,8 @@ cu_result rt_cudaFuncSetAttribute(const void *host, int attribute, int value) {
 
 cu_result rt_cudaFuncSetCacheConfig(const void *host, int config) {
   core_function *f;
-  return here(host, &f);
+  cu_result r = here(host, &f);
+  return r == CU_SUCCESS ? drv_cuFuncSetCacheConfig(f, config) : r;
 }
 
 cu_result rt_cudaFuncSetSharedMemConfig(const void *host, int config) {
