@@ -13,6 +13,9 @@ extern "C" {
  * instruction's; a vector of another length; a name with dots. What is accepted may still be refused by
  * ptxas; what is refused never passes there (src/ptx/valid.def says how that was found). */
 HD_API hd_status hd_ptx_validate(const hd_ptx_module *m, hd_diag *d);
+/* hd_ptx_parse, and then that. */
+HD_API hd_status hd_ptx_parse_valid(const char *text, size_t len, const char *name, hd_arena *arena,
+                                    hd_ptx_module **out, hd_diag *d);
 
 #ifdef __cplusplus
 }

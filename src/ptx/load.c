@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "heddle/container.h"
+#include "heddle/ptx_valid.h"
 
 hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m, hd_diag *d) {
   hd_container *c;
@@ -21,7 +22,7 @@ hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_p
     }
     seen++;
     if (index != UINT64_MAX && t.index != index) continue;
-    st = hd_ptx_parse(t.data, t.len, t.label, arena, m, d);
+    st = hd_ptx_parse_valid(t.data, t.len, t.label, arena, m, d);
     found = st == HD_OK;
     if (st != HD_OK || index != UINT64_MAX) break;
   }

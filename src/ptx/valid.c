@@ -136,6 +136,7 @@ static bool type_suits(hd_mod type, hd_mod reg, rule how) {
   const bool judged = t.bits && r.bits && t.number != HD_NUM_OPAQUE && r.number != HD_NUM_OPAQUE &&
                       (t.bits >= 8 || type == HD_M_PRED) && type != HD_M_TF32;
   if (!judged || type == reg) return true;
+  if (type == HD_M_PRED && reg == HD_M_F16X2) return true; /* ptxas takes these */
   if (how == SAME ? r.bits != t.bits : r.bits < t.bits) return false;
   if (t.number == HD_NUM_PREDICATE || r.number == HD_NUM_PREDICATE) return false;
   if (t.number == HD_NUM_BITS || r.number == HD_NUM_BITS) return true;
@@ -263,4 +264,10 @@ hd_status hd_ptx_validate(const hd_ptx_module *m, hd_diag *d) {
   hd_status st = check_target(&c);
   for (uint32_t k = 0; st == HD_OK && k < m->n_funcs; k++) st = check_function(&c, &m->funcs[k]);
   return st;
+}
+
+hd_status hd_ptx_parse_valid(const char *text, size_t len, const char *name, hd_arena *arena,
+                             hd_ptx_module **out, hd_diag *d) {
+  hd_status st = hd_ptx_parse(text, len, name, arena, out, d);
+  return st == HD_OK ? hd_ptx_validate(*out, d) : st;
 }

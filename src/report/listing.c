@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/ptx_valid.h"
 #include "heddle/results.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -92,7 +93,7 @@ hd_status hd_listing_file(hd_listing *l, const char *path, void (*failed)(void *
     l->modules++;
     l->bytes += t.len;
     hd_arena_reset(&arena);
-    if (hd_ptx_parse(t.data, t.len, t.label, &arena, &m, &e) == HD_OK)
+    if (hd_ptx_parse_valid(t.data, t.len, t.label, &arena, &m, &e) == HD_OK)
       st = hd_listing_add(l, &t, m, d);
     else
       count_failure(l, &e, failed, ctx);

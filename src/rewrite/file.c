@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "heddle/container.h"
+#include "heddle/ptx_valid.h"
 
 /* ---- Refusals by reason ---------------------------------------------------------------- */
 
@@ -88,7 +89,7 @@ static hd_status try_kernels(module_job *j, hd_rewritten_file *t, bool *again, h
 
 static hd_status parse(module_job *j, hd_diag *d) {
   hd_arena_reset(&j->arena);
-  return hd_ptx_parse(j->text->data, j->text->len, j->text->label, &j->arena, &j->m, d);
+  return hd_ptx_parse_valid(j->text->data, j->text->len, j->text->label, &j->arena, &j->m, d);
 }
 
 static hd_status skip_refused(module_job *j, hd_rewritten_file *t, hd_diag *d) {

@@ -39,3 +39,19 @@ A full disk leaves nothing behind, a missing folder neither:
   $ cd $SOURCE/tests/cli/data; heddle fmt scale.ptx -m 3
   heddle: scale.ptx: no module 3
   [2]
+
+Text that parses, and that ptxas refuses for every GPU that its .target names, is refused with its line, by ls and
+rewrite, too:
+
+  $ printf '.version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() { .reg .f32 %%f<3>;\nredux.sync.min.f32 %%f1, %%f2, -1; ret; }\n' > new.ptx; heddle fmt new.ptx
+  heddle: new.ptx:5:1: 'redux.sync.min.f32' needs sm_100, and the target is sm_90
+  [2]
+  $ heddle ls new.ptx
+  heddle: new.ptx:5:1: 'redux.sync.min.f32' needs sm_100, and the target is sm_90
+  1 modules, 0 kernels, 0.0 MB of PTX
+  [2]
+  $ heddle rewrite --plan order=reverse new.ptx -o out.ptx; ls out.ptx 2>/dev/null
+  heddle: new.ptx:5:1: 'redux.sync.min.f32' needs sm_100, and the target is sm_90
+  [2]
+  $ sed s/sm_90/sm_100a/ new.ptx > newer.ptx; heddle fmt newer.ptx | grep -c redux
+  1
