@@ -99,6 +99,16 @@ cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w) {
   return hd_vec_push(&s->behind, n) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
 }
 
+cu_result core_capture_add_event(core_stream *s, core_node_type type, core_event *e) {
+  core_node *n;
+  if (s->capture->invalid) return CU_CAPTURE_INVALIDATED;
+  cu_result r = core_graph_add(s->capture->graph, type, NULL, s->behind.data, s->behind.n, &n);
+  if (r != CU_SUCCESS) return r;
+  n->event = e;
+  s->behind.n = 0;
+  return hd_vec_push(&s->behind, n) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+}
+
 cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n) {
   for (size_t k = 0; k < n; k++) {
     bool have = false;

@@ -46,6 +46,8 @@ cu_result core_capture_begin(core_stream *s, int mode, core_graph *into);
 cu_result core_capture_end(core_stream *s, core_graph **out);
 /* A node for work that a capturing stream submits. */
 cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
+/* A node that waits for an event, or records it, outside of the graph (CORE_NODE_WAIT, CORE_NODE_RECORD). */
+cu_result core_capture_add_event(core_stream *s, core_node_type type, core_event *e);
 /* The stream's next node follows these, too. */
 cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n);
 /* The stream joins the capture of `nodes`, after them. The default stream and those of other captures cannot:

@@ -16,6 +16,7 @@ static cu_result record(core_event *e) {
   if (now) {
     core_op_release(e->op);
     e->op = now;
+    e->capture = NULL;
   }
   pthread_mutex_unlock(&core.lock);
   return now || e->kind != CORE_EVENT ? CU_SUCCESS : CU_OUT_OF_MEMORY;
@@ -124,6 +125,7 @@ static void promise(const core_graph_exec *e, core_op *op) {
     if (step->type != CORE_NODE_RECORD || step->event->kind != CORE_EVENT) continue;
     core_op_release(step->event->op);
     step->event->op = op;
+    step->event->capture = NULL;
     op->refs++;
   }
 }

@@ -14,6 +14,9 @@ int cuGraphDestroy(cu_handle graph);
 int cuGraphInstantiateWithFlags(cu_handle *exec, cu_handle graph, uint64_t flags);
 int cuGraphLaunch(cu_handle exec, cu_handle stream);
 int cuGraphExecDestroy(cu_handle exec);
+int cuEventRecordWithFlags(cu_handle event, cu_handle stream, unsigned flags);
+int cuMemsetD32Async(cu_ptr dst, uint32_t value, size_t n, cu_handle stream);
+int cuEventElapsedTime_v2(float *ms, cu_handle start, cu_handle end);
 int cuStreamWaitValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
 int cuStreamWriteValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
 int cuThreadExchangeStreamCaptureMode(int *mode);
@@ -33,8 +36,9 @@ typedef enum rule {
 } rule;
 enum { GLOBAL = 0, THREAD_LOCAL, RELAXED, MODES };
 enum {
+  INVALID_VALUE = 1,
   UNSUPPORTED = 900,
-  INVALIDATED,
+  INVALIDATED = 901,
   MERGE,
   ISOLATION = 905,
   IMPLICIT,
@@ -239,6 +243,35 @@ static void waits(const setting *s) {
   OK(cuEventDestroy_v2(never));
 }
 
+/* Events outside of the graph: its nodes wait for them and record them, each time that it runs. */
+static void externals(const setting *s) {
+  enum { EXTERNAL = 1 };
+  cu_handle graph, exec;
+  cu_ptr p;
+  float ms = -1;
+  uint32_t seen = 0;
+  EXPECT(cuStreamWaitEvent(s->other, s->event, EXTERNAL), INVALID_VALUE);
+  EXPECT(cuEventRecordWithFlags(s->event, s->other, EXTERNAL), INVALID_VALUE);
+  OK(cuMemAlloc_v2(&p, 64));
+  OK(cuStreamBeginCapture_v2(s->streams[0], GLOBAL));
+  OK(cuStreamWaitEvent(s->streams[0], s->event, EXTERNAL));
+  OK(cuMemsetD32Async(p, 5, 1, s->streams[0]));
+  OK(cuEventRecordWithFlags(s->captured, s->streams[0], EXTERNAL));
+  OK(cuStreamEndCapture(s->streams[0], &graph));
+  OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cuMemsetD32Async(p, 4, 1, s->other));
+  OK(cuEventRecord(s->event, s->other));
+  OK(cuGraphLaunch(exec, s->streams[0]));
+  OK(cuEventSynchronize(s->captured));
+  OK(cuMemcpyDtoH_v2(&seen, p, 4));
+  CHECK(seen == 5);
+  OK(cuEventElapsedTime_v2(&ms, s->event, s->captured));
+  CHECK(ms >= 0);
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(graph));
+  OK(cuMemFree_v2(p));
+}
+
 /* Values that a captured stream writes are written by the graph. */
 static void values(const setting *s) {
   cu_handle graph, exec;
@@ -294,6 +327,7 @@ int main(void) {
   OK(cuStreamCreate(&s.other, 1));
   ends(&s);
   waits(&s);
+  externals(&s);
   values(&s);
   exchanged(&s);
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) wrong += check_row(&s, &rows[k]);
