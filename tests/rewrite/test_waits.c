@@ -172,9 +172,14 @@ static void polls_are_followed_through_calls(void **state) {
       {"a function that loads",
        MODULE(LOOK("ld.volatile.u32 %q, [%w];"), "L: " CALL_LOOK "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
        "ld.volatile"},
-      {"a function that loads, in a loop that counts",
+      {"a function that loads from one place, in a loop that counts",
        MODULE(LOOK("ld.volatile.u32 %q, [%w];"),
               "L: " CALL_LOOK "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 5;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"a function that loads from another place in each round",
+       MODULE(LOOK("ld.volatile.u32 %q, [%w];"),
+              "L: " CALL_LOOK "add.u32 %r2, %r2, 1;\nadd.u64 %rd1, %rd1, 4;\n"
+              "setp.lt.u32 %p1, %r2, 5;\n@%p1 bra L;"),
        NULL},
       {"a function that polls",
        MODULE(LOOK("L: ld.volatile.u32 %q, [%w];\n.reg .pred %z;\n"

@@ -73,11 +73,12 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
   hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
   hd_ptx_type type = arithmetic(w, inst), types[2];
   const hd_ptx_opnd *o = wait_operands(w, inst);
-  if (op == HD_OP_MAD && c->up && wait_positive(w, inst, &o[1]) && wait_positive(w, inst, &o[2]) &&
+  if (op == HD_OP_MAD && c->up && wait_product_positive(w, inst, &o[1], &o[2]) &&
       !hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_HI)) {
     wait_types_of(hd_inst_form(&w->g, inst), types);
     *step = true;
-    c->one = c->even = false;
+    c->one = c->even = c->launched = false;
+    c->adds = true;
     if (types[0].bits < c->bits) c->bits = types[0].bits;
     return wait_register(w, inst, &o[3]);
   }
@@ -91,7 +92,12 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     bool number = wait_constant(w, inst, &o[by], &value);
     *step = !(sign & ZERO);
     c->one &= number && (value == 1 || value == -1);
+    c->adds = true;
+    if (number && value < 0) value = -value;
+    if (number && value > c->most) c->most = value;
+    if (number && (!c->least || value < c->least)) c->least = value;
     c->even &= number;
+    c->launched &= number || wait_positive(w, inst, &o[by]);
     if (type.bits < c->bits) c->bits = type.bits;
     return wait_register(w, inst, &o[3 - by]);
   }
@@ -271,7 +277,7 @@ static bool add_write(chain *c, unsigned to, uint32_t inst, bool stepped_since, 
 /* False: some register is written from elsewhere, or moves the other way. */
 bool chain_close(chain *c, uint32_t reg) {
   const wait_search *w = c->w;
-  c->one = c->even = true;
+  c->one = c->even = c->launched = true;
   c->bits = 64;
   c->regs[c->n++] = reg;
   for (unsigned k = 0; k < c->n; k++)

@@ -29,10 +29,13 @@ typedef struct chain {
   uint32_t regs[CHAIN_REGS], n;
   chain_edge edges[CHAIN_EDGES];
   uint32_t n_edges;
-  bool one;      /* every step is by 1 */
-  bool even;     /* every step is by a number of the text */
-  bool middle;   /* some step halves the distance of low and high */
-  unsigned bits; /* the fewest that a step is worked out in */
+  bool one;            /* every step is by 1 */
+  bool adds;           /* some step adds or subtracts a number, rather than halving a distance */
+  int64_t least, most; /* of the steps by numbers of the text */
+  bool even;           /* every step is by a number of the text */
+  bool launched;       /* or by numbers of threads and CTAs */
+  bool middle;         /* some step halves the distance of low and high */
+  unsigned bits;       /* the fewest that a step is worked out in */
 } chain;
 
 /* Fills in the chain of a register; up, low, high, inclusive and the halves are given. False: some register

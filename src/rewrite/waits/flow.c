@@ -12,6 +12,7 @@ typedef struct written_place {
   uint32_t inst;
   hd_sym root; /* wait_root */
   uint16_t space;
+  bool atomic; /* what is written depends on what was there, or the text says it */
 } written_place;
 
 typedef struct trace {
@@ -180,8 +181,8 @@ static void list_places(trace *t) {
           const hd_ptx_touch *x = &a->touches[at];
           if (!(x->kinds & HD_ACC_WRITE) || x->operand >= hd_inst_stmt(&w->g, k)->n_opnds) continue;
           if (pass)
-            t->places[t->n_places++] =
-                (written_place){k, wait_root(w, k, &wait_operands(w, k)[x->operand]), (uint16_t)x->space};
+            t->places[t->n_places++] = (written_place){k, wait_root(w, k, &wait_operands(w, k)[x->operand]),
+                                                       (uint16_t)x->space, x->kinds & HD_ACC_ATOMIC};
           n++;
         }
       }
@@ -192,9 +193,11 @@ static void list_places(trace *t) {
   }
 }
 
-static void trace_store(trace *t, uint32_t store) {
+static void trace_store(trace *t, const written_place *p) {
   wait_search *w = t->w;
-  if (!(wait_access(w, store)->kinds & HD_ACC_ATOMIC)) {
+  uint32_t store = p->inst;
+  /* A copy that updates a barrier as well brings what it read. */
+  if (!p->atomic) {
     trace_inst(t, store);
     return;
   }
@@ -218,7 +221,7 @@ static void trace_stores(trace *t, uint32_t load, const hd_ptx_opnd *address, un
   for (uint32_t i = 0; i < t->n_calls; i++) trace_inst(t, t->calls[i]);
   for (uint32_t i = 0; i < t->n_places; i++) {
     const written_place *p = &t->places[i];
-    if (spaces_meet(space, p->space) && (!root || !p->root || root == p->root)) trace_store(t, p->inst);
+    if (spaces_meet(space, p->space) && (!root || !p->root || root == p->root)) trace_store(t, p);
   }
 }
 
@@ -296,7 +299,7 @@ static bool is_foreign(trace *t, uint32_t inst) {
     return false;
   case WAIT_STRONG: break;
   }
-  return !wait_looks_elsewhere(w, inst) || !wait_counts(w);
+  return !wait_looks_elsewhere(w, inst) || !wait_counts_out(w);
 }
 
 static void look_at(trace *t, uint32_t inst) {
@@ -324,27 +327,40 @@ static void look_at(trace *t, uint32_t inst) {
   }
 }
 
-/* The condition of an exit. Where it comes true as the CTA fetches work, two things matter only: the decision
- * to fetch, and the number that the fetched one is compared with. */
+typedef struct step_reads {
+  trace *t;
+  uint32_t but;
+} step_reads;
+
+static void trace_other(void *ctx, uint32_t reg) {
+  step_reads *x = ctx;
+  if (reg != x->but) trace_reg(x->t, reg);
+}
+
+/* The condition of an exit. Where it comes true as the CTA fetches work, everything matters but the fetched
+ * number itself: the decisions to fetch it and to pass it on, the lane that it is asked of, and the number
+ * that it is compared with. */
 static void trace_exit(trace *t, uint32_t block) {
   wait_search *w = t->w;
   const hd_block *b = &w->g.blocks[block];
-  uint32_t reg, bound;
+  uint32_t reg;
   bool leaves;
+  wait_fetched f;
   trace_block(t, block);
   if (wait_counts_to_plain_bound(w, block)) return;
-  uint32_t atom = wait_exit(w, block, &reg, &leaves) ? wait_fetch(w, reg, leaves, &bound) : HD_NONE;
-  if (atom == HD_NONE) {
+  if (!wait_exit(w, block, &reg, &leaves) || !wait_fetch(w, reg, leaves, &f)) {
     hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
     return;
   }
-  trace_block(t, w->g.insts[atom].block);
-  hd_sym guard = hd_inst_stmt(&w->g, atom)->guard;
-  if (guard) trace_reg(t, hd_cfg_reg(&w->g, w->g.insts[atom].call, guard));
-  if (bound != HD_NONE) trace_reg(t, bound);
+  for (uint32_t i = 0; i < f.n_steps; i++) {
+    step_reads x = {t, f.steps[i].value};
+    trace_block(t, w->g.insts[f.steps[i].inst].block);
+    hd_inst_reads(&w->g, f.steps[i].inst, trace_other, &x);
+  }
+  if (f.bound != HD_NONE) trace_reg(t, f.bound);
 }
 
-uint32_t wait_find(wait_search *w, bool *doubtful) {
+uint32_t wait_find(wait_search *w, uint32_t exit, uint32_t part, bool *doubtful) {
   size_t n = w->n_blocks;
   uint32_t *space = HD_NEW_N(w->arena, 4 * (n + 1), uint32_t);
   trace t = {.w = w,
@@ -357,8 +373,13 @@ uint32_t wait_find(wait_search *w, bool *doubtful) {
              .last = space + 3 * (n + 1),
              .bad = HD_NONE};
   find_post_dominators(&t);
-  for (uint32_t i = 0; i < w->n_blocks; i++)
-    if (leaves_region(w, w->blocks[i])) trace_exit(&t, w->blocks[i]);
+  if (part != HD_NONE) {
+    trace_block(&t, exit);
+    trace_inst(&t, part);
+  }
+  for (uint32_t i = 0; i < w->n_blocks && part == HD_NONE; i++)
+    if (leaves_region(w, w->blocks[i]) && (exit == HD_NONE || exit == w->blocks[i]))
+      trace_exit(&t, w->blocks[i]);
   while (t.n_work && w->steps < WAIT_WALK) look_at(&t, t.work[--t.n_work]);
   *doubtful = t.bad == HD_NONE && t.n_doubtful;
   for (uint32_t i = 0; i < t.n_doubtful && *doubtful; i++) blame(&t, t.doubtful[i]);

@@ -8,17 +8,32 @@
 
 enum { MOST_LEAVES = 16 };
 
+/* A number of the text, as the memory that the instruction accesses holds it. */
+static bool word(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *value) {
+  if (!wait_constant(w, inst, o, value)) return false;
+  *value = wait_word(*value, wait_access(w, inst)->bytes);
+  return true;
+}
+
 /* The value that the atomic leaves behind when it finds `free`. */
-static bool taken_value(const wait_search *w, uint32_t atom, int64_t free, int64_t *taken) {
+static bool taken_value(wait_search *w, uint32_t atom, int64_t free, int64_t *taken) {
   const hd_ptx_form *f = hd_inst_form(&w->g, atom);
   const hd_ptx_opnd *o = wait_operands(w, atom);
   uint32_t n = hd_inst_stmt(&w->g, atom)->n_opnds;
   int64_t expected;
   if (f->op != HD_OP_ATOM) return false;
   if (hd_ptx_form_has(f, HD_M_CAS) && n >= 4)
-    return wait_constant(w, atom, &o[2], &expected) && expected == free &&
-           wait_constant(w, atom, &o[3], taken) && *taken != free;
-  return hd_ptx_form_has(f, HD_M_EXCH) && n >= 3 && wait_constant(w, atom, &o[2], taken) && *taken != free;
+    return word(w, atom, &o[2], &expected) && expected == free && word(w, atom, &o[3], taken) &&
+           *taken != free;
+  return hd_ptx_form_has(f, HD_M_EXCH) && n >= 3 && word(w, atom, &o[2], taken) && *taken != free;
+}
+
+/* The operand that a store, an exchange or a swap writes; 0: it is none of them. */
+static unsigned written_operand(const hd_ptx_form *f) {
+  return f->op == HD_OP_ST                                      ? 1
+         : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_EXCH) ? 2
+         : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS)  ? 3
+                                                                : 0;
 }
 
 /* A write of `free`, or of a number that is not known. */
@@ -26,27 +41,24 @@ static bool may_free(wait_search *w, uint32_t inst, uint32_t atom, int64_t free)
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = wait_operands(w, inst);
-  unsigned by = f->op == HD_OP_ST                                      ? 1
-                : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_EXCH) ? 2
-                : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS)  ? 3
-                                                                       : 0;
+  unsigned by = written_operand(f);
   int64_t value;
   if (!by || by >= s->n_opnds || wait_access(w, inst)->bytes != wait_access(w, atom)->bytes) return true;
-  return !wait_constant(w, inst, &o[by], &value) || value == free;
+  return !word(w, inst, &o[by], &value) || value == free;
 }
 
 /* An unguarded write of `free`, by a store, an exchange, or a swap that finds the lock taken. */
-static bool gives_back(const wait_search *w, uint32_t inst, int64_t free, int64_t taken) {
+static bool gives_back(wait_search *w, uint32_t inst, int64_t free, int64_t taken) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = wait_operands(w, inst);
   int64_t value, expected;
   if (s->guard) return false;
-  if (f->op == HD_OP_ST) return s->n_opnds == 2 && wait_constant(w, inst, &o[1], &value) && value == free;
+  if (f->op == HD_OP_ST) return s->n_opnds == 2 && word(w, inst, &o[1], &value) && value == free;
   if (f->op != HD_OP_ATOM) return false;
-  if (hd_ptx_form_has(f, HD_M_EXCH)) return wait_constant(w, inst, &o[2], &value) && value == free;
-  return hd_ptx_form_has(f, HD_M_CAS) && s->n_opnds >= 4 && wait_constant(w, inst, &o[2], &expected) &&
-         expected == taken && wait_constant(w, inst, &o[3], &value) && value == free;
+  if (hd_ptx_form_has(f, HD_M_EXCH)) return word(w, inst, &o[2], &value) && value == free;
+  return hd_ptx_form_has(f, HD_M_CAS) && s->n_opnds >= 4 && word(w, inst, &o[2], &expected) &&
+         expected == taken && word(w, inst, &o[3], &value) && value == free;
 }
 
 typedef struct held {
@@ -82,11 +94,13 @@ static bool passes_on(const wait_search *w, uint32_t inst, uint32_t atom) {
          wait_operand(w, sum, 1) == wait_operand(w, atom, 0);
 }
 
+/* It writes the lock's own word, no part of it, and nothing beside it. */
 static bool is_release(held *h, uint32_t inst) {
   wait_search *w = h->w;
+  uint32_t lock = h->look == HD_NONE ? h->atom : h->look;
   bool writes = h->look == HD_NONE ? gives_back(w, inst, h->free, h->taken) : passes_on(w, inst, h->atom);
-  return writes && wait_same_address(w, h->look == HD_NONE ? h->atom : h->look, inst, h->leaves, &h->n_leaves,
-                                     MOST_LEAVES);
+  return writes && wait_access(w, inst)->bytes == wait_access(w, lock)->bytes &&
+         wait_same_address(w, lock, inst, h->leaves, &h->n_leaves, MOST_LEAVES);
 }
 
 static void check_leaf(void *ctx, uint32_t reg) {
@@ -111,6 +125,7 @@ static uint32_t known_way(const held *h, uint32_t block) {
   uint32_t reg = wait_register(w, setp, &o[1]);
   if ((c != CMP_EQ && c != CMP_NE) || reg == HD_NONE || wait_only_writer(w, reg) != h->atom) return HD_NONE;
   if (!wait_constant(w, setp, &o[2], &value)) return HD_NONE;
+  value = wait_word(value, wait_access(h->w, h->atom)->bytes);
   bool holds = (value == h->free) == (c == CMP_EQ);
   if (value != h->free && value != h->taken) return HD_NONE;
   return w->g.edges[b->first_succ + !holds];
@@ -193,16 +208,28 @@ static void find_free_handed(held *h) {
   }
 }
 
-/* A thread that does not hold the lock may write the place here. Results of ordinary stores, and what holders
- * write through another pointer, are no locks. */
+/* It writes a number of the text, in one of its parts at least. */
+static bool writes_number(const wait_search *w, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  unsigned by = written_operand(&w->m->forms[s->form]);
+  if (!by || by >= s->n_opnds) return false;
+  const hd_ptx_opnd *o = &wait_operands(w, inst)[by];
+  int64_t value;
+  if (o->kind != HD_O_VEC) return wait_constant(w, inst, o, &value);
+  for (uint32_t k = 0; k < o->n_kids; k++)
+    if (wait_constant(w, inst, &w->m->opnds[o->sym + k], &value)) return true;
+  return false;
+}
+
+/* A thread may open the lock here that does not hold it: the instruction may write `free` where the lock is.
+ * Through another pointer that is taken for granted of one who writes the very number, even of a holder, who
+ * may hand on to the next; ordinary stores of other values are results, and holders write data. */
 static bool meddles(held *h, const wait_place *place, uint32_t inst) {
   wait_search *w = h->w;
-  int64_t value;
   wait_meeting m = wait_may_write(w, place, inst);
   if (m != WAIT_OTHER_POINTER) return m == WAIT_MEETS;
-  if (!h->free_handed[inst]) return false;
-  return !wait_is_plain_store(w, inst) ||
-         (h->look == HD_NONE && wait_constant(w, inst, &wait_operands(w, inst)[1], &value));
+  if (h->look == HD_NONE && writes_number(w, inst)) return true;
+  return h->free_handed[inst] && !wait_is_plain_store(w, inst);
 }
 
 /* Every thread that took it gives it back, and no other does. */
@@ -222,7 +249,12 @@ static bool is_given_back(held *h) {
 }
 
 bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
-  held h = {.w = w, .atom = atom, .free = free, .look = HD_NONE, .exit = HD_NONE};
+  held h = {.w = w,
+            .atom = atom,
+            .free = wait_word(free, wait_access(w, atom)->bytes),
+            .look = HD_NONE,
+            .exit = HD_NONE};
+  free = h.free;
   if (!w->whole || !taken_value(w, atom, free, &h.taken)) return false;
   if (!wait_same_address(w, atom, atom, h.leaves, &h.n_leaves, MOST_LEAVES)) return false;
   h.n_leaves = 0; /* of its own address: those that a release shares with it follow */

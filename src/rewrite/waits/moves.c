@@ -60,7 +60,8 @@ bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
 
 bool wait_is_plain_load(wait_search *w, uint32_t inst) {
   const hd_ptx_access *a = wait_access(w, inst);
-  return w->source[inst] == WAIT_WEAK && (!a->cache || a->cache == HD_M_CA) &&
+  /* The copy engine reads memory itself. */
+  return w->source[inst] == WAIT_WEAK && !a->bulk && (!a->cache || a->cache == HD_M_CA) &&
          a->l1_priority != HD_M_L1_NO_ALLOCATE;
 }
 
@@ -117,7 +118,7 @@ static bool find_counter(wait_search *w, const wait_part *p, unsigned side, bool
   c->halves = !up && number && (now == CMP_EQ ? least == 0 : now == CMP_LT ? least > 0 : least >= 0);
   c->halves_signed = c->halves && is_signed && ordered;
   if (!chain_close(c, reg)) return false;
-  /* Compilers turn < into != and see to it that the counter comes upon the bound. */
+  /* Compilers turn < into !=. */
   return ordered || ((c->even || c->halves) && wait_invariant(w, p->setp, &o[3 - side]));
 }
 
@@ -130,18 +131,90 @@ static bool passes_any(const wait_search *w, const wait_part *p, wait_compare no
   return type.number == HD_NUM_SIGNED || (c->one && (now == CMP_GE || now == CMP_LE));
 }
 
+static bool writes_multiple(const wait_search *w, uint32_t at, int64_t of, unsigned depth);
+
+/* The operand is a multiple of a power of two. */
+static bool is_multiple(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t of, unsigned depth) {
+  int64_t value;
+  if (wait_constant(w, inst, o, &value)) return value % of == 0;
+  uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
+  return at != HD_NONE && depth < MOST_PEELS && writes_multiple(w, at, of, depth);
+}
+
+/* A copy, x & -of, or x - (x & (of - 1)). */
+static bool writes_multiple(const wait_search *w, uint32_t at, int64_t of, unsigned depth) {
+  const hd_ptx_opnd *p = wait_operands(w, at);
+  int64_t value;
+  if ((hd_inst_form(&w->g, at)->op == HD_OP_MOV && p[0].kind == HD_O_REG) || wait_copied(w, at) != HD_NONE)
+    return is_multiple(w, at, &p[1], of, depth + 1);
+  if (chain_is_op(w, at, HD_OP_AND, 3)) return wait_constant(w, at, &p[2], &value) && value % of == 0;
+  if (!chain_is_op(w, at, HD_OP_SUB, 3)) return false;
+  uint32_t x = wait_operand(w, at, 1), rest = wait_operand(w, at, 2);
+  if (x == HD_NONE || rest == HD_NONE || wait_only_writer(w, x) == HD_NONE) return false;
+  uint32_t mask = wait_only_writer(w, rest);
+  return chain_is_op(w, mask, HD_OP_AND, 3) && wait_operand(w, mask, 1) == x &&
+         wait_constant(w, mask, &wait_operands(w, mask)[2], &value) && value == of - 1;
+}
+
+/* By steps of a power of two, from a multiple of it, the counter comes upon a bound that is one as well. */
+static bool comes_upon(const wait_search *w, const wait_part *p, unsigned side, const chain *c) {
+  const hd_ptx_opnd *bound = &wait_operands(w, p->setp)[3 - side];
+  int64_t by = c->most, begin, end;
+  if (!c->even || c->least != by || by < 1 || (by & (by - 1))) return false;
+  bool number = wait_constant(w, p->setp, bound, &end), multiple = is_multiple(w, p->setp, bound, by, 0);
+  for (unsigned k = 0; k < c->n; k++)
+    for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
+      uint32_t at = w->writers.insts[i];
+      if (wait_inside(w, at)) continue;
+      const hd_ptx_opnd *from = &wait_operands(w, at)[1];
+      bool moved = hd_inst_form(&w->g, at)->op == HD_OP_MOV && hd_inst_stmt(&w->g, at)->n_opnds == 2;
+      if (moved && number && wait_constant(w, at, from, &begin) && (end - begin) % by == 0) continue;
+      if (!multiple || !writes_multiple(w, at, by, 0)) return false;
+    }
+  return true;
+}
+
+/* Going on by numbers of the text that are known, the counter comes beyond this one before it overflows. */
+static bool passes_number(const chain *c, wait_compare now, hd_ptx_type type, int64_t bound) {
+  unsigned bits = (c->bits < type.bits ? c->bits : type.bits) - 1;
+  int64_t slack = c->most + (now == CMP_GT || now == CMP_LT);
+  if (now == CMP_EQ) return c->one;
+  if (!c->even || bits > 62)
+    return c->even && bits == 63 && bound >= INT32_MIN && bound <= INT32_MAX && (c->up || bound >= slack);
+  if (c->up) return bound <= ((INT64_C(1) << bits) - 1) - slack;
+  return bound >= slack;
+}
+
+/* The counter passes a bound that stays as it is: one of the text, or any. A counter of fewer bits than are
+ * compared may come round below it. A loop that goes by the size of the grid is one over elements, of which
+ * there are not so many that another grid beyond them is out of range. */
+static bool passes(const wait_search *w, const wait_part *p, unsigned side, wait_compare now,
+                   const chain *c) {
+  hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
+  const hd_ptx_opnd *bound = &wait_operands(w, p->setp)[3 - side];
+  int64_t value;
+  if (!wait_invariant(w, p->setp, bound)) return passes_any(w, p, now, c);
+  if (!c->adds) return true;
+  if (wait_constant(w, p->setp, bound, &value) && passes_number(c, now, type, value)) return true;
+  if (c->bits != type.bits) return false;
+  if (now != CMP_EQ && (type.number == HD_NUM_SIGNED || (c->launched && !c->even))) return true;
+  if (now == CMP_EQ && comes_upon(w, p, side, c)) return true;
+  return c->one && now != CMP_GT && now != CMP_LT;
+}
+
 /* ---- Movers ------------------------------------------------------------------------------------- */
 
 /* A block whose rounds, those where `pred` is `when`, bring the exit nearer. */
 typedef struct mover {
   uint32_t block, pred, exit;
   bool when;
+  bool passes; /* the exit is taken at some time, whatever its bound */
 } mover;
 
 struct wait_movers {
   mover list[MOST_MOVERS];
   uint32_t n;
-  bool counts;
+  bool counts, ends; /* some counter goes to a bound; and passes it */
 };
 
 /* The predicate has one value from its only write, in this block, on; or in all rounds. */
@@ -155,21 +228,21 @@ static bool is_settled(const wait_search *w, uint32_t pred, uint32_t inst) {
 static void note_mover(struct wait_movers *all, mover m) {
   for (uint32_t i = 0; i < all->n; i++) {
     const mover *o = &all->list[i];
-    if (o->block == m.block && o->exit == m.exit &&
+    if (o->block == m.block && o->exit == m.exit && o->passes >= m.passes &&
         (o->pred == HD_NONE || (o->pred == m.pred && o->when == m.when)))
       return;
   }
   if (all->n < MOST_MOVERS) all->list[all->n++] = m;
 }
 
-static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit) {
+static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit, bool sure) {
   const wait_search *w = c->w;
   for (unsigned k = 0; k < c->n; k++)
     for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
       uint32_t at = w->writers.insts[i], block = w->g.insts[at].block, pred = HD_NONE;
       if (!wait_inside(w, at)) continue;
       if (chain_advances(c, block, HD_NONE, false)) {
-        note_mover(all, (mover){block, HD_NONE, exit, false});
+        note_mover(all, (mover){block, HD_NONE, exit, false, sure});
         continue;
       }
       hd_sym guard = hd_inst_stmt(&w->g, at)->guard;
@@ -177,26 +250,31 @@ static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit) {
       if (hd_inst_form(&w->g, at)->op == HD_OP_SELP) pred = wait_operand(w, at, 3);
       if (!is_settled(w, pred, at)) continue;
       for (unsigned when = 0; when < 2; when++)
-        if (chain_advances(c, block, pred, when)) note_mover(all, (mover){block, pred, exit, when});
+        if (chain_advances(c, block, pred, when)) note_mover(all, (mover){block, pred, exit, when, sure});
     }
 }
 
 /* The distance of two registers that move towards each other. */
 static void note_pair(wait_search *w, struct wait_movers *all, uint32_t low, uint32_t high,
-                      wait_compare leaves, uint32_t exit) {
+                      wait_compare leaves, hd_ptx_type type, uint32_t exit) {
   chain up = {.w = w, .up = true, .low = low, .high = high, .inclusive = leaves == CMP_GT}, down = up;
   down.up = false;
   if (low == HD_NONE || high == HD_NONE) return;
   if (wait_written_inside(w, low) && !chain_close(&up, low)) return;
   if (wait_written_inside(w, high) && !chain_close(&down, high)) return;
-  /* By ones, or by halves, they do not pass each other unmet. */
-  if (leaves == CMP_EQ && !((up.one || up.middle) && (down.one || down.middle))) return;
-  if (up.n) note_chain(all, &up, exit);
-  if (down.n) note_chain(all, &down, exit);
+  /* By ones, or by halves, they do not pass each other unmet, nor the greatest number. */
+  bool ones = (up.one || !up.adds) && (down.one || !down.adds);
+  if (leaves == CMP_EQ && (!ones || (up.adds && down.adds))) return;
+  bool sure = type.number == HD_NUM_SIGNED || (ones && leaves != CMP_GT);
+  if (up.adds) sure &= up.bits == type.bits || !up.n;
+  if (down.adds) sure &= down.bits == type.bits || !down.n;
+  if (up.n) note_chain(all, &up, exit, sure);
+  if (down.n) note_chain(all, &down, exit, sure);
 }
 
 static void note_part(wait_search *w, struct wait_movers *all, const wait_part *p, uint32_t exit) {
   const hd_ptx_opnd *o = wait_operands(w, p->setp);
+  hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
   int64_t least;
   for (unsigned side = 1; side <= 2; side++) {
     wait_compare now = side == 1 ? p->leaves : wait_mirrored(p->leaves);
@@ -204,16 +282,17 @@ static void note_part(wait_search *w, struct wait_movers *all, const wait_part *
     for (unsigned up = 0; up < 2; up++) {
       chain c;
       if (!wait_is_bound(w, p->setp, &o[3 - side], false) || !find_counter(w, p, side, up, &c)) continue;
-      if (!wait_invariant(w, p->setp, &o[3 - side]) && !passes_any(w, p, now, &c)) continue;
+      bool sure = passes(w, p, side, now, &c);
       uint32_t before = all->n;
-      note_chain(all, &c, exit);
+      note_chain(all, &c, exit, sure);
       all->counts |= all->n != before;
+      all->ends |= sure && all->n != before;
     }
-    if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, exit);
+    if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, type, exit);
     uint32_t distance = a == HD_NONE ? HD_NONE : wait_only_writer_inside(w, a);
     if ((now == CMP_LE || now == CMP_LT) && wait_constant(w, p->setp, &o[3 - side], &least) &&
         least >= (now == CMP_LT) && chain_is_op(w, distance, HD_OP_SUB, 3))
-      note_pair(w, all, wait_operand(w, distance, 2), wait_operand(w, distance, 1), CMP_GE, exit);
+      note_pair(w, all, wait_operand(w, distance, 2), wait_operand(w, distance, 1), CMP_GE, type, exit);
   }
 }
 
@@ -221,7 +300,7 @@ static struct wait_movers *movers_of(wait_search *w) {
   if (w->movers) return w->movers;
   w->movers = hd_arena_alloc(w->arena, sizeof *w->movers, _Alignof(struct wait_movers));
   w->movers->n = 0;
-  w->movers->counts = false;
+  w->movers->counts = w->movers->ends = false;
   for (uint32_t i = 0; i < w->n_blocks && w->steps < WAIT_WALK; i++) {
     wait_part parts[WAIT_MOST_PARTS];
     uint32_t n = wait_exit_parts(w, w->blocks[i], parts);
@@ -234,11 +313,11 @@ bool wait_brings_end(wait_search *w, uint32_t block) {
   const struct wait_movers *all = movers_of(w);
   for (uint32_t i = 0; i < all->n; i++) {
     const mover *m = &all->list[i];
-    if (m->block != block || !wait_every_round(w, block, &m->exit, 1)) continue;
+    if (m->block != block || !m->passes || !wait_every_round(w, block, &m->exit, 1)) continue;
     if (m->pred == HD_NONE) return true;
     for (uint32_t k = 0; k < i; k++) {
       const mover *o = &all->list[k];
-      if (o->block == block && o->pred == m->pred && o->when != m->when &&
+      if (o->block == block && o->passes && o->pred == m->pred && o->when != m->when &&
           wait_every_round(w, block, &o->exit, 1))
         return true;
     }
@@ -247,6 +326,8 @@ bool wait_brings_end(wait_search *w, uint32_t block) {
 }
 
 bool wait_counts(wait_search *w) { return movers_of(w)->counts; }
+
+bool wait_counts_out(wait_search *w) { return movers_of(w)->ends; }
 
 bool wait_counts_to_plain_bound(wait_search *w, uint32_t block) {
   wait_part part[WAIT_MOST_PARTS];

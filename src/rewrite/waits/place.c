@@ -58,10 +58,7 @@ static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opn
 
 /* A parameter of the kernel. */
 static wait_place parameter(const wait_search *w, uint32_t at, const hd_ptx_opnd *o) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
-  if (w->g.insts[at].call || !hd_ptx_form_has(f, HD_M_PARAM) || o->kind != HD_O_ADDR || !o->sym)
-    return anything;
-  if (w->m->syms[o->sym].kind != HD_SYM_VAR) return anything;
+  if (!wait_loads_parameter(w, at)) return anything;
   return (wait_place){.root = o->sym, .slot = o->imm, .above = true};
 }
 

@@ -148,7 +148,9 @@ static bool is_refreshed(wait_search *w, uint32_t swap, uint32_t expected) {
     bool found = inst == swap || wait_copied(w, inst) == result;
     if (!found && wait_copied(w, inst) != HD_NONE) found = origin(w, wait_copied(w, inst)) == swap;
     if (!found && hd_inst_form(&w->g, inst)->op == HD_OP_LD)
-      found = wait_same_address(w, swap, inst, leaf, &n_leaves, MOST_REGS);
+      found = wait_access(w, inst)->bytes == wait_access(w, swap)->bytes &&
+              wait_operand(w, inst, 0) != HD_NONE &&
+              wait_same_address(w, swap, inst, leaf, &n_leaves, MOST_REGS);
     if (!found || n == MOST_REGS || hd_inst_stmt(&w->g, inst)->guard) return false;
     through[n++] = w->g.insts[inst].block;
   }
@@ -253,36 +255,56 @@ static uint32_t only_store(wait_search *w, uint32_t load) {
   return only;
 }
 
-static uint32_t fetched(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth, bool *up);
+static uint32_t fetched(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth, bool *up,
+                        wait_fetched *all);
+
+static bool add_step(wait_fetched *all, uint32_t inst, uint32_t value) {
+  if (all->n_steps == WAIT_MOST_STEPS) return false;
+  all->steps[all->n_steps].inst = inst;
+  all->steps[all->n_steps++].value = value;
+  return true;
+}
+
+/* The operand that brings the number into an instruction that passes it on; 0: it does not. */
+static uint32_t carrier(const wait_search *w, uint32_t at) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  switch (f->op) {
+  case HD_OP_SHFL: return 1;
+  case HD_OP_ADD: return n != 3 ? 0 : wait_invariant(w, at, &o[2]) ? 1 : wait_invariant(w, at, &o[1]) ? 2 : 0;
+  case HD_OP_SHL: return wait_positive(w, at, &o[2]);
+  case HD_OP_MUL:
+  case HD_OP_MAD:
+    return !hd_ptx_form_has(f, HD_M_HI) && wait_positive(w, at, &o[2]) &&
+           (n == 3 || wait_invariant(w, at, &o[3]));
+  default: return wait_copied(w, at) != HD_NONE;
+  }
+}
 
 /* Registers with several writers: one of them fetches, the others are numbers, of threads that do not. */
-static uint32_t fetched_register(wait_search *w, uint32_t reg, unsigned depth, bool *up) {
+static uint32_t fetched_register(wait_search *w, uint32_t reg, unsigned depth, bool *up, wait_fetched *all) {
   uint32_t atom = HD_NONE;
   for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
     uint32_t at = w->writers.insts[i];
     if (!wait_inside(w, at)) continue;
     const hd_ptx_form *f = hd_inst_form(&w->g, at);
     const hd_ptx_opnd *o = wait_operands(w, at);
-    uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds, found = HD_NONE;
+    uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds, found = HD_NONE, by;
     int64_t number;
-    if (f->op == HD_OP_MOV && n == 2 && wait_constant(w, at, &o[1], &number)) continue;
-    if (is_growing(w, at, up))
-      found = at;
-    else if (wait_copied(w, at) != HD_NONE || f->op == HD_OP_SHFL)
-      found = fetched(w, at, &o[1], depth + 1, up);
-    else if (f->op == HD_OP_ADD && n == 3 && wait_invariant(w, at, &o[2]))
-      found = fetched(w, at, &o[1], depth + 1, up);
-    else if (f->op == HD_OP_ADD && n == 3 && wait_invariant(w, at, &o[1]))
-      found = fetched(w, at, &o[2], depth + 1, up);
-    else if (f->op == HD_OP_SHL && wait_positive(w, at, &o[2]))
-      found = fetched(w, at, &o[1], depth + 1, up);
-    else if ((f->op == HD_OP_MUL || f->op == HD_OP_MAD) && !hd_ptx_form_has(f, HD_M_HI) &&
-             wait_positive(w, at, &o[2]) && (n == 3 || wait_invariant(w, at, &o[3])))
-      found = fetched(w, at, &o[1], depth + 1, up);
-    else if (f->op == HD_OP_LD && wait_access(w, at)->n == 1 &&
-             wait_access(w, at)->touches[0].space == HD_IN_SHARED) {
+    if (f->op == HD_OP_MOV && n == 2 && wait_constant(w, at, &o[1], &number)) {
+      if (!add_step(all, at, HD_NONE)) return HD_NONE;
+      continue;
+    }
+    if (is_growing(w, at, up)) {
+      found = add_step(all, at, HD_NONE) ? at : HD_NONE;
+    } else if ((by = carrier(w, at)) != 0) {
+      if (add_step(all, at, wait_register(w, at, &o[by]))) found = fetched(w, at, &o[by], depth + 1, up, all);
+    } else if (f->op == HD_OP_LD && wait_access(w, at)->n == 1 &&
+               wait_access(w, at)->touches[0].space == HD_IN_SHARED) {
       uint32_t store = only_store(w, at);
-      if (store != HD_NONE) found = fetched(w, store, &wait_operands(w, store)[1], depth + 1, up);
+      if (store != HD_NONE && add_step(all, at, HD_NONE) && add_step(all, store, wait_operand(w, store, 1)))
+        found = fetched(w, store, &wait_operands(w, store)[1], depth + 1, up, all);
     }
     if (found == HD_NONE || (atom != HD_NONE && atom != found)) return HD_NONE;
     atom = found;
@@ -290,9 +312,31 @@ static uint32_t fetched_register(wait_search *w, uint32_t reg, unsigned depth, b
   return atom;
 }
 
-static uint32_t fetched(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth, bool *up) {
+static uint32_t fetched(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth, bool *up,
+                        wait_fetched *all) {
   uint32_t reg = wait_register(w, inst, o);
-  return reg == HD_NONE || depth == MOST_DEPTH ? HD_NONE : fetched_register(w, reg, depth, up);
+  return reg == HD_NONE || depth == MOST_DEPTH ? HD_NONE : fetched_register(w, reg, depth, up, all);
+}
+
+/* What an addition adds: a number of the text, else the register or special register. */
+static const hd_ptx_opnd *addend(const wait_search *w, uint32_t inst) {
+  return &wait_operands(w, inst)[hd_inst_form(&w->g, inst)->op == HD_OP_ATOM ? 2 : 1];
+}
+
+/* By additions like its own, a thread comes to every number that it could come to with the help of this one:
+ * a multiple of its own, up to a power of two beyond which numbers come round. */
+static bool adds_nothing_new(const wait_search *w, uint32_t atom, uint32_t inst) {
+  const hd_ptx_opnd *own = addend(w, atom), *other = addend(w, inst);
+  int64_t a, b;
+  if (wait_constant(w, atom, own, &a)) {
+    uint64_t low = (uint64_t)a & (~(uint64_t)a + 1);
+    return low == 1 || (wait_constant(w, inst, other, &b) && (uint64_t)b % low == 0);
+  }
+  uint32_t x = wait_register(w, atom, own), y = wait_register(w, inst, other);
+  if (x == HD_NONE)
+    return own->kind == HD_O_SREG && other->kind == HD_O_SREG && own->sym == other->sym &&
+           own->part == other->part;
+  return x == y && wait_only_writer(w, x) != HD_NONE;
 }
 
 /* No thread of the kernel writes the place in another way: what an atomic added stays there. */
@@ -302,29 +346,33 @@ static bool only_grows(wait_search *w, uint32_t atom, bool up) {
   w->steps += w->g.n_insts;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     wait_meeting m = i == atom ? WAIT_APART : wait_may_write(w, &place, i);
-    if (m == WAIT_APART || adds(w, i, up) || (m == WAIT_OTHER_POINTER && wait_is_plain_store(w, i))) continue;
+    if (m == WAIT_APART || (m == WAIT_OTHER_POINTER && wait_is_plain_store(w, i))) continue;
+    if (adds(w, i, up) && wait_access(w, i)->bytes == wait_access(w, atom)->bytes &&
+        adds_nothing_new(w, atom, i))
+      continue;
     return false;
   }
   return true;
 }
 
-uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound) {
+bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *all) {
   uint32_t setp = wait_decides(w, reg, &leaves, true);
-  if (setp == HD_NONE) return HD_NONE;
+  if (setp == HD_NONE) return false;
   wait_compare c = wait_comparison(w, setp, leaves);
-  if (c == CMP_NONE) return HD_NONE;
+  if (c == CMP_NONE) return false;
   const hd_ptx_opnd *o = wait_operands(w, setp);
   for (unsigned side = 1; side <= 2; side++) {
     bool up = false;
     wait_compare now = side == 1 ? c : wait_mirrored(c);
     if (!wait_is_bound(w, setp, &o[3 - side], false)) continue;
-    uint32_t atom = fetched(w, setp, &o[side], 0, &up);
-    if (atom == HD_NONE) continue;
-    *bound = wait_register(w, setp, &o[3 - side]);
-    if ((up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) && only_grows(w, atom, up))
-      return atom;
+    *all = (wait_fetched){.bound = wait_register(w, setp, &o[3 - side])};
+    all->atom = fetched(w, setp, &o[side], 0, &up, all);
+    if (all->atom == HD_NONE) continue;
+    if ((up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) &&
+        only_grows(w, all->atom, up))
+      return true;
   }
-  return HD_NONE;
+  return false;
 }
 
 /* ---- Exits ------------------------------------------------------------------------------------- */
@@ -363,15 +411,21 @@ static void take_apart(const wait_search *w, uint32_t reg, bool leaves, uint32_t
     }
     return;
   }
-  wait_compare c = wait_comparison(w, at, leaves);
-  if (c != CMP_NONE && *n < WAIT_MOST_PARTS) parts[(*n)++] = (wait_part){at, c};
+  if (*n < WAIT_MOST_PARTS) parts[(*n)++] = (wait_part){at, wait_comparison(w, at, leaves)};
 }
 
-uint32_t wait_exit_parts(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
+uint32_t wait_exit_conditions(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
   uint32_t reg, n = 0;
   bool leaves;
   if (wait_exit(w, block, &reg, &leaves)) take_apart(w, reg, leaves, block, 0, parts, &n);
   return n;
+}
+
+uint32_t wait_exit_parts(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
+  uint32_t n = wait_exit_conditions(w, block, parts), kept = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (parts[i].leaves != CMP_NONE) parts[kept++] = parts[i];
+  return kept;
 }
 
 bool wait_ends_itself(wait_search *w, uint32_t block) {

@@ -69,6 +69,7 @@ static bool constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, 
   if (reg == HD_NONE || depth == MOST_DEPTH) return false;
   uint32_t at = wait_only_writer(w, reg);
   if (at == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_MOV) return false;
+  if (wait_operands(w, at)[0].kind != HD_O_REG) return false; /* a part of it */
   return constant(w, at, &wait_operands(w, at)[1], depth + 1, value);
 }
 
@@ -76,29 +77,67 @@ bool wait_constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, in
   return constant(w, inst, o, 0, value);
 }
 
-static bool positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+int64_t wait_word(int64_t value, unsigned bytes) {
+  if (!bytes || bytes >= 8) return value;
+  uint64_t sign = UINT64_C(1) << (8 * bytes - 1), word = (uint64_t)value & (2 * sign - 1);
+  return (int64_t)((word ^ sign) - sign);
+}
+
+/* The greatest number that an operand may be which is above 0; 0: it may be 0 or less. Numbers of threads and
+ * CTAs count as AS_LAUNCHED, and products of them: no launch has so many threads that 32 bits run out. */
+enum { AS_LAUNCHED = -1 };
+
+static int64_t most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
+
+/* What is left of it in so many bits, of which a signed number has one fewer. */
+static int64_t in_type(int64_t number, hd_ptx_type type) {
+  unsigned bits = type.bits - (type.number == HD_NUM_SIGNED);
+  if (number == AS_LAUNCHED) return type.bits >= 32 ? number : 0;
+  return bits >= 63 || number < INT64_C(1) << bits ? number : 0;
+}
+
+static int64_t product(int64_t a, int64_t b, hd_ptx_type type) {
+  if (!a || !b) return 0;
+  if (a == AS_LAUNCHED || b == AS_LAUNCHED) return type.bits >= 32 ? AS_LAUNCHED : 0;
+  return a <= INT32_MAX / b ? in_type(a * b, type) : 0;
+}
+
+static int64_t most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   int64_t value;
-  if (wait_constant(w, inst, o, &value)) return value > 0 && value <= INT32_MAX;
-  if (o->kind == HD_O_SREG)
-    return o->part && (w->m->syms[o->sym].index == HD_SR_NTID || w->m->syms[o->sym].index == HD_SR_NCTAID);
-  uint32_t reg = wait_register(w, inst, o);
-  if (reg == HD_NONE || depth == MOST_DEPTH) return false;
-  uint32_t at = wait_only_writer(w, reg);
-  if (at == HD_NONE) return false;
+  if (wait_constant(w, inst, o, &value)) return value > 0 && value <= INT32_MAX ? value : 0;
+  if (o->kind == HD_O_SREG) {
+    bool size = w->m->syms[o->sym].index == HD_SR_NTID || w->m->syms[o->sym].index == HD_SR_NCTAID;
+    return o->part && size ? AS_LAUNCHED : 0;
+  }
+  uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
+  if (at == HD_NONE || depth == MOST_DEPTH || wait_operands(w, at)[0].kind != HD_O_REG) return 0;
   const hd_ptx_opnd *p = wait_operands(w, at);
-  switch (hd_inst_form(&w->g, at)->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVT: return hd_inst_stmt(&w->g, at)->n_opnds == 2 && positive(w, at, &p[1], depth + 1);
-  case HD_OP_MUL: return positive(w, at, &p[1], depth + 1) && positive(w, at, &p[2], depth + 1);
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  hd_ptx_type type[2];
+  wait_types_of(f, type);
+  if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || type[0].elements > 1) return 0;
+  switch (f->op) {
+  case HD_OP_MOV: return n == 2 ? in_type(most(w, at, &p[1], depth + 1), type[0]) : 0;
+  case HD_OP_CVT: return n == 2 ? in_type(in_type(most(w, at, &p[1], depth + 1), type[1]), type[0]) : 0;
+  case HD_OP_MUL:
+    if (hd_ptx_form_has(f, HD_M_HI)) return 0;
+    return product(most(w, at, &p[1], depth + 1), most(w, at, &p[2], depth + 1), type[0]);
   case HD_OP_SHL:
-    return positive(w, at, &p[1], depth + 1) && wait_constant(w, at, &p[2], &value) && value >= 0 &&
-           value < 16;
-  default: return false;
+    if (!wait_constant(w, at, &p[2], &value) || value < 0 || value >= 16) return 0;
+    return product(most(w, at, &p[1], depth + 1), INT64_C(1) << value, type[0]);
+  default: return 0;
   }
 }
 
 bool wait_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
-  return positive(w, inst, o, 0);
+  return most(w, inst, o, 0) != 0;
+}
+
+bool wait_product_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
+  hd_ptx_type type[2];
+  wait_types_of(hd_inst_form(&w->g, inst), type);
+  return product(most(w, inst, a, 0), most(w, inst, b, 0), type[0]) != 0;
 }
 
 typedef struct operands {
@@ -115,14 +154,69 @@ static void check_invariant(void *ctx, uint32_t reg) {
   x->ok = x->ok && register_is_invariant(x->w, reg, x->depth + 1);
 }
 
+bool wait_loads_parameter(const wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_func *k = &w->m->funcs[w->g.calls[0].func];
+  const hd_ptx_opnd *o = &wait_operands(w, inst)[1];
+  if (f->op != HD_OP_LD || !hd_ptx_form_has(f, HD_M_PARAM) || w->g.insts[inst].call) return false;
+  if (o->kind != HD_O_ADDR || !o->sym || w->m->syms[o->sym].kind != HD_SYM_VAR) return false;
+  for (uint32_t i = 0; i < k->n_params; i++)
+    if (w->m->vars[k->first_param + i].sym == o->sym) return true;
+  return false;
+}
+
+/* The operand of a call that becomes the formal parameter of the body that follows; NULL. */
+static const hd_ptx_opnd *argument(const wait_search *w, uint32_t call, hd_sym formal) {
+  const hd_ptx_func *f = &w->m->funcs[w->g.calls[call].func];
+  uint32_t site = w->g.calls[call].site;
+  bool named = false;
+  for (uint32_t i = 0; i < hd_inst_stmt(&w->g, site)->n_opnds; i++) {
+    const hd_ptx_opnd *o = &wait_operands(w, site)[i];
+    named |= o->kind == HD_O_SYM;
+    if (o->kind != HD_O_LIST || !named) continue;
+    for (uint32_t k = 0; k < f->n_params && k < o->n_kids; k++)
+      if (w->m->vars[f->first_param + k].sym == formal) return &w->m->opnds[o->sym + k];
+    return NULL;
+  }
+  return NULL;
+}
+
+/* A load of a function's argument, which is stored once in each round, the same. */
+static bool loads_invariant_argument(const wait_search *w, uint32_t load, unsigned depth) {
+  const hd_ptx_opnd *formal = &wait_operands(w, load)[1];
+  uint32_t call = w->g.insts[load].call, bytes = hd_ptx_access_of(hd_inst_form(&w->g, load)).bytes,
+           stores = 0;
+  if (!call || formal->kind != HD_O_ADDR || !formal->sym) return false;
+  const hd_ptx_opnd *actual = argument(w, call, formal->sym);
+  if (!actual || (actual->kind != HD_O_SYM && actual->kind != HD_O_REG) || actual->part) return false;
+  if (w->m->syms[actual->sym].kind == HD_SYM_REG)
+    return register_is_invariant(w, hd_cfg_reg(&w->g, w->g.calls[call].parent, actual->sym), depth + 1);
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      const hd_ptx_opnd *o = wait_operands(w, k);
+      if (hd_inst_form(&w->g, k)->op != HD_OP_ST || o[0].kind != HD_O_ADDR || o[0].sym != actual->sym)
+        continue;
+      uint32_t reg = wait_register(w, k, &o[1]);
+      if (o[0].imm >= formal->imm + bytes) continue;
+      if (o[0].imm != formal->imm || hd_inst_stmt(&w->g, k)->guard || stores++) return false;
+      if (hd_ptx_access_of(hd_inst_form(&w->g, k)).bytes != bytes) return false;
+      if (o[1].kind != HD_O_INT && (reg == HD_NONE || !register_is_invariant(w, reg, depth + 1)))
+        return false;
+    }
+  }
+  return stores == 1;
+}
+
 static bool is_worked_out_alike(const wait_search *w, uint32_t reg, unsigned depth) {
   uint32_t at = wait_only_writer_inside(w, reg);
   if (at == HD_NONE || depth == MOST_NESTING) return false;
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
   /* A special register may be a clock; %tid and the like are read outside of loops, or are the same all the
    * same, but are not worth telling apart here. */
-  bool parameter = f->op == HD_OP_LD && (hd_ptx_form_has(f, HD_M_PARAM) || hd_ptx_form_has(f, HD_M_CONST)) &&
-                   w->g.insts[at].call == 0;
+  bool parameter =
+      f->op == HD_OP_LD && (wait_loads_parameter(w, at) || hd_ptx_form_has(f, HD_M_CONST) ||
+                            (hd_ptx_form_has(f, HD_M_PARAM) && loads_invariant_argument(w, at, depth)));
   if (!parameter && !(f->flags & HD_OPF_PURE)) return false;
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, at);
   for (uint32_t k = 1; k < s->n_opnds; k++) {
@@ -213,8 +307,57 @@ const hd_ptx_opnd *wait_address(wait_search *w, uint32_t inst) {
 typedef struct leaves {
   wait_search *w;
   uint32_t *regs, n, cap;
+  uint32_t first, second; /* the instructions whose addresses these are */
   bool ok;
 } leaves;
+
+static bool comes_before(const wait_search *w, uint32_t a, uint32_t b) {
+  uint32_t p = w->g.insts[a].block, q = w->g.insts[b].block;
+  return p == q ? a < b : hd_dominates(&w->g, p, q);
+}
+
+/* Nothing writes the register in these instructions of a block, from the last backwards: as far as `from`, if
+ * that is among them. */
+static bool is_kept_in(const wait_search *w, uint32_t reg, uint32_t from, uint32_t first, uint32_t end) {
+  if (from >= first && from < end) first = from + 1;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    if (w->writers.insts[i] >= first && w->writers.insts[i] < end) return false;
+  return true;
+}
+
+/* Whenever a thread comes to `to`, the register is what it was when `from` ran for the last time. */
+static bool is_kept_since(wait_search *w, uint32_t reg, uint32_t from, uint32_t to) {
+  uint32_t only = wait_only_writer(w, reg), top = 0;
+  if (w->writers.first[reg] == w->writers.first[reg + 1]) return true;
+  if (only != HD_NONE && comes_before(w, only, from) && comes_before(w, from, to)) return true;
+  uint8_t *seen = HD_NEW_N(w->arena, w->g.n_blocks, uint8_t);
+  uint32_t *stack = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
+  uint32_t block = w->g.insts[to].block, end = to;
+  for (;;) {
+    const hd_block *b = &w->g.blocks[block];
+    w->steps += 1 + w->writers.first[reg + 1] - w->writers.first[reg];
+    if (!is_kept_in(w, reg, from, b->first, end)) return false;
+    for (uint32_t k = 0; k < b->n_pred && !(from >= b->first && from < end); k++) {
+      uint32_t before = w->g.edges[b->first_pred + k];
+      if (seen[before]) continue;
+      seen[before] = 1;
+      stack[top++] = before;
+    }
+    if (!top) return true;
+    block = stack[--top];
+    end = w->g.blocks[block].first + w->g.blocks[block].n_insts;
+  }
+}
+
+typedef struct fresh {
+  leaves *l;
+  uint32_t from, to;
+} fresh;
+
+static void check_fresh(void *ctx, uint32_t reg) {
+  const fresh *x = ctx;
+  x->l->ok = x->l->ok && is_kept_since(x->l->w, reg, x->from, x->to);
+}
 
 static void note_leaf(leaves *l, uint32_t reg) {
   for (uint32_t i = 0; i < l->n; i++)
@@ -239,9 +382,13 @@ static bool same_register(leaves *l, uint32_t x, uint32_t y, unsigned depth) {
   if (a == HD_NONE || b == HD_NONE || depth == MOST_DEPTH) return false;
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, a), *t = hd_inst_stmt(&w->g, b);
   const hd_ptx_form *f = &w->m->forms[s->form];
-  bool parameter = f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM) && !w->g.insts[a].call;
+  bool parameter = wait_loads_parameter(w, a) && wait_loads_parameter(w, b);
   if (s->form != t->form || s->n_opnds != t->n_opnds) return false;
   if (!(f->flags & HD_OPF_PURE) && !parameter) return false;
+  /* Each was worked out from what the registers still hold when the access runs. */
+  hd_inst_reads(&w->g, a, check_fresh, &(fresh){l, a, l->first});
+  hd_inst_reads(&w->g, b, check_fresh, &(fresh){l, b, l->second});
+  if (!l->ok) return false;
   for (uint32_t k = 1; k < s->n_opnds; k++)
     if (!same_operand(l, a, &wait_operands(w, a)[k], b, &wait_operands(w, b)[k], depth + 1)) return false;
   return true;
@@ -271,7 +418,7 @@ static bool same_operand(leaves *l, uint32_t a, const hd_ptx_opnd *x, uint32_t b
 
 bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *regs, uint32_t *n, uint32_t cap) {
   const hd_ptx_opnd *x = wait_address(w, a), *y = wait_address(w, b);
-  leaves l = {.w = w, .regs = regs, .n = *n, .cap = cap, .ok = true};
+  leaves l = {.w = w, .regs = regs, .n = *n, .cap = cap, .first = a, .second = b, .ok = true};
   bool same = x && y && same_operand(&l, a, x, b, y, 0) && l.ok;
   if (same) *n = l.n;
   return same;

@@ -15,7 +15,7 @@
  *     to its bound there, a merge or a binary search to its end.
  *
  * A counter is no way out beside a foreign value: where it ends a poll, it is a time-out, and what the kernel
- * does then depends on the order.
+ * does then depends on the order. The same goes for any exit that the thread's own values decide about.
  *
  * From the outside in: of a region, a maximal strongly connected part, blocks with exits of the first kind
  * are taken away, because an S with one of them is done. If there are none, or a counter as well, the values
@@ -62,16 +62,18 @@ static wait_source source_of(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   if (f->flags & HD_OPF_CALLS) return source_of_call(w, inst);
   const hd_ptx_access *a = wait_access(w, inst);
-  if (!(hd_ptx_access_in(a, HD_IN_ANY_GLOBAL) & HD_ACC_READ)) return WAIT_OWN;
+  unsigned kinds = hd_ptx_access_in(a, HD_IN_ANY_GLOBAL);
+  if (!(kinds & HD_ACC_READ)) return WAIT_OWN;
   const hd_ptx_opnd *address = wait_address(w, inst);
   if (!address || a->unknown) return WAIT_STRONG;
-  if (a->kinds & HD_ACC_ATOMIC && !has_result(f, wait_operands(w, inst))) return WAIT_OWN;
+  /* A bulk copy's atomic is on a barrier in shared memory. */
+  if (kinds & HD_ACC_ATOMIC && !has_result(f, wait_operands(w, inst))) return WAIT_OWN;
   hd_sym root = wait_root(w, inst, address);
   if (root && w->m->syms[root].kind == HD_SYM_VAR) {
     hd_mod space = w->m->vars[w->m->syms[root].decl].space;
     if (space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_CONST) return WAIT_OWN;
   }
-  bool ordered = a->kinds & HD_ACC_ATOMIC || a->order > HD_ORDERED_WEAK || a->cache == HD_M_CV;
+  bool ordered = kinds & HD_ACC_ATOMIC || a->order > HD_ORDERED_WEAK || a->cache == HD_M_CV;
   if (!ordered) return WAIT_WEAK;
   return a->scope == HD_SCOPE_CTA ? WAIT_CTA : WAIT_STRONG;
 }
@@ -187,6 +189,35 @@ static bool ends_by_itself(wait_search *w, uint32_t block) {
 
 static bool is_exit(wait_search *w, uint32_t block) { return has_exit(w, block); }
 
+/* No foreign value decides about an exit, or a part of its condition. */
+static bool is_private(wait_search *w, const region *r, uint32_t block, uint32_t part) {
+  bool doubtful = false;
+  uint32_t found = wait_find(w, block, part, &doubtful);
+  struct wait_movers *movers = w->movers;
+  enter(w, r->blocks, r->n); /* another stamp, for the next search */
+  w->movers = movers;
+  return found == HD_NONE;
+}
+
+/* Beside updates and locks there is an exit about which no foreign value decides: a time-out, however the
+ * thread measures it. */
+static bool times_out(wait_search *w, const region *r) {
+  if (wait_counts(w)) return true;
+  for (uint32_t i = 0; i < r->n && w->steps < WAIT_WALK; i++) {
+    uint32_t block = r->blocks[i], n = 0;
+    if (!has_exit(w, block)) continue;
+    if (!wait_ends_itself(w, block)) {
+      if (is_private(w, r, block, HD_NONE)) return true;
+      continue;
+    }
+    wait_part parts[WAIT_MOST_PARTS];
+    n = wait_exit_conditions(w, block, parts);
+    for (uint32_t k = 0; k < n && n > 1; k++)
+      if (is_private(w, r, block, parts[k].setp)) return true;
+  }
+  return false;
+}
+
 /* The instruction that a region waits at; else HD_NONE, and the rest of it becomes pending. */
 static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
   uint32_t n = r->n, *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_exits = 0;
@@ -199,10 +230,9 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     return HD_NONE;
   }
   uint32_t n_rest = leave_out(w, r, ends_by_itself, rest);
-  /* A counter that ends the loop beside an update or a lock is a time-out. */
-  if (n_rest == n || wait_counts(w)) {
+  if (n_rest == n || times_out(w, r)) {
     bool doubtful = false;
-    uint32_t found = wait_find(w, &doubtful);
+    uint32_t found = wait_find(w, HD_NONE, HD_NONE, &doubtful);
     if (w->steps > WAIT_WALK) return first_source(w);
     if (found != HD_NONE && !doubtful) return found;
     uint32_t again = looks_again_and_again(w);

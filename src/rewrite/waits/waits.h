@@ -84,12 +84,18 @@ uint32_t wait_only_writer_inside(const wait_search *w, uint32_t reg);
 bool wait_written_inside(const wait_search *w, uint32_t reg);
 /* The types that a form names: the first, and the second (cvt's source). */
 void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]);
+/* A load of a parameter of the kernel, rather than of a function's result or argument. */
+bool wait_loads_parameter(const wait_search *w, uint32_t inst);
 /* A move, or a reinterpretation, of a whole register: the one that is read; else HD_NONE. */
 uint32_t wait_copied(const wait_search *w, uint32_t inst);
 /* A number that the operand always has. */
 bool wait_constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *value);
+/* What a word of so many bytes holds of a number: -1 and 4294967295 are one of 4 bytes. */
+int64_t wait_word(int64_t value, unsigned bytes);
 /* Above 0 in every launch: a constant, or made of the dimensions of the CTA and the grid. */
 bool wait_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+/* The product of two such numbers of an instruction is above 0 as well. */
+bool wait_product_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b);
 /* The operand has the same value in every round of the region. */
 bool wait_invariant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* The variable that an address operand leads into; 0: not known. */
@@ -139,10 +145,18 @@ bool wait_exit(const wait_search *w, uint32_t block, uint32_t *reg, bool *leaves
 bool wait_ends_itself(wait_search *w, uint32_t block);
 /* Every way round in the region that passes `block` passes one of those blocks as well. */
 bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n);
-/* A condition `reg == leaves` of the exit at `block` that comes true as work is fetched by an atomic,
- * whichever thread of the CTA does that: the atomic; HD_NONE. *bound: the register that it is compared with;
- * HD_NONE. */
-uint32_t wait_fetch(wait_search *w, uint32_t reg, bool leaves, uint32_t *bound);
+/* How a number that an atomic fetches comes to an exit's condition, whichever thread of the CTA fetches it.
+ */
+enum { WAIT_MOST_STEPS = 24 };
+typedef struct wait_fetched {
+  uint32_t atom, bound; /* bound: the register that the number is compared with; HD_NONE */
+  struct {
+    uint32_t inst, value; /* value: the register that brings the number; HD_NONE: a number of the text */
+  } steps[WAIT_MOST_STEPS];
+  uint32_t n_steps;
+} wait_fetched;
+/* A condition `reg == leaves` of an exit comes true as work is fetched, provided that the steps are gone. */
+bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *fetched);
 
 typedef enum wait_compare { CMP_NONE = 0, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE } wait_compare;
 /* The comparison that holds when setp's result is `leaves`; CMP_NONE: floats, or more than a comparison. */
@@ -158,6 +172,8 @@ typedef struct wait_part {
   wait_compare leaves;
 } wait_part;
 uint32_t wait_exit_parts(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]);
+/* The same of whatever instructions: those that are no comparisons have CMP_NONE. */
+uint32_t wait_exit_conditions(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]);
 
 /* ---- moves.c ------------------------------------------------------------------------------- */
 
@@ -171,6 +187,8 @@ bool wait_looks_elsewhere(wait_search *w, uint32_t inst);
 bool wait_brings_end(wait_search *w, uint32_t block);
 /* Some exit is taken as a register passes a bound. */
 bool wait_counts(wait_search *w);
+/* The same, and it passes the bound for sure. */
+bool wait_counts_out(wait_search *w);
 /* The exit at this block is taken at the latest when a counter of at most 32 bits has gone through all
  * its values, whatever plain loads find as its bound. */
 bool wait_counts_to_plain_bound(wait_search *w, uint32_t block);
@@ -190,9 +208,10 @@ bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit)
 
 /* ---- flow.c -------------------------------------------------------------------------------- */
 
-/* The instruction for whose value the region's exits wait, if another CTA may bring it; HD_NONE: there is
- * none. *doubtful: it is a plain load, which may be of data, so that it waits in those rounds only that
- * nothing else ends. */
-uint32_t wait_find(wait_search *w, bool *doubtful);
+/* The instruction for whose value the region's exits wait, or the one at block `exit` (HD_NONE: all), or a
+ * part of its condition (an instruction; HD_NONE: the whole), if another CTA may bring it; HD_NONE: there is
+ * none. It marks what it has seen with the region's stamp. *doubtful: it is a plain load, which may be of
+ * data, so that it waits in those rounds only that nothing else ends. */
+uint32_t wait_find(wait_search *w, uint32_t exit, uint32_t part, bool *doubtful);
 
 #endif
