@@ -87,6 +87,33 @@ static void an_address_is_worked_out_anew(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define TICKET(next, turn)                                                                                   \
+  KERNEL(OWN_LOCK "atom.global.add.u32 %r1, [" next "], 1;\nL: ld.volatile.global.u32 %r2, [" turn "];\n"    \
+                  "setp.ne.u32 %p1, %r2, %r1;\n@%p1 bra L;\nadd.u32 %r3, %r1, 1;\n"                          \
+                  "st.volatile.global.u32 [" turn "], %r3;")
+
+static void a_ticket_is_for_the_turn_beside_its_counter(void **state) {
+  static const wait_case cases[] = {
+      {"one counter and one turn", TICKET("%rd1", "%rd1+4"), NULL},
+      {"many, each with its turn",
+       KERNEL("and.b32 %r4, %r7, 24;\ncvt.u64.u32 %rd2, %r4;\nadd.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd4, %rd3, "
+              "4;\n"
+              "atom.global.add.u32 %r1, [%rd3], 1;\nL: ld.volatile.global.u32 %r2, [%rd4];\n"
+              "setp.ne.u32 %p1, %r2, %r1;\n@%p1 bra L;\nadd.u32 %r3, %r1, 1;\nst.volatile.global.u32 "
+              "[%rd3+4], %r3;"),
+       NULL},
+      {"passed on by an addition, at an address of its own",
+       KERNEL(
+           "atom.global.add.u32 %r1, [%rd1], 1;\nL: ld.volatile.global.u32 %r2, [%rd1+4];\n"
+           "setp.ne.u32 %p1, %r2, %r1;\n@%p1 bra L;\nadd.s64 %rd2, %rd1, 4;\nred.global.add.u32 [%rd2], 1;"),
+       NULL},
+      {"a counter of each CTA and one turn, which go by the CTAs' numbers", TICKET("%rd3+64", "%rd1"),
+       "ld.volatile"},
+      {"one counter and a turn of each CTA", TICKET("%rd1", "%rd3+64"), "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define FETCH "L: atom.global.add.u32 %r1, [%rd1], 1;\n"
 #define UNTIL "setp.ge.s32 %p1, %r1, %r8;\n@!%p1 bra L;"
 #define OTHERS(add, loop) KERNEL("setp.ne.u32 %p2, %r7, 0;\n@%p2 bra L;\n" add "\nret;\n" loop)
@@ -120,6 +147,19 @@ static void a_fetched_number_ends_a_loop_if_it_gets_there(void **state) {
        OTHERS("red.global.add.u32 [%rd1], 64;",
               "L: atom.global.add.u32 %r1, [%rd1], 32;\nsetp.lt.u32 %p1, %r1, %r8;\n@%p1 bra L;"),
        NULL},
+      {"results that a pointer goes through",
+       TWO_POINTERS(
+           FETCH
+           "setp.ge.s32 %p1, %r1, %r8;\n@%p1 bra M;\nadd.s64 %rd2, %rd6, 64;\nA: st.global.u32 [%rd2], 7;\n"
+           "add.s64 %rd2, %rd2, 4;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, 4;\n@%p2 bra A;\n"
+           "bra L;\nM:"),
+       NULL},
+      {"a pointer that goes through what is fetched from",
+       KERNEL(FETCH
+              "setp.ge.s32 %p1, %r1, %r8;\n@%p1 bra M;\nmov.u64 %rd2, %rd1;\nA: st.global.u32 [%rd2], 7;\n"
+              "add.s64 %rd2, %rd2, 4;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, 4;\n@%p2 bra A;\n"
+              "bra L;\nM:"),
+       "atom"},
       {"what is added is 0: the upper half of a product",
        OTHERS("red.global.add.u32 [%rd1], 9;",
               "mov.u32 %r2, %ntid.x;\nL: mul.hi.u32 %r3, %r2, %r2;\natom.global.add.u32 %r1, [%rd1], %r3;\n"
@@ -243,6 +283,8 @@ int main(void) {
                 a_holder_may_open_another_lock),
       BEHAVIOUR("two addresses are the same if their registers did not change in between",
                 an_address_is_worked_out_anew),
+      BEHAVIOUR("a ticket is for the turn that belongs to its counter",
+                a_ticket_is_for_the_turn_beside_its_counter),
       BEHAVIOUR("a fetched number ends a loop if the thread alone comes to it",
                 a_fetched_number_ends_a_loop_if_it_gets_there),
       BEHAVIOUR("a counter ends a loop if it passes its bound in every launch", a_counter_passes_its_bound),

@@ -272,6 +272,9 @@ bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit)
     return false;
   if (wait_access(w, look)->bytes != wait_access(w, atom)->bytes || !is_given_back(&h)) return false;
   wait_place turn = wait_place_of(w, look), next = wait_place_of(w, atom);
+  /* Whoever takes a ticket here waits there: one turn for each counter, and one counter for each turn. */
+  bool fixed = turn.root && !turn.step && next.root && !next.step;
+  if (!fixed && !wait_beside(w, atom, look)) return false;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     if (i != atom && !h.given[i] && meddles(&h, &turn, i)) return false;
     if (i != atom && meddles(&h, &next, i)) return false;

@@ -134,7 +134,8 @@ static bool passes_any(const wait_search *w, const wait_part *p, wait_compare no
 static bool writes_multiple(const wait_search *w, uint32_t at, int64_t of, unsigned depth);
 
 /* The operand is a multiple of a power of two. */
-static bool is_multiple(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t of, unsigned depth) {
+static bool is_multiple(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t of,
+                        unsigned depth) {
   int64_t value;
   if (wait_constant(w, inst, o, &value)) return value % of == 0;
   uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);

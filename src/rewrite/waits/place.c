@@ -88,6 +88,9 @@ static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
   case HD_OP_SHL:
     if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > 30) return anything;
     return narrow(times(place_of(w, at, &p[1], depth + 1), INT64_C(1) << by), type[0].bits);
+  case HD_OP_AND:
+    if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > INT32_MAX) return anything;
+    return (wait_place){.step = low_bit((uint64_t)by), .above = true};
   case HD_OP_MUL:
   case HD_OP_MAD: {
     bool second = wait_constant(w, at, &p[2], &by);
@@ -102,6 +105,34 @@ static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
   }
 }
 
+/* A pointer that goes on by numbers of the text: it is written once otherwise. */
+static wait_place moving(const wait_search *w, uint32_t reg, unsigned depth) {
+  wait_place x = anything;
+  uint64_t step = 0;
+  bool begins = false, above = true;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    uint32_t at = w->writers.insts[i];
+    const hd_ptx_form *f = hd_inst_form(&w->g, at);
+    const hd_ptx_opnd *p = wait_operands(w, at);
+    hd_ptx_type type[2];
+    int64_t by;
+    wait_types_of(f, type);
+    if (f->op == HD_OP_ADD && f->n_mods == 1 && type[0].bits == 64 && wait_operand(w, at, 1) == reg &&
+        wait_constant(w, at, &p[2], &by) && by >= INT32_MIN && by <= INT32_MAX) {
+      step = gcd(step, (uint64_t)(by < 0 ? -by : by));
+      above = above && by >= 0;
+      continue;
+    }
+    if (begins) return anything;
+    begins = true;
+    x = computed(w, at, depth + 1);
+  }
+  if (!begins || !x.root) return anything;
+  x.step = gcd(x.step, step);
+  x.above = x.above && above;
+  return x;
+}
+
 static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   if (depth == MOST_DEPTH || o->part || o->flags & HD_OF_NEG) return anything;
   if (o->kind == HD_O_INT) return (wait_place){.offset = o->imm, .above = true};
@@ -112,8 +143,8 @@ static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opn
   } else if (w->m->syms[o->sym].kind == HD_SYM_VAR) {
     x = (wait_place){.root = o->sym, .above = true};
   } else if (w->m->syms[o->sym].kind == HD_SYM_REG) {
-    uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
-    if (at != HD_NONE) x = computed(w, at, depth);
+    uint32_t reg = hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym), at = wait_only_writer(w, reg);
+    x = at != HD_NONE ? computed(w, at, depth) : moving(w, reg, depth);
   }
   return sum(x, (wait_place){.offset = o->kind == HD_O_REG ? 0 : o->imm, .above = true});
 }

@@ -416,10 +416,46 @@ static bool same_operand(leaves *l, uint32_t a, const hd_ptx_opnd *x, uint32_t b
   }
 }
 
+/* The address without the numbers of the text that were added to it: they go to its offset. */
+static hd_ptx_opnd without_offsets(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  hd_ptx_opnd x = *o;
+  for (unsigned depth = 0; x.kind == HD_O_ADDR && x.sym && depth < MOST_DEPTH; depth++) {
+    if (w->m->syms[x.sym].kind != HD_SYM_REG) break;
+    uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, x.sym));
+    hd_ptx_type type[2];
+    if (at == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_ADD) break;
+    wait_types_of(hd_inst_form(&w->g, at), type);
+    const hd_ptx_opnd *p = wait_operands(w, at);
+    uint32_t from = wait_register(w, at, &p[1]);
+    if (type[0].bits != 64 || hd_inst_form(&w->g, at)->n_mods != 1 || from == HD_NONE) break;
+    if (p[2].kind != HD_O_INT || p[2].imm < INT32_MIN || p[2].imm > INT32_MAX) break;
+    if (!is_kept_since(w, from, at, inst)) break;
+    x.sym = p[1].sym;
+    x.imm += p[2].imm;
+  }
+  return x;
+}
+
+static bool same_address(wait_search *w, uint32_t a, uint32_t b, bool beside, leaves *l) {
+  const hd_ptx_opnd *o = wait_address(w, a), *p = wait_address(w, b);
+  if (!o || !p) return false;
+  hd_ptx_opnd x = without_offsets(w, a, o), y = without_offsets(w, b, p);
+  if (beside) y.imm = x.imm;
+  return same_operand(l, a, &x, b, &y, 0) && l->ok;
+}
+
 bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *regs, uint32_t *n, uint32_t cap) {
-  const hd_ptx_opnd *x = wait_address(w, a), *y = wait_address(w, b);
   leaves l = {.w = w, .regs = regs, .n = *n, .cap = cap, .first = a, .second = b, .ok = true};
-  bool same = x && y && same_operand(&l, a, x, b, y, 0) && l.ok;
+  bool same = same_address(w, a, b, false, &l);
   if (same) *n = l.n;
   return same;
+}
+
+bool wait_beside(wait_search *w, uint32_t a, uint32_t b) {
+  uint32_t regs[MOST_DEPTH];
+  leaves l = {.w = w, .regs = regs, .cap = MOST_DEPTH, .first = a, .second = b, .ok = true};
+  if (!same_address(w, a, b, true, &l)) return false;
+  for (uint32_t i = 0; i < l.n; i++)
+    if (!is_kept_since(w, l.regs[i], a, b)) return false;
+  return true;
 }

@@ -106,6 +106,9 @@ const hd_ptx_opnd *wait_address(wait_search *w, uint32_t inst);
  * registers' numbers go to leaves (at most cap), *n of them. */
 bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *leaves, uint32_t *n, uint32_t cap);
 
+/* Whenever `b` runs, its address is as far from the one that `a` accessed last as it always is. */
+bool wait_beside(wait_search *w, uint32_t a, uint32_t b);
+
 /* ---- place.c ------------------------------------------------------------------------------- */
 
 /* root + offset + any multiple of step. */
