@@ -267,6 +267,8 @@ static void a_time_out_is_one_however_it_counts(void **state) {
            "ld.shared.u32 %r2, [slot];\nadd.u32 %r2, %r2, %r2;\nst.shared.u32 [slot], %r2;",
            "setp.ne.u32 %p2, %r2, 0;"),
        "atom"},
+      {"in nodes of a list",
+       TRY("mov.u64 %rd2, %rd1;", "ld.global.u64 %rd2, [%rd2+8];", "setp.ne.u64 %p2, %rd2, 0;"), "atom"},
       {"in one condition with the lock",
        KERNEL("mov.u32 %r2, 1;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
               "shl.b32 %r2, %r2, 1;\nsetp.ne.u32 %p2, %r2, 0;\nand.pred %p3, %p1, %p2;\n@%p3 bra L;\n"

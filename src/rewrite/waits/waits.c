@@ -189,14 +189,15 @@ static bool ends_by_itself(wait_search *w, uint32_t block) {
 
 static bool is_exit(wait_search *w, uint32_t block) { return has_exit(w, block); }
 
-/* No foreign value decides about an exit, or a part of its condition. */
+/* No foreign value decides about an exit, or a part of its condition; those of plain loads are data, such as
+ * a list that the thread goes through. */
 static bool is_private(wait_search *w, const region *r, uint32_t block, uint32_t part) {
   bool doubtful = false;
   uint32_t found = wait_find(w, block, part, &doubtful);
   struct wait_movers *movers = w->movers;
   enter(w, r->blocks, r->n); /* another stamp, for the next search */
   w->movers = movers;
-  return found == HD_NONE;
+  return found == HD_NONE || doubtful;
 }
 
 /* Beside updates and locks there is an exit about which no foreign value decides: a time-out, however the
