@@ -1,4 +1,5 @@
-/* Each opcode of ptx_ops.def is decoded, or refused by name; one that is not there is refused. */
+/* Each opcode of ptx_ops.def is decoded, or refused by name; one that is not there is refused, and so is each
+ * opcode with a word that no table has. */
 #include "emu/ops_warp.h"
 
 /* What the emulator says of a kernel with this instruction alone. */
@@ -20,6 +21,9 @@ static void ask(const char *name, const char *instruction, bool known) {
     ask(text, text ";", true);                                                                               \
     ask(text, text ".b32 %w1, %w2, %w3;", true);                                                             \
     ask(text, text "neverseen.b32 %w1, %w2, %w3;", false);                                                   \
+    ask(text, text ".neverseen;", false);                                                                    \
+    ask(text, text ".neverseen.b32 %w1, %w2, %w3;", false);                                                  \
+    ask(text, text ".b32.neverseen %w1, %w2, %w3;", false);                                                  \
   }
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
@@ -27,7 +31,7 @@ static void ask(const char *name, const char *instruction, bool known) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define PTX_OP(id, text, class, alike, flags)                                                                \
-  BEHAVIOUR(text " is decoded or refused by name, and refused where more is written", row_##id),
+  BEHAVIOUR(text " is decoded or refused by name, and refused with a word that is not known", row_##id),
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
   };

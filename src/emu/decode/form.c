@@ -314,6 +314,13 @@ static void prepare_nothing(emu_decoder *d, emu_form *f) {
 }
 static const emu_rule rule_unknown = {prepare_nothing, NULL};
 
+/* A rule looks for the words that it knows, and some look for none: a word that no table has may mean
+ * anything, whatever the opcode. */
+static void refuse_unknown_words(emu_decoder *d, emu_form *f) {
+  for (unsigned k = 0; k < f->ptx->n_mods && !f->refused; k++)
+    if (hd_ptx_mod_kind(f->ptx->mods[k]) == HD_MK_UNKNOWN) emu_refuse_word(d, f, f->ptx->mods[k]);
+}
+
 const emu_form *emu_form_of(emu_decoder *d, uint32_t index) {
   emu_form *f = &d->forms[index];
   if (f->rule) return f;
@@ -326,6 +333,7 @@ const emu_form *emu_form_of(emu_decoder *d, uint32_t index) {
         emu_why(d, ".%s stands right behind the opcode, or nowhere", hd_ptx_mod_text(d->m, misplaced));
   else
     f->rule->prepare(d, f);
+  refuse_unknown_words(d, f);
   if (f->op) f->proto.fn = f->op->fn;
   return f;
 }
