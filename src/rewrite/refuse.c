@@ -140,6 +140,23 @@ static void refuse_unknown(rewrite_scan *s, const hd_ptx_stmt *st) {
   rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, st, "an instruction that is not known");
 }
 
+/* A directive of the function, or inside of its body, that nobody knows may say how the kernel is launched.
+ */
+static void scan_unknown_directives(rewrite_scan *s, const hd_ptx_func *f) {
+  for (uint32_t i = f->first_dir; i < f->first_dir + f->n_dirs; i++)
+    if (hd_ptx_mod_kind(s->m->dirs[i].name) == HD_MK_UNKNOWN)
+      rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, NULL, "a directive of the function is not known");
+  for (uint32_t i = 0; i < f->n_stmts; i++)
+    if (f->stmts[i].kind == HD_S_RAW)
+      rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, &f->stmts[i], "a directive that is not known");
+}
+
+static bool is_known_leaf(void *ctx, const hd_ptx_leaf *leaf) {
+  const rewrite_scan *s = ctx;
+  const hd_ptx_sym *y = &s->m->syms[leaf->sym];
+  return y->kind != HD_SYM_SREG || hd_ptx_sreg_kind(y->index) != HD_SRK_UNKNOWN;
+}
+
 static bool is_dull(const hd_ptx_form *f) {
   switch (f->op) {
   case HD_OP_CALL:
@@ -230,9 +247,11 @@ size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsig
   uint32_t cluster[3];
   s.clusters = hd_rewrite_clusters(m, func, cluster);
   if (ok) scan_directives(&s, kernel);
-  for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));)
+  for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));) {
+    scan_unknown_directives(&s, f);
     for (uint32_t i = 0; i < f->n_stmts; i++)
       if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
+  }
   if (ok && !(assume & HD_ASSUME_NO_WAITS) && !rewrite_scan_waits(&s))
     rewrite_scan_refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
   rewrite_scan_end(&s);
@@ -243,13 +262,17 @@ hd_status rewrite_check_known(const rewrite_job *j, hd_diag *d) {
   rewrite_scan s;
   hd_refusal why = {0};
   bool ok = rewrite_scan_begin(&s, j->m, j->func, &why, 1);
-  for (const hd_ptx_func *f; ok && !s.n && (f = rewrite_scan_next(&s));)
+  for (const hd_ptx_func *f; ok && !s.n && (f = rewrite_scan_next(&s));) {
+    scan_unknown_directives(&s, f);
     for (uint32_t i = 0; i < f->n_stmts && !s.n; i++) {
       const hd_ptx_stmt *st = &f->stmts[i];
-      if (st->kind != HD_S_INST || s.forms[st->form]) continue;
-      s.forms[st->form] = DULL;
-      if (is_unknown(&j->m->forms[st->form])) refuse_unknown(&s, st);
+      if (st->kind != HD_S_INST) continue;
+      if (is_unknown(&j->m->forms[st->form]))
+        refuse_unknown(&s, st);
+      else if (!hd_ptx_visit(j->m, st, is_known_leaf, &s))
+        rewrite_scan_refuse(&s, HD_REFUSE_SREG, st, sreg_rules[HD_SRK_UNKNOWN].why);
     }
+  }
   rewrite_scan_end(&s);
   return rewrite_first_refusal(&why, s.n, d);
 }

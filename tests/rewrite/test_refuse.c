@@ -78,13 +78,27 @@ static void what_is_not_known_is_refused(void **state) {
        HD_REFUSE_UNKNOWN_INSTRUCTION},
       {"in a cluster", HEAD ".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nfrob;\nret;\n}\n",
        HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a directive of the kernel", HEAD ".visible .entry k()\n.frobcluster 2\n{\nret;\n}\n",
+       HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a directive of the kernel without a value", HEAD ".visible .entry k()\n.frob\n{\nret;\n}\n",
+       HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a directive in the kernel", KERNEL(".frob 3;"), HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a directive in a called function",
+       HEAD ".func f()\n{\n.frob 3;\nret;\n}\n.visible .entry k()\n{\ncall.uni f;\nret;\n}\n",
+       HD_REFUSE_UNKNOWN_INSTRUCTION},
+      {"a special register", KERNEL("mov.u32 %r1, %frobid;"), HD_REFUSE_SREG},
+      {"a part of a special register", KERNEL("st.global.u32 [%rd1], %frobid.x;"), HD_REFUSE_SREG},
+      {"directives that say nothing of the schedule",
+       HEAD ".visible .entry k()\n.maxntid 64, 1, 1\n.minnctapersm 2\n.maxnreg 64\n{\n.pragma \"nounroll\";\n"
+            "L: .branchtargets M;\nM:\n.loc 1 2 3\nret;\n}\n",
+       HD_REFUSE_NONE},
       {"a function that is never called",
        HEAD ".func f()\n{\nfrob;\nret;\n}\n.visible .entry k()\n{\nret;\n}\n", HD_REFUSE_NONE},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
 }
 
-static void no_lever_changes_a_kernel_with_an_unknown_instruction(void **state) {
+static void no_lever_changes_a_kernel_with_what_is_not_known(void **state) {
   static const char *const plans[] = {"order=reverse",
                                       "bind=redirect",
                                       "bind=claim",
@@ -97,8 +111,16 @@ static void no_lever_changes_a_kernel_with_an_unknown_instruction(void **state) 
                                       "order=col,shape=4x4",
                                       "order=col,shape=loop:4x4",
                                       "prefetch=l2:1,bind=agents"};
-  const char *text = KERNEL("mov.u32 %r1, %ctaid.x;\nadd.frob.u32 %r1, %r2, 1;\nld.global.u32 %r2, [%rd1];");
-  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+  static const char *const texts[] = {
+      KERNEL("mov.u32 %r1, %ctaid.x;\nadd.frob.u32 %r1, %r2, 1;\nld.global.u32 %r2, [%rd1];"),
+      KERNEL("mov.u32 %r1, %ctaid.x;\n.frob 1;\nld.global.u32 %r2, [%rd1];"),
+      KERNEL("mov.u32 %r1, %ctaid.x;\nadd.u32 %r1, %r1, %frobid;\nld.global.u32 %r2, [%rd1];"),
+      HEAD ".visible .entry k()\n.frob\n{\n.reg .b32 %r<3>;\n.reg .b64 %rd<2>;\nmov.u32 %r1, %ctaid.x;\n"
+           "ld.global.u32 %r2, [%rd1];\nret;\n}\n",
+  };
+  for (size_t k = 0; k < sizeof plans / sizeof *plans * (sizeof texts / sizeof *texts); k++) {
+    const size_t i = k % (sizeof plans / sizeof *plans);
+    const char *text = texts[k / (sizeof plans / sizeof *plans)];
     hd_arena arena;
     hd_ptx_module *m;
     hd_plan plan;
@@ -111,7 +133,7 @@ static void no_lever_changes_a_kernel_with_an_unknown_instruction(void **state) 
                                     .block = {32, 1, 1}};
     hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &plan, &opt, &recipe, &d);
     if (st != HD_ERR_REFUSED || !strstr(d.message, "not known"))
-      fail_msg("%s: %d %s", plans[i], st, d.message);
+      fail_msg("%s: %s: %d %s", text, plans[i], st, d.message);
     hd_arena_free(&arena);
   }
 }
@@ -230,8 +252,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("an instruction that is not known is refused", what_is_not_known_is_refused),
       BEHAVIOUR("a read of all coordinates is one of each", a_read_of_all_coordinates_is_one_of_each),
-      BEHAVIOUR("no lever changes a kernel with an instruction that is not known",
-                no_lever_changes_a_kernel_with_an_unknown_instruction),
+      BEHAVIOUR("no lever changes a kernel with an instruction, a directive or a register that is not known",
+                no_lever_changes_a_kernel_with_what_is_not_known),
       BEHAVIOUR("what sees the schedule is refused", what_sees_the_schedule_is_refused),
       BEHAVIOUR("calls are followed", calls_are_followed),
       BEHAVIOUR("special registers are found wherever an operand can stand",
