@@ -162,6 +162,10 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
        "a round of the loop over tiles leaves this to the next"},
       {START "tiles:\n" WORK "mul.lo.u32 %r7, %r1, 5;\n" STEP "st.global.u32 [%d0], %r7;",
        "a round of the loop over tiles leaves this to the next"},
+      {START "tiles:\n" WORK "addc.u32 %r12, 0, 0; add.cc.u32 %r13, %r1, -5;\n" STEP,
+       "a round of the loop over tiles leaves this to the next"},
+      {START "tiles:\n" WORK "@%p0 add.cc.u32 %r13, %r1, -5; addc.u32 %r12, 0, 0;\n" STEP,
+       "a round of the loop over tiles leaves this to the next"},
       {START "tiles:\n" WORK STEP "st.global.u32 [%d0], %r1;",
        "reads the tile's number outside the loop over tiles"},
       {START "tiles:\n" WORK
@@ -278,6 +282,14 @@ static const struct {
     {"red.global.max.u32 [%d0], %r1; red.global.max.s32 [%d0], %r1;\n", false},
     {"red.global.add.u32 [%d0], %r1; red.global.add.u64 [%d0], 1;\n", false},
     {THREAD "st.global.u32 [%d1], %r1; red.global.add.u32 [%d0], %r1;\n", false},
+    /* What a CTA's own tiles give adds up where it alone may see it. */
+    {"red.shared.add.u32 [box], %r1;\n", false},
+    {"red.shared::cta.max.u32 [box], %r1;\n", false},
+    {"atom.shared.add.u32 %r12, [box], %r1;\n", false},
+    {"red.add.u32 [%d0], %r1;\n", false},
+    /* Of an address, half. */
+    {THREAD "cvt.u32.u64 %r11, %d1; cvt.u64.u32 %d2, %r11; st.global.u32 [%d2], %r1;\n", false},
+    {THREAD "cvt.s64.u64 %d2, %d1; st.global.u32 [%d2], %r1;\n", true},
     /* A launch that traps leaves nothing. */
     {THREAD "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @%p3 bra bad; bra.uni go;\nbad: trap;\ngo:",
      true},
@@ -314,10 +326,52 @@ static void loops_whose_tiles_write_one_place_need_the_callers_word(void **state
     }
 }
 
+/* What stands before the loop, or behind it, beside a loop that leaves nothing to its rounds. */
+static void ctas_that_learn_which_they_are_need_the_callers_word(void **state) {
+  static const struct {
+    const char *before, *behind;
+    bool learns;
+  } cases[] = {
+      {"", "", false},
+      {"atom.global.add.u32 %r12, [%d0+-4], 1;\n", "", false},
+      {"atom.global.add.u32 %r12, [%d0+-4], 1; mov.u32 %r13, %r12;\n", "", true},
+      {"@%p0 atom.global.inc.u32 %r12, [%d0+-4], 7;\n", "st.global.u32 [%d0+-8], %r12;\n", true},
+      {"call (%r12), gives;\n", "", true},
+      {"call.uni writes;\n", "", false},
+      /* The last CTA to end. */
+      {"", "atom.global.add.u32 %r12, [%d0+-4], 1; setp.ne.u32 %p3, %r12, 2; @%p3 exit;\n", false},
+      {"", "call (%r12), gives;\n", false},
+  };
+  for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+    hd_buf text = {0};
+    hd_arena arena;
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_diag d = {0};
+    const hd_rewrite_options o = {.grid = {.known = true, .g = {3, 1, 1}, .n_sms = 5}, .block = {40, 1, 1}};
+    hd_buf_printf(&text,
+                  ".version 8.0\n.target sm_90\n.address_size 64\n.func writes() { ret; }\n"
+                  ".func (.reg .b32 %%v) gives() { mov.u32 %%v, 1; ret; }\n%s%s%stiles:\n%s%s%s\nret;\n}\n",
+                  strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, cases[k].before, START,
+                  "red.global.add.u32 [%d0], %r1;\n", STEP, cases[k].behind);
+    hd_arena_init(&arena);
+    if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
+      fail_msg("line %u: %s\n%s", d.line, d.message, text.data);
+    assert_int_equal(hd_plan_parse("order=col,shape=loop:4x3", &p, &d), HD_OK);
+    const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
+    if (cases[k].learns ? st != HD_ERR_REFUSED || !strstr(d.message, "which of them it is") : st != HD_OK)
+      fail_msg("%d %s: %s %s", st, d.message, cases[k].before, cases[k].behind);
+    hd_arena_free(&arena);
+    hd_buf_free(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("loops whose tiles write one place need the caller's word",
                 loops_whose_tiles_write_one_place_need_the_callers_word),
+      BEHAVIOUR("CTAs that learn which they are before their loop need the caller's word",
+                ctas_that_learn_which_they_are_need_the_callers_word),
       BEHAVIOUR("drawn orders of a loop's tiles do each tile once",
                 drawn_orders_of_a_loops_tiles_do_each_tile_once),
       BEHAVIOUR("tiles are done in the plan's order", tiles_are_done_in_the_plans_order),

@@ -8,7 +8,11 @@
  * places of one tile are no further apart than r bytes: every tile has places of its own. A second base may
  * be the same memory;
  *   - its reductions, and atomics whose result nobody reads, are all the same operation on whole numbers of
- * one size, which gives one result in any order. */
+ * one size in global memory, which gives one result in any order. In shared memory they would add up what one
+ * CTA's tiles give, and another order gives it other tiles.
+ *
+ * For the same reason no CTA may learn before the loop which of them it is: an atomic that brings a result
+ * there, or a function, may give it memory or a number of its own. */
 #include "rewrite/levers/tiles.h"
 
 enum { MOST_DEPTH = 24 };
@@ -73,6 +77,14 @@ static bool is_whole(const hd_ptx_form *f) {
   return typed;
 }
 
+/* An address does not fit in this. */
+static bool is_narrow(const hd_ptx_form *f) {
+  bool narrow = false;
+  for (unsigned k = 0; k < f->n_mods; k++)
+    narrow |= hd_ptx_mod_kind(f->mods[k]) == HD_MK_TYPE && hd_ptx_type_of(f->mods[k]).bits < 64;
+  return narrow;
+}
+
 static line parameter(const lines *l, const hd_ptx_form *f, const hd_ptx_opnd *o) {
   const hd_ptx_module *m = l->loop->m;
   const hd_ptx_func *kernel = &m->funcs[l->j->func];
@@ -94,7 +106,7 @@ static line computed(const lines *l, uint32_t inst, unsigned depth) {
   for (unsigned k = 1; k < s->n_opnds; k++) x[k - 1] = value_of(l, &o[k], depth + 1);
   switch (f->op) {
   case HD_OP_MOV:
-  case HD_OP_CVT: return s->n_opnds == 2 ? x[0] : unknown;
+  case HD_OP_CVT: return s->n_opnds == 2 && !(x[0].base && is_narrow(f)) ? x[0] : unknown;
   case HD_OP_CVTA: return s->n_opnds == 2 && hd_ptx_form_has(f, HD_M_GLOBAL) ? x[0] : unknown;
   case HD_OP_ADD: return sum(l, x[0], x[1]);
   case HD_OP_MUL: return product(l, x[0], x[1]);
@@ -175,10 +187,14 @@ static bool result_is_read(const tile_loop *t, uint32_t inst) {
   return r.reads;
 }
 
+static bool brings_result(const tile_loop *t, uint32_t inst) {
+  return hd_inst_form(&t->g, inst)->op == HD_OP_ATOM && result_is_read(t, inst);
+}
+
 /* A reduction shows nobody what was there. */
 static bool is_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access *a) {
   const hd_ptx_op op = hd_inst_form(&t->g, inst)->op;
-  return !a->unknown && !a->async && (op == HD_OP_RED || (op == HD_OP_ATOM && !result_is_read(t, inst)));
+  return !a->unknown && !a->async && (op == HD_OP_RED || (op == HD_OP_ATOM && !brings_result(t, inst)));
 }
 
 /* True: it gives one result in any order, with the reductions before. */
@@ -191,7 +207,8 @@ static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access
     if (hd_ptx_mod_kind(form->mods[k]) == HD_MK_TYPE) y = hd_ptx_type_of(form->mods[k]);
   for (size_t k = 0; k < sizeof commuting / sizeof *commuting; k++) commutes |= a->operation == commuting[k];
   const bool whole = y.number == HD_NUM_UNSIGNED || y.number == HD_NUM_SIGNED || y.number == HD_NUM_BITS;
-  if (!commutes || !whole || y.elements != 1 || f->stores) return false;
+  if (!commutes || !whole || y.elements != 1 || f->stores || a->n != 1 || a->touches[0].space != HD_IN_GLOBAL)
+    return false;
   /* The sign counts in comparisons alone. */
   if (a->operation != HD_M_MIN && a->operation != HD_M_MAX) y.number = HD_NUM_BITS;
   if (f->reduces && (f->operation != a->operation || f->type.bits != y.bits || f->type.number != y.number))
@@ -207,9 +224,34 @@ static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access
 
 #define NEEDS_WORD "; --assume no-carry is the word that none does"
 #define READS "in a loop over tiles, may read what an earlier tile left in memory" NEEDS_WORD
+#define IDENTITY "before a loop over tiles, may tell the CTA which of them it is" NEEDS_WORD
 #define WRITES "in a loop over tiles, may overwrite what an earlier tile left in memory" NEEDS_WORD
 
-/* Why the instruction needs the caller's word; NULL: it does not. */
+/* Why an instruction outside of the loop needs the caller's word; NULL: it does not. */
+static const char *why_before(const tile_loop *t, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
+  const bool returns = hd_inst_form(&t->g, inst)->flags & HD_OPF_CALLS && s->n_opnds &&
+                       t->m->opnds[s->first_opnd].kind == HD_O_LIST;
+  return brings_result(t, inst) || returns ? IDENTITY : NULL;
+}
+
+/* Blocks from which the loop's header is reached. */
+static uint8_t *find_before(const tile_loop *t, hd_arena *arena) {
+  const hd_cfg *g = &t->g;
+  uint8_t *before = HD_NEW_N(arena, g->n_blocks, uint8_t);
+  uint32_t *todo = HD_NEW_N(arena, g->n_blocks, uint32_t), n = 0;
+  before[todo[n++] = g->loops[t->loop].header] = 1;
+  while (n) {
+    const hd_block *b = &g->blocks[todo[--n]];
+    for (uint32_t k = 0; k < b->n_pred; k++) {
+      const uint32_t from = g->edges[b->first_pred + k];
+      if (!before[from]) before[todo[n++] = from] = 1;
+    }
+  }
+  return before;
+}
+
+/* Why the instruction of the loop needs the caller's word; NULL: it does not. */
 static const char *why(const lines *l, uint32_t inst, found *so_far) {
   enum { CONSTANT = HD_IN_PARAM | HD_IN_CONST };
   const hd_ptx_form *f = hd_inst_form(&l->loop->g, inst);
@@ -220,14 +262,19 @@ static const char *why(const lines *l, uint32_t inst, found *so_far) {
   return a.kinds & HD_ACC_WRITE && !add_store(l, inst, &a, so_far) ? WRITES : NULL;
 }
 
-hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t tiles, bool *rests,
-                             hd_diag *d) {
+hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_arena *arena,
+                             bool *rests, hd_diag *d) {
   const hd_cfg *g = &t->g;
   const lines l = {j, t, tiles};
+  const uint8_t *before = find_before(t, arena);
   found f = {0};
   for (uint32_t i = 0; i < g->n_insts && !*rests; i++) {
-    const char *needs =
-        hd_loop_contains(g, t->loop, g->blocks[g->insts[i].block].loop) ? why(&l, i, &f) : NULL;
+    const uint32_t block = g->insts[i].block;
+    const char *needs = NULL;
+    if (hd_loop_contains(g, t->loop, g->blocks[block].loop))
+      needs = why(&l, i, &f);
+    else if (before[block])
+      needs = why_before(t, i);
     if (!needs) continue;
     *rests = true;
     if (!(j->opt->assume & HD_ASSUME_NO_CARRY)) return rewrite_refuse(t->m, hd_inst_stmt(g, i), needs, d);

@@ -255,6 +255,15 @@ static void see_write(void *ctx, uint32_t reg) {
                                      hd_live_in(&c->t->live, c->after, reg));
 }
 
+/* The carry flag is no register: it must come from the same block. */
+static bool carries_flag(const hd_cfg *g, uint32_t inst) {
+  uint32_t i = inst;
+  if (!(hd_inst_form(g, inst)->flags & HD_OPF_READS_CARRY)) return false;
+  while (i > g->blocks[g->insts[inst].block].first)
+    if (hd_inst_form(g, --i)->flags & HD_OPF_WRITES_CARRY && !hd_inst_stmt(g, i)->guard) return false;
+  return true;
+}
+
 static hd_status check_registers(const tile_loop *t, hd_diag *d) {
   const hd_cfg *g = &t->g;
   const hd_block *b = &g->blocks[t->latch];
@@ -263,7 +272,7 @@ static hd_status check_registers(const tile_loop *t, hd_diag *d) {
   for (uint32_t i = 0; i < g->n_insts; i++) {
     if (!in_loop(t, g->insts[i].block)) continue;
     hd_inst_writes(g, i, see_write, &c);
-    if (c.carries)
+    if (c.carries || carries_flag(g, i))
       return rewrite_refuse(t->m, hd_inst_stmt(g, i),
                             "a round of the loop over tiles leaves this to the next", d);
   }
@@ -416,7 +425,7 @@ static hd_status find(rewrite_job *j, tile_loop *t, uint64_t tiles, hd_arena *ar
     return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel is too large to follow its registers");
   st = list_reads(t, d);
   if (st == HD_OK) st = check_registers(t, d);
-  return st == HD_OK ? tiles_check_memory(j, t, tiles, rests, d) : st;
+  return st == HD_OK ? tiles_check_memory(j, t, tiles, arena, rests, d) : st;
 }
 
 /* ---- The change --------------------------------------------------------------------------------------- */

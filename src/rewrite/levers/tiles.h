@@ -27,7 +27,7 @@ bool tiles_is_register(const tile_loop *t, const hd_ptx_opnd *o);
 
 /* Refused if a round may read or overwrite what an earlier one of the CTA left in memory, without the word
  * that none does; *rests: with it. There are `tiles` tiles. */
-hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t tiles, bool *rests,
-                             hd_diag *d);
+hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_arena *arena,
+                             bool *rests, hd_diag *d);
 
 #endif
