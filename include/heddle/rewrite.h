@@ -167,9 +167,9 @@ HD_API size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func
 HD_API size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
                                         hd_refusal *out, size_t cap);
 /* The reasons why threads must not be renumbered, beyond those: across CTAs (threads=ORDER), or, in_cta,
- * inside each of them (threads=cta:ORDER). */
-HD_API size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,
-                                         size_t cap);
+ * inside each of them (threads=cta:ORDER). block as there. */
+HD_API size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta,
+                                         const uint32_t block[3], hd_refusal *out, size_t cap);
 HD_API const char *hd_refusal_name(hd_refusal_kind k);
 
 /* ---- Loads --------------------------------------------------------------------- */

@@ -42,9 +42,10 @@ static hd_status space_of(const hd_ptx_module *m, const hd_workload *w, uint32_t
   out->clusters = clusters;
   out->can_order = hd_rewrite_refusals_assuming(m, f, assume, &r, 1) == 0;
   out->can_loop = out->can_order && !clusters && hd_rewrite_agent_refusals(m, f, l->block, &r, 1) == 0;
-  out->can_swap_threads = out->can_order && !clusters && hd_rewrite_thread_refusals(m, f, false, &r, 1) == 0;
-  out->can_turn_threads =
-      out->can_order && !clusters && l->block[1] > 1 && hd_rewrite_thread_refusals(m, f, true, &r, 1) == 0;
+  out->can_swap_threads =
+      out->can_order && !clusters && hd_rewrite_thread_refusals(m, f, false, l->block, &r, 1) == 0;
+  out->can_turn_threads = out->can_order && !clusters && l->block[1] > 1 &&
+                          hd_rewrite_thread_refusals(m, f, true, l->block, &r, 1) == 0;
   return count_loads(m, f, w, launch, out, d);
 }
 

@@ -7,9 +7,10 @@
 #include "heddle/rewrite.h"
 
 static hd_refusal first;
+static const uint32_t any_block[3];
 
 /* How many refusals a kernel with this body gets. */
-static size_t refusals(const char *body, bool in_cta) {
+static size_t refusals_of(const char *body, bool in_cta, const uint32_t block[3]) {
   char text[2048];
   hd_arena arena;
   hd_ptx_module *m;
@@ -24,10 +25,12 @@ static size_t refusals(const char *body, bool in_cta) {
            body);
   hd_arena_init(&arena);
   if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
-  size_t n = hd_rewrite_thread_refusals(m, (uint32_t)hd_ptx_find_kernel(m, "k"), in_cta, &first, 1);
+  size_t n = hd_rewrite_thread_refusals(m, (uint32_t)hd_ptx_find_kernel(m, "k"), in_cta, block, &first, 1);
   hd_arena_free(&arena);
   return n;
 }
+
+static size_t refusals(const char *body, bool in_cta) { return refusals_of(body, in_cta, any_block); }
 
 static void what_belongs_to_a_cta_may_be_renumbered_inside_it(void **state) {
   static const char *const bodies[] = {
@@ -37,6 +40,7 @@ static void what_belongs_to_a_cta_may_be_renumbered_inside_it(void **state) {
       "bar.red.popc.u32 %r2, 0, %p1;",
       "barrier.cta.red.or.pred %p2, 3, %p1;",
       "mov.u32 %r2, s;",
+      "cvta.shared.u64 %rd1, %rd2;",
       "st.shared.u32 [s], %r1;",
       "ld.shared.u32 %r2, [s];",
       "fence.acq_rel.cta;",
@@ -102,6 +106,80 @@ static void warps_that_talk_through_global_memory_keep_their_threads(void **stat
         fail_msg("%s, %s: %s", cases[i].body, in_cta ? "cta" : "grid", first.what);
 }
 
+enum { CTA = 1, GRID = 2, BOTH = 3 };
+
+/* They need no volatile for that: fences, ordered stores and atomics show what they left. */
+static void warps_that_talk_without_a_barrier_keep_their_threads(void **state) {
+  static const struct {
+    const char *body;
+    unsigned talks; /* refused inside CTAs, across them */
+  } cases[] = {
+      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+      {"st.global.u32 [%rd1], %r1;\nfence.acq_rel.cta;\nld.global.cg.u32 %r2, [%rd1+4];", BOTH},
+      {"red.global.add.u32 [%rd1], %r1;\nfence.sc.gpu;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+      {"st.volatile.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+      {"st.relaxed.cta.u32 [%rd1], %r1;\nld.u32 %r2, [%rd1+4];", BOTH},
+      {"st.global.u32 [%rd1], %r1;\nst.release.gpu.global.u32 [%rd2], 1;\nld.global.u32 %r2, [%rd1+4];",
+       BOTH},
+      {"st.global.u32 [%rd1], %r1;\nred.release.gpu.global.add.u32 [%rd2], 1;\nld.global.u32 %r2, [%rd1+4];",
+       BOTH},
+      {"atom.global.exch.b32 %r2, [%rd1], %r1;\natom.global.or.b32 %r3, [%rd1+4], 0;\nmov.b32 %r4, %r3;",
+       BOTH},
+      {"st.relaxed.gpu.global.u32 [%rd1], %r1;\natom.global.add.u32 %r3, [%rd1+4], 0;\nmov.b32 %r4, %r3;",
+       BOTH},
+      {"L:\nld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.cta;\n@%p1 bra L;", BOTH},
+      {"@%p1 bra L;\nst.global.u32 [%rd1], %r1;\nmembar.cta;\nL:\nld.global.u32 %r2, [%rd1+4];", BOTH},
+      {"call.uni stores;\nmembar.gl;\nld.global.u32 %r2, [%rd1];", BOTH},
+      /* Nothing was stored, or nothing reads it. */
+      {"membar.gl;\nld.global.u32 %r2, [%rd1+4];", 0},
+      {"ld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.gl;", 0},
+      {"st.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd2];", 0},
+      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.global.nc.u32 %r2, [%rd2];", 0},
+      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nst.local.u32 [own], %r1;\nld.local.u32 %r2, [own];", 0},
+      {"st.local.u32 [own], %r1;\nfence.acq_rel.gpu;\nld.global.u32 %r2, [%rd1];", 0},
+      {"st.global.u32 [%rd1], %r1;\nfence.proxy.async;\nld.global.u32 %r2, [%rd2];", 0},
+      /* Counters, and numbers that are drawn. */
+      {"red.global.add.u32 [%rd1], 1;\nred.global.max.u32 [%rd2], %r1;", 0},
+      {"atom.global.add.u32 %r2, [%rd1], 1;\natom.global.add.u32 %r3, [%rd2], 1;", 0},
+      {"L:\natom.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd2], %r2;\n@%p1 bra L;", 0},
+      {"atom.global.add.u32 %r2, [%rd1], 1;\nld.global.u32 %r3, [%rd2];\nst.global.u32 [%rd3], %r2;", 0},
+      /* In shared memory, which threads= takes in CTAs alone. */
+      {"st.shared.u32 [s], %r1;\nmembar.cta;\nld.shared.u32 %r2, [s+4];", BOTH},
+      {"st.relaxed.cta.shared.u32 [s], %r1;\nld.relaxed.cta.shared.u32 %r2, [s+4];", BOTH},
+      {"st.shared.u32 [s], %r1;\nld.acquire.cta.shared::cta.u32 %r2, [s+4];", BOTH},
+      {"atom.shared.exch.b32 %r2, [s], %r1;\natom.shared.or.b32 %r3, [s+4], 0;\nmov.b32 %r4, %r3;", BOTH},
+      {"st.shared.u32 [s], %r1;\nmembar.cta;\n@%p1 bar.sync 0;\nld.shared.u32 %r2, [s+4];", BOTH},
+      {"st.shared.u32 [s], %r1;\nmembar.cta;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
+      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nbarrier.sync 1;\nld.global.u32 %r2, [%rd1+4];", GRID},
+      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.shared.u32 %r2, [s+4];", GRID},
+      {"st.shared.u32 [s], %r1;\nmbarrier.arrive.shared.b64 %rd1, [s+8];\n"
+       "L:\nmbarrier.test_wait.shared.b64 %p1, [s+8], %rd1;\n@!%p1 bra L;\nld.shared.u32 %r2, [s+4];",
+       GRID},
+      {"ld.volatile.local.u32 %r2, [own];\nst.volatile.local.u32 [own], %r1;", 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (unsigned form = CTA; form <= GRID; form++)
+      if ((refusals(cases[i].body, form == CTA) > 0) != ((cases[i].talks & form) != 0))
+        fail_msg("%s, %s: %s", cases[i].body, form == CTA ? "cta" : "grid", first.what);
+}
+
+static void a_barrier_may_say_how_many_threads_the_whole_cta_has(void **state) {
+  static const struct {
+    const char *body;
+    uint32_t block[3];
+    bool whole;
+  } cases[] = {
+      {"bar.sync 3, 64;", {64, 1, 1}, true},        {"bar.sync 3, 64;", {8, 4, 2}, true},
+      {"barrier.cta.sync 3, 64;", {8, 8, 1}, true}, {"bar.red.popc.u32 %r2, 0, 64, %p1;", {64, 1, 1}, true},
+      {"bar.sync 3, 64;", {128, 1, 1}, false},      {"bar.sync 3, 64;", {0, 0, 0}, false},
+      {"bar.sync 3, 64;", {40, 1, 1}, false}, /* the last warp is not full */
+      {"bar.sync 3, %r1;", {64, 1, 1}, false},      {"bar.arrive 3, 64;", {64, 1, 1}, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if ((refusals_of(cases[i].body, true, cases[i].block) == 0) != cases[i].whole)
+      fail_msg("%s, %u threads: %s", cases[i].body, cases[i].block[0], first.what);
+}
+
 /* Whole warps may run an aligned barrier or not; with other threads in each warp, some of them do. */
 static void barriers_at_which_warps_part_lose_their_alignment(void **state) {
   static const struct {
@@ -160,6 +238,8 @@ int main(void) {
       cmocka_unit_test(what_belongs_to_a_cta_may_be_renumbered_inside_it),
       cmocka_unit_test(what_warps_do_as_warps_bars_it),
       cmocka_unit_test(warps_that_talk_through_global_memory_keep_their_threads),
+      cmocka_unit_test(warps_that_talk_without_a_barrier_keep_their_threads),
+      cmocka_unit_test(a_barrier_may_say_how_many_threads_the_whole_cta_has),
       cmocka_unit_test(barriers_at_which_warps_part_lose_their_alignment),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,22 +18,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rewrite/rewrite_internal.h"
+#include "rewrite/levers/threads.h"
 
 /* ---- Refusals -------------------------------------------------------------------------- */
 
 typedef struct scan {
   rewrite_scan look;
   bool in_cta;
-  bool writes; /* global memory, somewhere */
+  bool writes;       /* global memory, somewhere */
+  uint32_t block[3]; /* known or {0} */
 } scan;
 
 #define TOGETHER "the threads of a CTA meet here, and threads= would put others together"
 #define WARP_WIDE "the threads of a warp work together here, and threads= would put others together"
 #define SHARED "shared memory belongs to a CTA, and threads= would put other threads into it"
 #define LANE "it tells the thread where in its warp it is, which threads= changes"
-
-#define VOLATILE "threads of a warp may rely here on running together, and threads= would part them"
 
 /* Code for one warp without barriers stores, and loads what another lane stored before: by volatile, or by
  * relaxed accesses. A load that no store of the kernel can reach tells it nothing of its warp. */
@@ -42,31 +41,50 @@ static bool relies_on_warp(const scan *s, const hd_ptx_access *a) {
   return s->writes && hd_ptx_access_in(a, HD_IN_ANY_GLOBAL);
 }
 
+/* A generic address from one that is a number. */
+static bool makes_shared(const hd_ptx_form *f) {
+  bool shared = false;
+  for (unsigned k = 0; k < f->n_mods; k++)
+    shared |= hd_ptx_mod_kind(f->mods[k]) == HD_MK_SPACE && hd_ptx_mod_value(f->mods[k]) & HD_IN_ANY_SHARED;
+  return f->op == HD_OP_CVTA && shared;
+}
+
 static const char *why_in_grid(const scan *s, const hd_ptx_form *f) {
   hd_ptx_access a = hd_ptx_access_of(f);
-  if (relies_on_warp(s, &a)) return VOLATILE;
+  if (relies_on_warp(s, &a)) return REWRITE_PARTS_A_WARP;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || hd_ptx_form_has(f, HD_M_CTA)) return TOGETHER;
   for (unsigned i = 0; i < a.n; i++)
     if (a.touches[i].space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return SHARED;
-  if (f->op == HD_OP_CP) return SHARED; /* also waits for copies into it */
+  if (f->op == HD_OP_CP || makes_shared(f)) return SHARED; /* also waits for copies into it */
   return f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES) ? WARP_WIDE : NULL;
 }
 
 #define PART "a barrier of some warps counts them, and threads=cta: would put their threads into others"
 
-/* A barrier that counts all threads of the CTA, and reduces over them. */
-static bool counts_all(const hd_ptx_form *f, const hd_ptx_stmt *st) {
-  if (hd_ptx_form_has(f, HD_M_RED)) return st->n_opnds == 3;
-  return hd_ptx_form_has(f, HD_M_SYNC) && st->n_opnds == 1;
+/* A barrier that counts all threads of the CTA, and reduces over them. Where it says how many, they must be
+ * whole warps: threads that come to it apart are counted one by one. */
+static bool counts_all(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
+  const uint32_t first = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0, others = 2 * first;
+  if (!first && !hd_ptx_form_has(f, HD_M_SYNC)) return false;
+  if (st->n_opnds == others + 1) return true;
+  const hd_ptx_opnd *count = &s->look.m->opnds[st->first_opnd + first + 1];
+  const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+  return st->n_opnds == others + 2 && threads && threads % 32 == 0 && count->kind == HD_O_INT &&
+         count->imm == (int64_t)threads;
+}
+
+/* The same in shared memory, where code for one warp is written with volatile on either side. */
+static bool talks_in_shared(const hd_ptx_form *f, const hd_ptx_access *a) {
+  if (!hd_ptx_access_in(a, HD_IN_ANY_SHARED | HD_IN_GENERIC)) return false;
+  return a->order == HD_ORDERED_VOLATILE || (a->order >= HD_ORDERED_RELAXED && f->op == HD_OP_LD);
 }
 
 static const char *why_in_cta(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
   if (f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES)) return WARP_WIDE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE))
-    return f->flags & HD_OPF_CTA_WIDE && counts_all(f, st) ? NULL : PART;
+    return f->flags & HD_OPF_CTA_WIDE && counts_all(s, f, st) ? NULL : PART;
   hd_ptx_access a = hd_ptx_access_of(f);
-  const bool any_memory = a.order == HD_ORDERED_VOLATILE && hd_ptx_access_in(&a, ~(unsigned)HD_IN_GLOBAL);
-  return any_memory || relies_on_warp(s, &a) ? VOLATILE : NULL;
+  return talks_in_shared(f, &a) || relies_on_warp(s, &a) ? REWRITE_PARTS_A_WARP : NULL;
 }
 
 typedef struct reader {
@@ -193,15 +211,18 @@ static hd_status part_barriers(const rewrite_job *j, hd_diag *d) {
   return st;
 }
 
-size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, hd_refusal *out,
-                                  size_t cap) {
+size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta, const uint32_t block[3],
+                                  hd_refusal *out, size_t cap) {
   if (!m->funcs[func].has_body) return 0; /* hd_rewrite_refusals says so */
   scan s = {.in_cta = in_cta};
+  rewrite_find_block(m, func, block, s.block);
   if (rewrite_scan_begin(&s.look, m, func, out, cap)) {
     s.writes = writes_global(&s.look);
     for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
       for (uint32_t i = 0; i < f->n_stmts; i++)
         if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
+    s.look.next = 0;
+    if (!s.look.n) rewrite_scan_warp_talk(&s.look, func, s.block);
     if (in_cta && !can_part(m)) scan_parting(&s, func);
   }
   rewrite_scan_end(&s.look);
@@ -385,7 +406,8 @@ hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d) {
   bool in_cta = j->plan->threads_in_cta;
   if (j->plan->threads.kind == HD_ORDER_TABLE)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "threads: a table of threads is not applied; name an order");
-  hd_status st = rewrite_first_refusal(&why, hd_rewrite_thread_refusals(j->m, j->func, in_cta, &why, 1), d);
+  hd_status st =
+      rewrite_first_refusal(&why, hd_rewrite_thread_refusals(j->m, j->func, in_cta, j->block, &why, 1), d);
   if (st == HD_OK && !in_cta) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_CTAID, &r.ctaid, d);
   if (st == HD_OK) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_TID, &r.tid, d);
   if (st == HD_OK && !in_cta) st = find_extent(&r, d);
