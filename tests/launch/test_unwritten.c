@@ -9,8 +9,10 @@
 
 static const char module[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func anything(.param .b64 at);\n"
+    ".extern .func __assertfail(.param .b64 at);\n.extern .func memset(.param .b64 at);\n"
+    ".func (.reg .b64 %v) picks(.reg .b64 %a, .reg .b64 %b)\n{\nsub.s64 %v, %a, %b;\nret;\n}\n"
     ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
-    "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
+    ".reg .pred %p<2>;\nld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
     "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd4, %r1, 4;\nadd.s64 %rd5, %rd1, %rd4;\nadd.s64 %rd6, %rd2, %rd4;\n"
     "ld.global.u32 %r2, [%rd5];\nld.global.u32 %r3, [%rd6];\nld.global.u64 %rd7, [%rd5+8];\n";
 
@@ -99,6 +101,49 @@ static void loads_are_listed_where_no_store_can_reach(void **state) {
       {"st.global.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},                  /* a pointer from memory */
       {"st.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},
       {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni anything, (at);\n}", 1, {{A, B, C}}, ""},
+      /* Calls of the system that write no buffer. */
+      {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni __assertfail, (at);\n}",
+       1,
+       {{A, B, C}},
+       "0+1+2+"},
+      {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni memset, (at);\n}", 1, {{A, B, C}}, ""},
+      /* Into one buffer or another, by the thread. */
+      {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd5, %rd6, %p1;\nst.global.u32 [%rd8], %r2;",
+       1,
+       {{A, B, C}},
+       ""},
+      {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd3, %rd2, %p1;\nst.global.u32 [%rd8], %r2;",
+       1,
+       {{A, B, C}},
+       "0+2+"},
+      {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd3, %rd2, %p1;\nst.global.u32 [%rd8], %r2;",
+       1,
+       {{A, B, A}},
+       ""},
+      {"mov.b64 %rd8, %rd3;\nsetp.gt.u32 %p1, %r1, 9;\n@%p1 mov.b64 %rd8, %rd1;\nst.global.u32 [%rd8], %r2;",
+       1,
+       {{A, B, C}},
+       "1+"},
+      {"sub.s64 %rd8, %rd1, %rd2;\npopc.b64 %r4, %rd4;\ncvt.u64.u32 %rd7, %r4;\nmul.lo.s64 %rd8, %rd8, "
+       "%rd7;\n"
+       "add.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
+       1,
+       {{A, B, C}},
+       ""},
+      {"call (%rd8), picks, (%rd1, %rd3);\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
+       1,
+       {{A, B, C}},
+       "1+"},
+      /* What only decides, or only counts, is no place. */
+      {"setp.eq.u64 %p1, %rd1, 0;\n@%p1 add.s64 %rd3, %rd3, %rd4;\nst.global.u32 [%rd3], %r2;",
+       1,
+       {{A, B, C}},
+       "0+1+2+"},
+      {"add.s64 %rd8, %rd3, %rd7;\nst.global.u32 [%rd8], %r2;", 1, {{A, B, C}}, "0+1+2+"},
+      {"mul.lo.s64 %rd8, %rd2, %rd4;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
+       1,
+       {{A, NO_BUFFER, C}},
+       "0+2+"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char got[64];
