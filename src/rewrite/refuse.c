@@ -140,6 +140,23 @@ static void refuse_unknown(rewrite_scan *s, const hd_ptx_stmt *st) {
   rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, st, "an instruction that is not known");
 }
 
+/* Of the module, kept as written: what says nothing of how its kernels run. */
+static bool is_known_item(const char *text) {
+  static const char *const known[] = {".file", ".section", ".alias", ".pragma"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strncmp(text, known[i], strlen(known[i])) == 0 && strchr(" \t\n\"", text[strlen(known[i])]))
+      return true;
+  return *text != '.'; /* debug information of old: @@DWARF */
+}
+
+static void scan_unknown_items(rewrite_scan *s) {
+  for (uint32_t i = 0; i < s->m->n_items; i++)
+    if (s->m->items[i].kind == HD_I_RAW && !is_known_item(s->m->syms[s->m->items[i].index].name)) {
+      rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, NULL, "a directive of the module is not known");
+      return;
+    }
+}
+
 /* A directive of the function, or inside of its body, that nobody knows may say how the kernel is launched.
  */
 static void scan_unknown_directives(rewrite_scan *s, const hd_ptx_func *f) {
@@ -246,6 +263,7 @@ size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsig
   bool ok = rewrite_scan_begin(&s, m, func, out, cap);
   uint32_t cluster[3];
   s.clusters = hd_rewrite_clusters(m, func, cluster);
+  if (ok) scan_unknown_items(&s);
   if (ok) scan_directives(&s, kernel);
   for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));) {
     scan_unknown_directives(&s, f);
@@ -262,6 +280,7 @@ hd_status rewrite_check_known(const rewrite_job *j, hd_diag *d) {
   rewrite_scan s;
   hd_refusal why = {0};
   bool ok = rewrite_scan_begin(&s, j->m, j->func, &why, 1);
+  if (ok) scan_unknown_items(&s);
   for (const hd_ptx_func *f; ok && !s.n && (f = rewrite_scan_next(&s));) {
     scan_unknown_directives(&s, f);
     for (uint32_t i = 0; i < f->n_stmts && !s.n; i++) {
