@@ -43,14 +43,19 @@ static bool follows_all_calls(const hd_analysis *a) {
   return calls + 1 == g->n_calls;
 }
 
-/* Images are over buffers, and which one a handle stands for is not followed. */
-static bool writes_surfaces(const hd_analysis *a) {
-  for (uint32_t i = 0; i < a->cfg.n_insts; i++) {
-    const hd_ptx_stmt *s = &a->module->funcs[a->cfg.insts[i].func].stmts[a->cfg.insts[i].stmt];
-    if (s->kind != HD_S_INST) continue;
-    const hd_ptx_access access = hd_ptx_access_of(&a->module->forms[s->form]);
-    if (hd_ptx_access_in(&access, HD_IN_SURFACE) & HD_ACC_WRITE) return true;
-  }
+/* Which buffer it writes does not follow from its address. Images and tensor maps are over buffers, and which
+ * one is not followed; multicast memory is that of other addresses, too. And where a kernel waits for the
+ * grids before it, these write while it runs already. */
+static bool writes_elsewhere(const hd_ptx_form *f) {
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  if (f->op == HD_OP_GRIDDEPCONTROL) return hd_ptx_form_has(f, HD_M_WAIT);
+  return hd_ptx_access_in(&a, f->op == HD_OP_MULTIMEM ? HD_IN_ANY_GLOBAL : HD_IN_SURFACE | HD_IN_TENSOR) &
+         HD_ACC_WRITE;
+}
+
+static bool any_writes_elsewhere(const hd_analysis *a) {
+  for (uint32_t i = 0; i < a->cfg.n_insts; i++)
+    if (writes_elsewhere(hd_inst_form(&a->cfg, i))) return true;
   return false;
 }
 
@@ -157,7 +162,7 @@ static hd_status find_all_others(const hd_analysis *a, uint32_t n_params, bool *
 /* ---- What a kernel writes ----------------------------------------------------------------- */
 
 static hd_status find_writes(const hd_analysis *a, uint32_t n_params, writes *out, hd_diag *d) {
-  out->anything = a->over_budget || !follows_all_calls(a) || writes_surfaces(a);
+  out->anything = a->over_budget || !follows_all_calls(a) || any_writes_elsewhere(a);
   for (uint32_t i = 0; i < a->n_sites; i++) {
     const hd_site *s = &a->sites[i];
     if (!hd_site_writes((hd_site_kind)s->kind)) continue;

@@ -82,74 +82,88 @@ static void the_callers_word_is_taken_unless_the_text_shows_a_write(void **state
   }
 }
 
+enum { A, B, C, NO_BUFFER = UINT32_MAX };
+static const struct {
+  const char *body;
+  uint32_t launches, buffers[2][3];
+  const char *want;
+} reached[] = {
+    {"st.global.u32 [%rd3], %r2;", 1, {{A, B, C}}, "0+1+2+"},
+    {"", 1, {{A, B, C}}, "0+1+2+"},
+    {"st.global.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},              /* into the buffer it reads */
+    {"red.global.add.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},         /* atomics too */
+    {"st.global.u32 [%rd3], %r2;", 1, {{A, B, A}}, "1+"},                /* the same memory by two names */
+    {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {B, A, C}}, "0+1+2+"}, /* ping-pong of inputs */
+    {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, A}}, "0+1+2+"}, /* apart in each launch */
+    {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, C}}, "1+"},     /* but not in the second */
+    {"st.global.u32 [%rd3], %r2;", 1, {{A, B, NO_BUFFER}}, ""},          /* a number: unknown memory */
+    {"st.global.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},                  /* a pointer from memory */
+    {"st.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},
+    {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni anything, (at);\n}", 1, {{A, B, C}}, ""},
+    /* Memory that another address leads to. */
+    {"sust.b.1d.b32.trap [%rd3, {%r1}], {%r2};", 1, {{A, B, C}}, ""},
+    {"cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd3, {%r1}], [%r2];", 1, {{A, B, C}}, ""},
+    {"cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%rd3, {%r1}], [%r2];",
+     1,
+     {{A, B, C}},
+     ""},
+    {"multimem.red.relaxed.gpu.global.add.u32 [%rd3], %r2;", 1, {{A, B, C}}, ""},
+    {"multimem.ld_reduce.relaxed.gpu.global.add.u32 %r4, [%rd3];", 1, {{A, B, C}}, "0+1+2+"},
+    {"suld.b.1d.b32.trap {%r4}, [%rd3, {%r1}];", 1, {{A, B, C}}, "0+1+2+"},
+    /* Grids before this one that have not ended. */
+    {"griddepcontrol.wait;\nst.global.u32 [%rd3], %r2;", 1, {{A, B, C}}, ""},
+    {"griddepcontrol.launch_dependents;\nst.global.u32 [%rd3], %r2;", 1, {{A, B, C}}, "0+1+2+"},
+    /* Calls of the system that write no buffer. */
+    {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni __assertfail, (at);\n}",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni memset, (at);\n}", 1, {{A, B, C}}, ""},
+    /* Into one buffer or another, by the thread. */
+    {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd5, %rd6, %p1;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     ""},
+    {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd3, %rd2, %p1;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd3, %rd2, %p1;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, A}},
+     ""},
+    {"mov.b64 %rd8, %rd3;\nsetp.gt.u32 %p1, %r1, 9;\n@%p1 mov.b64 %rd8, %rd1;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "1+"},
+    {"sub.s64 %rd8, %rd1, %rd2;\npopc.b64 %r4, %rd4;\ncvt.u64.u32 %rd7, %r4;\nmul.lo.s64 %rd8, %rd8, "
+     "%rd7;\n"
+     "add.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     ""},
+    {"call (%rd8), picks, (%rd1, %rd3);\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "1+"},
+    /* What only decides, or only counts, is no place. */
+    {"setp.eq.u64 %p1, %rd1, 0;\n@%p1 add.s64 %rd3, %rd3, %rd4;\nst.global.u32 [%rd3], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"add.s64 %rd8, %rd3, %rd7;\nst.global.u32 [%rd8], %r2;", 1, {{A, B, C}}, "0+1+2+"},
+    {"mul.lo.s64 %rd8, %rd2, %rd4;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, NO_BUFFER, C}},
+     "0+2+"},
+};
+
 static void loads_are_listed_where_no_store_can_reach(void **state) {
-  enum { A, B, C, NO_BUFFER = UINT32_MAX };
-  static const struct {
-    const char *body;
-    uint32_t launches, buffers[2][3];
-    const char *want;
-  } cases[] = {
-      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, C}}, "0+1+2+"},
-      {"", 1, {{A, B, C}}, "0+1+2+"},
-      {"st.global.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},              /* into the buffer it reads */
-      {"red.global.add.u32 [%rd6], %r2;", 1, {{A, B, C}}, "0+2+"},         /* atomics too */
-      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, A}}, "1+"},                /* the same memory by two names */
-      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {B, A, C}}, "0+1+2+"}, /* ping-pong of inputs */
-      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, A}}, "0+1+2+"}, /* apart in each launch */
-      {"st.global.u32 [%rd3], %r2;", 2, {{A, B, C}, {C, B, C}}, "1+"},     /* but not in the second */
-      {"st.global.u32 [%rd3], %r2;", 1, {{A, B, NO_BUFFER}}, ""},          /* a number: unknown memory */
-      {"st.global.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},                  /* a pointer from memory */
-      {"st.u32 [%rd7], %r2;", 1, {{A, B, C}}, ""},
-      {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni anything, (at);\n}", 1, {{A, B, C}}, ""},
-      /* Calls of the system that write no buffer. */
-      {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni __assertfail, (at);\n}",
-       1,
-       {{A, B, C}},
-       "0+1+2+"},
-      {"{\n.param .b64 at;\nst.param.b64 [at], %rd3;\ncall.uni memset, (at);\n}", 1, {{A, B, C}}, ""},
-      /* Into one buffer or another, by the thread. */
-      {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd5, %rd6, %p1;\nst.global.u32 [%rd8], %r2;",
-       1,
-       {{A, B, C}},
-       ""},
-      {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd3, %rd2, %p1;\nst.global.u32 [%rd8], %r2;",
-       1,
-       {{A, B, C}},
-       "0+2+"},
-      {"setp.gt.u32 %p1, %r1, 9;\nselp.b64 %rd8, %rd3, %rd2, %p1;\nst.global.u32 [%rd8], %r2;",
-       1,
-       {{A, B, A}},
-       ""},
-      {"mov.b64 %rd8, %rd3;\nsetp.gt.u32 %p1, %r1, 9;\n@%p1 mov.b64 %rd8, %rd1;\nst.global.u32 [%rd8], %r2;",
-       1,
-       {{A, B, C}},
-       "1+"},
-      {"sub.s64 %rd8, %rd1, %rd2;\npopc.b64 %r4, %rd4;\ncvt.u64.u32 %rd7, %r4;\nmul.lo.s64 %rd8, %rd8, "
-       "%rd7;\n"
-       "add.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
-       1,
-       {{A, B, C}},
-       ""},
-      {"call (%rd8), picks, (%rd1, %rd3);\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
-       1,
-       {{A, B, C}},
-       "1+"},
-      /* What only decides, or only counts, is no place. */
-      {"setp.eq.u64 %p1, %rd1, 0;\n@%p1 add.s64 %rd3, %rd3, %rd4;\nst.global.u32 [%rd3], %r2;",
-       1,
-       {{A, B, C}},
-       "0+1+2+"},
-      {"add.s64 %rd8, %rd3, %rd7;\nst.global.u32 [%rd8], %r2;", 1, {{A, B, C}}, "0+1+2+"},
-      {"mul.lo.s64 %rd8, %rd2, %rd4;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
-       1,
-       {{A, NO_BUFFER, C}},
-       "0+2+"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof reached / sizeof *reached; i++) {
     char got[64];
-    list(cases[i].body, cases[i].buffers, cases[i].launches, nothing_said, got, sizeof got);
-    if (strcmp(got, cases[i].want) != 0)
-      fail_msg("case %zu, %s: %s, not %s", i, cases[i].body, got, cases[i].want);
+    list(reached[i].body, reached[i].buffers, reached[i].launches, nothing_said, got, sizeof got);
+    if (strcmp(got, reached[i].want) != 0)
+      fail_msg("case %zu, %s: %s, not %s", i, reached[i].body, got, reached[i].want);
   }
 }
 
