@@ -176,11 +176,206 @@ static void loops_in_other_shapes_are_accepted(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define TRIED(init, step)                                                                                    \
+  KERNEL(init "L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra G;\n" step      \
+              "@%p2 bra L;\ntrap;\nG: membar.gl;\natom.global.exch.b32 %r2, [%rd1], 0;")
+#define UPDATED(init, step)                                                                                  \
+  KERNEL(init "ld.global.u32 %r1, [%rd1];\nL: mov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 1;\n"                     \
+              "atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.eq.u32 %p1, %r1, %r2;\n@%p1 bra M;\n" step   \
+              "@%p2 bra L;\ntrap;\nM:")
+
+/* Whatever is counted with. */
+static void locks_and_updates_that_give_up_are_refused(void **state) {
+  static const wait_case cases[] = {
+      {"a lock, by a float that grows",
+       TRIED("mov.f32 %f1, 0f3F800000;\n",
+             "mul.f32 %f1, %f1, 0f3F8CCCCD;\nsetp.lt.f32 %p2, %f1, 0f4E6E6B28;\n"),
+       "atom"},
+      {"a lock, by doubling", TRIED("mov.u32 %r4, 1;\n", "shl.b32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0;\n"),
+       "atom"},
+      {"a lock, by a count in shared memory",
+       TRIED("", "ld.shared.u32 %r4, [slot];\nadd.u32 %r4, %r4, 1;\nst.shared.u32 [slot], %r4;\n"
+                 "setp.lt.u32 %p2, %r4, 99;\n"),
+       "atom"},
+      {"a lock, by a count in local memory",
+       TRIED("", "ld.local.u32 %r4, [own];\nadd.u32 %r4, %r4, 1;\nst.local.u32 [own], %r4;\n"
+                 "setp.lt.u32 %p2, %r4, 99;\n"),
+       "atom"},
+      {"a lock, by random numbers",
+       TRIED("mov.u32 %r4, 7;\n",
+             "mad.lo.u32 %r4, %r4, 1664525, 1013904223;\nsetp.ne.u32 %p2, %r4, 12345;\n"),
+       "atom"},
+      {"a lock, by a part of a number",
+       TRIED("mov.u32 %r4, 0;\n",
+             "add.u32 %r4, %r4, 1;\nand.b32 %r5, %r4, 1023;\nsetp.ne.u32 %p2, %r5, 0;\n"),
+       "atom"},
+      {"a lock, by a carry",
+       TRIED("mov.u32 %r4, 0;\n",
+             "add.cc.u32 %r4, %r4, 0x400000;\naddc.u32 %r5, 0, 0;\nsetp.eq.u32 %p2, %r5, 0;\n"),
+       "atom"},
+      {"a lock, by two counts",
+       TRIED("mov.u32 %r4, 0;\nmov.u32 %r5, 0;\n",
+             "add.u32 %r4, %r4, 1;\nadd.u32 %r5, %r5, 2;\nsetp.lt.u32 %p3, %r4, 99;\n"
+             "setp.lt.and.u32 %p2, %r5, 150, %p3;\n"),
+       "atom"},
+      {"a lock, by a count and the lock in one predicate",
+       KERNEL("mov.f32 %f1, 0f3F800000;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nmul.f32 %f1, %f1, "
+              "0f40000000;\n"
+              "setp.eq.u32 %p1, %r1, 0;\nsetp.gt.f32 %p2, %f1, 0f4E6E6B28;\nor.pred %p3, %p1, %p2;\n@!%p3 "
+              "bra L;\n"
+              "@!%p1 trap;\nmembar.gl;\natom.global.exch.b32 %r2, [%rd1], 0;"),
+       "atom"},
+      {"a lock, by a branch of a list",
+       KERNEL("mov.u32 %r4, 0;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 "
+              "bra G;\n"
+              "add.u32 %r4, %r4, 1;\nshr.u32 %r5, %r4, 10;\nmin.u32 %r5, %r5, 1;\nB: .branchtargets L, T;\n"
+              "brx.idx %r5, B;\nT: trap;\nG: membar.gl;\natom.global.exch.b32 %r2, [%rd1], 0;"),
+       "atom"},
+      {"a lock, by the failures, which are counted",
+       KERNEL("mov.u32 %r4, 0;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n"
+              "@%p1 bra G;\n"
+              "selp.u32 %r5, 0, 3, %p1;\nxor.b32 %r5, %r5, %r1;\nadd.u32 %r4, %r4, %r5;\n"
+              "setp.lt.u32 %p2, %r4, 99;\n@%p2 bra L;\ntrap;\n"
+              "G: membar.gl;\natom.global.exch.b32 %r2, [%rd1], 0;"),
+       "atom"},
+      {"an update, by a float that grows",
+       UPDATED("mov.f32 %f1, 0f3F800000;\n",
+               "mul.f32 %f1, %f1, 0f40000000;\nsetp.lt.f32 %p2, %f1, 0f4E6E6B28;\n"),
+       "atom"},
+      {"an update, by doubling",
+       UPDATED("mov.u32 %r4, 1;\n", "shl.b32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0x10000;\n"), "atom"},
+      {"a turn that is waited for, by a float that grows",
+       KERNEL("atom.global.add.u32 %r5, [%rd1], 1;\nmov.f32 %f1, 0f3F800000;\n"
+              "L: ld.volatile.global.u32 %r1, [%rd1+4];\nsetp.eq.u32 %p1, %r1, %r5;\n@%p1 bra G;\n"
+              "mul.f32 %f1, %f1, 0f40000000;\nsetp.lt.f32 %p2, %f1, 0f4E6E6B28;\n@%p2 bra L;\ntrap;\n"
+              "G: membar.gl;\nadd.u32 %r6, %r5, 1;\nst.volatile.global.u32 [%rd1+4], %r6;"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define ROUNDS(look, count)                                                                                  \
+  KERNEL("L: " look "or.b32 %r3, %r3, %r1;\n" count "@%p2 bra L;\nst.global.u32 [%rd2], %r3;")
+#define COUNT "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 1000;\n"
+
+static void flags_that_so_many_rounds_look_at_are_refused(void **state) {
+  static const wait_case cases[] = {
+      {"by a float that grows",
+       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\n",
+              "mul.f32 %f1, %f1, 0f3F8CCCCD;\nsetp.lt.f32 %p2, %f1, 0f4E6E6B28;\n"),
+       "ld.volatile"},
+      {"beside a store that may lead anywhere",
+       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nld.global.u64 %rd5, [%rd1+64];\nst.global.u32 [%rd5], "
+              "%r4;\n",
+              COUNT),
+       "ld.volatile"},
+      {"beside an addition of 0",
+       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nred.global.add.u32 [%rd1], 0;\n", COUNT), "ld.volatile"},
+      {"by an atomic or", ROUNDS("atom.global.or.b32 %r1, [%rd1], 0;\n", COUNT), "atom"},
+      {"by a swap of a number for itself", ROUNDS("atom.global.cas.b32 %r1, [%rd1], 5, 5;\n", COUNT), "atom"},
+      {"by an atomic maximum", ROUNDS("atom.global.max.u32 %r1, [%rd1], 0;\n", COUNT), "atom"},
+      {"by a plain load behind a fence", ROUNDS("membar.gl;\nld.global.u32 %r1, [%rd1];\n", COUNT),
+       "ld.global"},
+      {"by a load that leaves nothing in L1", ROUNDS("ld.global.L1::no_allocate.u32 %r1, [%rd1];\n", COUNT),
+       "ld.global"},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define AT(pre, place)                                                                                       \
+  KERNEL(pre "L: " place "ld.global.cg.u32 %r1, [%rd3];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;")
+#define BYTES(r) "cvt.u64.u32 %rd2, " r ";\nadd.s64 %rd3, %rd1, %rd2;\n"
+
+/* Steps that come to 0 in so many bits, and addresses that come round after a few of them. */
+static void steps_that_vanish_are_refused(void **state) {
+  static const wait_case cases[] = {
+      {"the upper half of a small product",
+       AT("mov.u32 %r2, %ntid.x;\nmul.hi.u32 %r3, %r2, %r2;\n", "add.u32 %r4, %r4, %r3;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"a byte of 256",
+       AT("mov.u32 %r2, 256;\ncvt.u32.u8 %r3, %r2;\n", "add.u32 %r4, %r4, %r3;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"a product of 2^32",
+       AT("mov.u32 %r2, 65536;\nmul.lo.u32 %r3, %r2, %r2;\n", "add.u32 %r4, %r4, %r3;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the same in one instruction",
+       AT("mov.u32 %r2, 65536;\n", "mad.lo.u32 %r4, %r2, %r2, %r4;\n" BYTES("%r4")), "ld.global.cg"},
+      {"2^32 by a shift",
+       AT("mov.u32 %r2, 0x20000;\nshl.b32 %r3, %r2, 15;\n", "add.u32 %r4, %r4, %r3;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"a step of 2^30", AT("", "add.u32 %r4, %r4, 0x40000000;\n" BYTES("%r4")), "ld.global.cg"},
+      {"an index times 2^30", AT("", "add.u32 %r4, %r4, 1;\nmul.lo.u32 %r3, %r4, 0x40000000;\n" BYTES("%r3")),
+       "ld.global.cg"},
+      {"an index shifted out",
+       AT("", "add.u32 %r4, %r4, 1;\nshl.b32 %r3, %r4, 15;\nshl.b32 %r2, %r3, 15;\n" BYTES("%r2")),
+       "ld.global.cg"},
+      {"an index shifted out of 64 bits",
+       AT("", "add.s64 %rd4, %rd4, 1;\nshl.b64 %rd5, %rd4, 15;\nshl.b64 %rd6, %rd5, 15;\nshl.b64 %rd7, %rd6, "
+              "15;\n"
+              "shl.b64 %rd8, %rd7, 15;\nadd.s64 %rd3, %rd1, %rd8;\n"),
+       "ld.global.cg"},
+      {"-1 widened without its sign",
+       KERNEL("mov.u32 %r2, -1;\ncvt.u64.u32 %rd2, %r2;\nmov.u64 %rd4, 9;\nL: ld.global.u32 %r1, [%rd1];\n"
+              "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\nadd.s64 %rd4, %rd4, %rd2;\nsetp.gt.s64 %p2, %rd4, 0;\n"
+              "@%p2 bra L;\nM:"),
+       "ld.global"},
+      /* And those that do not vanish. */
+      {"a tile of 1024", AT("", "add.u32 %r4, %r4, 1;\nshl.b32 %r3, %r4, 10;\n" BYTES("%r3")), NULL},
+      {"a stride of four times the grid",
+       AT("mov.u32 %r2, %ntid.x;\nmov.u32 %r3, %nctaid.x;\nmul.lo.u32 %r5, %r2, %r3;\nshl.b32 %r6, %r5, 2;\n",
+          "add.u32 %r4, %r4, %r6;\n" BYTES("%r4")),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define BULK_POLL(last)                                                                                      \
+  KERNEL("mov.u32 %r2, slot;\nmov.u32 %r3, other;\nL: "                                                      \
+         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx"                                        \
+         "::bytes [%r2], [%rd1], 16, [%r3];\n"                                                               \
+         "W: mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0;\n@!%p3 bra W;\nld.shared.u32 %r1, [slot];\n" \
+         "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n" last "M:")
+
+static void copies_around_L1_are_no_plain_loads(void **state) {
+  static const wait_case cases[] = {
+      {"a bulk copy", BULK_POLL("bra L;\n"), "cp.async.bulk"},
+      {"a bulk copy, so many times", BULK_POLL(COUNT "@%p2 bra L;\n"), "cp.async.bulk"},
+      {"a load from several devices, so many times",
+       KERNEL("L: multimem.ld_reduce.weak.global.add.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra "
+              "M;\n" COUNT "@%p2 bra L;\nM:"),
+       "multimem"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* They end as the value is found that another thread may store. */
+static void updates_that_become_needless_are_accepted(void **state) {
+  static const wait_case cases[] = {
+      {"the greater of two floats",
+       KERNEL("ld.global.u32 %r1, [%rd1];\nmov.b32 %f2, %r1;\nL: setp.le.f32 %p1, %f1, %f2;\n@%p1 bra M;\n"
+              "mov.u32 %r2, %r1;\natom.global.cas.b32 %r1, [%rd1], %r2, %r8;\nmov.b32 %f2, %r1;\n"
+              "setp.ne.u32 %p2, %r1, %r2;\n@%p2 bra L;\nM:"),
+       NULL},
+      {"an update in each round of a loop that doubles",
+       KERNEL("mov.u32 %r4, 1;\nA: ld.global.u32 %r1, [%rd1];\nL: mov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 1;\n"
+              "atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;\n"
+              "shl.b32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, %r8;\n@%p2 bra A;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("waits in other shapes are refused", waits_in_other_shapes_are_refused),
       BEHAVIOUR("places that come round in other shapes are refused",
                 places_that_come_round_in_other_shapes_are_refused),
+      BEHAVIOUR("locks and updates that give up are refused", locks_and_updates_that_give_up_are_refused),
+      BEHAVIOUR("flags that so many rounds look at are refused",
+                flags_that_so_many_rounds_look_at_are_refused),
+      BEHAVIOUR("steps that vanish are refused", steps_that_vanish_are_refused),
+      BEHAVIOUR("copies around L1 are no plain loads", copies_around_L1_are_no_plain_loads),
+      BEHAVIOUR("updates that become needless are accepted", updates_that_become_needless_are_accepted),
       BEHAVIOUR("loops in other shapes that end are accepted", loops_in_other_shapes_are_accepted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

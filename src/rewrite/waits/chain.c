@@ -33,6 +33,14 @@ static unsigned mirrored_sign(unsigned sign) {
   return (sign & ZERO) | (sign & NEGATIVE) << 2 | (sign & POSITIVE) >> 2;
 }
 
+/* Widened as an unsigned number, -1 is 2^32 - 1. */
+static unsigned kept_sign(const hd_ptx_form *f, unsigned sign) {
+  hd_ptx_type type[2];
+  wait_types_of(f, type);
+  const bool widens = f->op == HD_OP_CVT && type[0].bits > type[1].bits;
+  return widens && type[1].number == HD_NUM_UNSIGNED && sign & NEGATIVE ? ANY : sign;
+}
+
 static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   int64_t value, by;
   if (wait_constant(w, inst, o, &value))
@@ -50,7 +58,7 @@ static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *
     if (f->op == HD_OP_SELP && n == 4)
       sign |= sign_of(w, at, &p[1], depth + 1) | sign_of(w, at, &p[2], depth + 1);
     else if ((f->op == HD_OP_MOV || wait_copied(w, at) != HD_NONE) && n == 2)
-      sign |= sign_of(w, at, &p[1], depth + 1);
+      sign |= kept_sign(f, sign_of(w, at, &p[1], depth + 1));
     else if (f->op == HD_OP_NEG && type.number == HD_NUM_SIGNED && n == 2)
       sign |= mirrored_sign(sign_of(w, at, &p[1], depth + 1));
     else if (f->op == HD_OP_SHR && type.number == HD_NUM_SIGNED && n == 3 &&

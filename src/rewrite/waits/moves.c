@@ -1,13 +1,36 @@
 /* Addresses that move on, and bounds that counters pass. */
 #include "rewrite/waits/chain.h"
 
-enum { MOST_PEELS = 10, MOST_MOVERS = 32 };
+enum {
+  MOST_PEELS = 10,
+  MOST_MOVERS = 32,
+  LEAST_ROOM = 16 /* log2 of the places before an address comes round, from which on it counts as new */
+};
 
 /* ---- Addresses ---------------------------------------------------------------------------------- */
 
+/* Multiplied so far, on the way back from an address: bits that all steps lose together. */
+typedef struct loss {
+  unsigned narrow; /* in 32 bits or less */
+  unsigned all;    /* narrow, too */
+} loss;
+
+static unsigned log2_of(int64_t number) {
+  unsigned n = 0;
+  while (n < 62 && number >> n > 1) n++;
+  return n;
+}
+
+static void lose(loss *l, const hd_ptx_form *f, unsigned bits) {
+  hd_ptx_type type[2];
+  wait_types_of(f, type);
+  if (type[0].bits <= 32 && !hd_ptx_form_has(f, HD_M_WIDE)) l->narrow += bits;
+  l->all += bits;
+}
+
 /* The register that one is worked out from by adding what does not change, multiplying by a positive number,
  * and widening; HD_NONE. */
-static uint32_t peel(const wait_search *w, uint32_t inst) {
+static uint32_t peel(const wait_search *w, uint32_t inst, loss *l) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   const hd_ptx_opnd *o = wait_operands(w, inst);
   uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds, from = wait_copied(w, inst);
@@ -19,25 +42,36 @@ static uint32_t peel(const wait_search *w, uint32_t inst) {
   case HD_OP_SUB: return second ? wait_operand(w, inst, 1) : HD_NONE;
   case HD_OP_SHL: {
     int64_t by;
-    return wait_constant(w, inst, &o[2], &by) && by >= 0 && by < 16 ? wait_operand(w, inst, 1) : HD_NONE;
+    if (!wait_constant(w, inst, &o[2], &by) || by < 0 || by >= 16) return HD_NONE;
+    lose(l, f, (unsigned)by);
+    return wait_operand(w, inst, 1);
   }
   case HD_OP_MUL:
   case HD_OP_MAD: {
     if (n == 4 && !wait_invariant(w, inst, &o[3])) {
       return first && second ? wait_operand(w, inst, 3) : HD_NONE;
     }
-    return wait_positive(w, inst, &o[2])   ? wait_operand(w, inst, 1)
-           : wait_positive(w, inst, &o[1]) ? wait_operand(w, inst, 2)
-                                           : HD_NONE;
+    for (uint32_t k = 2; k >= 1; k--) {
+      int64_t by;
+      if (!wait_positive(w, inst, &o[k])) continue;
+      if (wait_constant(w, inst, &o[k], &by)) lose(l, f, log2_of(by));
+      return wait_operand(w, inst, 3 - k);
+    }
+    return HD_NONE;
   }
   default: return HD_NONE;
   }
 }
 
-static bool moves(wait_search *w, uint32_t reg, uint32_t block) {
+static bool moves(wait_search *w, uint32_t reg, uint32_t block, const loss *l) {
   for (unsigned up = 0; up < 2; up++) {
     chain c = {.w = w, .up = up, .low = HD_NONE, .high = HD_NONE};
-    if (chain_close(&c, reg) && c.bits >= 32 && chain_advances(&c, block, HD_NONE, false)) return true;
+    if (!chain_close(&c, reg) || c.bits < 32) continue;
+    /* Four steps of 2^30 come to where they began. */
+    const unsigned lost = log2_of(c.most);
+    if (lost + LEAST_ROOM > c.bits || lost + l->all + LEAST_ROOM > 64) continue;
+    if (l->narrow && lost + l->narrow + LEAST_ROOM > 32) continue;
+    if (chain_advances(&c, block, HD_NONE, false)) return true;
   }
   return false;
 }
@@ -47,11 +81,12 @@ bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
   uint32_t block = w->g.insts[inst].block;
   if (!o || o->kind != HD_O_ADDR || !o->sym || w->m->syms[o->sym].kind != HD_SYM_REG) return false;
   uint32_t reg = hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym);
+  loss l = {0, 0};
   for (unsigned k = 0; k < MOST_PEELS && reg != HD_NONE && wait_written_inside(w, reg); k++) {
-    if (moves(w, reg, block)) return true;
+    if (moves(w, reg, block, &l)) return true;
     uint32_t at = wait_only_writer_inside(w, reg);
     if (at == HD_NONE || !wait_every_round(w, block, &w->g.insts[at].block, 1)) return false;
-    reg = peel(w, at);
+    reg = peel(w, at, &l);
   }
   return false;
 }
@@ -60,7 +95,8 @@ bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
 
 bool wait_is_plain_load(wait_search *w, uint32_t inst) {
   const hd_ptx_access *a = wait_access(w, inst);
-  /* The copy engine reads memory itself. */
+  /* The copy engine reads memory itself, and so do switches between devices. */
+  if (hd_inst_form(&w->g, inst)->op == HD_OP_MULTIMEM) return false;
   return w->source[inst] == WAIT_WEAK && !a->bulk && (!a->cache || a->cache == HD_M_CA) &&
          a->l1_priority != HD_M_L1_NO_ALLOCATE;
 }
@@ -98,6 +134,8 @@ static bool register_is_bound(wait_search *w, uint32_t reg, bool plain, unsigned
   }
   return true;
 }
+
+bool wait_accumulates(wait_search *w, uint32_t reg) { return !register_is_bound(w, reg, false, 0); }
 
 bool wait_is_bound(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool plain) {
   uint32_t reg = wait_register(w, inst, o);

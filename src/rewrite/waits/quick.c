@@ -14,7 +14,8 @@ typedef enum quick_kind {
   QUICK_NOT_LOOKED_AT = 0,
   QUICK_PLAIN,
   QUICK_SOURCE, /* reads memory that may be global, or calls */
-  QUICK_LOOK,   /* the same, by a load that is made to see what others write */
+  QUICK_LOOK,   /* the same, by a load or an atomic that is made to see what others write */
+  QUICK_FENCE,  /* makes loads see it */
   QUICK_MEMORY, /* reads other memory, which may hold a foreign value */
   QUICK_BRANCH, /* may go elsewhere, or end */
 } quick_kind;
@@ -47,10 +48,12 @@ static quick_kind kind_of(quick *q, uint32_t form) {
     kind = QUICK_SOURCE;
   } else {
     hd_ptx_access a = hd_ptx_access_of(f);
+    bool fresh =
+        a.order > HD_ORDERED_WEAK || (a.cache && a.cache != HD_M_CA) || a.l1_priority == HD_M_L1_NO_ALLOCATE;
     if (hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_READ || a.unknown)
-      kind = f->op == HD_OP_LD && (a.order > HD_ORDERED_WEAK || (a.cache && a.cache != HD_M_CA))
-                 ? QUICK_LOOK
-                 : QUICK_SOURCE;
+      kind = (f->op == HD_OP_LD && fresh) || f->op == HD_OP_ATOM ? QUICK_LOOK : QUICK_SOURCE;
+    else if ((f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR) && a.scope != HD_SCOPE_CTA)
+      kind = QUICK_FENCE;
     else if (a.kinds & HD_ACC_READ && !hd_ptx_access_in(&a, HD_IN_CONST))
       kind = QUICK_MEMORY;
   }
@@ -195,5 +198,6 @@ bool wait_may_be(const hd_ptx_module *m, uint32_t func, hd_arena *arena) {
   find_stretches(&q);
   if (!q.n_stretches) return false;
   q.kinds = HD_NEW_N(arena, m->n_forms + 1u, uint8_t);
-  return has_kind(&q, QUICK_LOOK) || (has_kind(&q, QUICK_SOURCE) && memory_decides(&q));
+  return has_kind(&q, QUICK_LOOK) ||
+         (has_kind(&q, QUICK_SOURCE) && (has_kind(&q, QUICK_FENCE) || memory_decides(&q)));
 }

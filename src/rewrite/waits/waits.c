@@ -144,28 +144,52 @@ static uint32_t first_source(const wait_search *w) {
   return first;
 }
 
-/* A load that is made to see what others write. */
+/* An atomic that leaves behind what it finds, or at most a number of the text that ends its changes. */
+static bool is_idle(wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  const uint32_t by = f->op == HD_OP_ATOM ? 2 : 1;
+  int64_t value, other;
+  if ((f->op != HD_OP_ATOM && f->op != HD_OP_RED) || hd_inst_stmt(&w->g, inst)->n_opnds <= by) return false;
+  if (!wait_constant(w, inst, &o[by], &value)) return false;
+  switch (wait_access(w, inst)->operation) {
+  case HD_M_ADD:
+  case HD_M_XOR: return value == 0;
+  case HD_M_CAS: return wait_constant(w, inst, &o[by + 1], &other) && other == value;
+  case HD_M_OR:
+  case HD_M_AND:
+  case HD_M_MIN:
+  case HD_M_MAX: return true;
+  default: return false;
+  }
+}
+
+/* A load, or an atomic that is used as one, which is made to see what others write. */
 static bool looks_anew(wait_search *w, uint32_t inst) {
   wait_source source = (wait_source)w->source[inst];
-  if (source == WAIT_OWN || hd_inst_form(&w->g, inst)->op != HD_OP_LD) return false;
+  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  if (source == WAIT_OWN || (op != HD_OP_LD && !(op == HD_OP_ATOM && is_idle(w, inst)))) return false;
   return source == WAIT_STRONG || w->fence || (source == WAIT_WEAK && !wait_is_plain_load(w, inst));
 }
 
+/* The loop changes what it looks at: at the same address, for certain. */
 static bool is_written_here(wait_search *w, uint32_t look) {
-  wait_place place = wait_place_of(w, look);
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     w->steps += b->n_insts;
-    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
-      if (wait_may_write(w, &place, k) == WAIT_MEETS) return true;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      uint32_t leaves[8], n = 0;
+      if (hd_ptx_access_in(wait_access(w, k), HD_IN_ANY_GLOBAL) & HD_ACC_WRITE && !is_idle(w, k) &&
+          wait_same_address(w, look, k, leaves, &n, 8))
+        return true;
+    }
   }
   return false;
 }
 
-/* A load that looks at one place in each round of a loop that counts, where the loop itself writes nothing: a
- * poll that gives up, whatever becomes of the value. */
+/* A load that looks at one place in each round of a loop that ends in any case, where the loop itself does
+ * not write: a poll that gives up, whatever becomes of the value. */
 static uint32_t looks_again_and_again(wait_search *w) {
-  if (!wait_counts(w)) return HD_NONE;
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
@@ -208,7 +232,11 @@ static bool times_out(wait_search *w, const region *r) {
     uint32_t block = r->blocks[i], n = 0;
     if (!has_exit(w, block)) continue;
     if (!wait_ends_itself(w, block)) {
+      uint32_t reg;
+      bool leaves;
+      /* Failures that are counted are foreign, but what counts them is not. */
       if (is_private(w, r, block, HD_NONE)) return true;
+      if (wait_exit(w, block, &reg, &leaves) && wait_accumulates(w, reg)) return true;
       continue;
     }
     wait_part parts[WAIT_MOST_PARTS];
@@ -236,7 +264,7 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     uint32_t found = wait_find(w, HD_NONE, HD_NONE, &doubtful);
     if (w->steps > WAIT_WALK) return first_source(w);
     if (found != HD_NONE && !doubtful) return found;
-    uint32_t again = looks_again_and_again(w);
+    uint32_t again = !doubtful || wait_counts(w) ? looks_again_and_again(w) : HD_NONE;
     if (again != HD_NONE) return again;
     n_rest = leave_out(w, r, doubtful ? wait_brings_end : is_exit, rest);
     if (n_rest == n) return found;

@@ -200,6 +200,8 @@ bool wait_is_plain_load(wait_search *w, uint32_t inst);
 /* The operand is no counter itself: no register that it is computed from depends on itself. With `plain` it
  * is not loaded by anything but plain loads. */
 bool wait_is_bound(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool plain);
+/* The register is computed from one that depends on itself, without memory in between. */
+bool wait_accumulates(wait_search *w, uint32_t reg);
 
 /* ---- lock.c -------------------------------------------------------------------------------- */
 
