@@ -365,6 +365,64 @@ static void updates_that_become_needless_are_accepted(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define LOOK_AS(r, p, look) look "\nsetp.eq.u32 %p" #p ", %r" #r ", 0;\n@%p" #p " bra M;\n"
+
+/* Compilers write the rounds of a short loop out. */
+static void polls_without_a_loop_are_refused(void **state) {
+  static const wait_case cases[] = {
+      {"a flag",
+       KERNEL(LOOK_AS(1, 1, "ld.volatile.global.u32 %r1, [%rd1];")
+                  LOOK_AS(2, 2, "ld.volatile.global.u32 %r2, [%rd1];")
+                      LOOK_AS(3, 3, "ld.volatile.global.u32 %r3, [%rd1];") "trap;\nM:"),
+       "ld.volatile"},
+      {"a flag, by atomics",
+       KERNEL(LOOK_AS(1, 1, "atom.global.or.b32 %r1, [%rd1+8], 0;")
+                  LOOK_AS(2, 2, "atom.global.or.b32 %r2, [%rd1+8], 0;")
+                      LOOK_AS(3, 3, "atom.global.or.b32 %r3, [%rd1+8], 0;") "trap;\nM:"),
+       "atom"},
+      {"a lock, with pauses",
+       KERNEL(LOOK_AS(1, 1, "atom.global.cas.b32 %r1, [%rd1], 0, 1;") "nanosleep.u32 9;\n" LOOK_AS(
+           2, 2,
+           "atom.global.cas.b32 %r2, [%rd1], 0, 1;") "nanosleep.u32 9;\n" LOOK_AS(3, 3,
+                                                                                  "atom.global.cas.b32 %r3, "
+                                                                                  "[%rd1], 0, 1;") "ret;\nM: "
+                                                                                                   "membar."
+                                                                                                   "gl;\n"
+                                                                                                   "atom."
+                                                                                                   "global."
+                                                                                                   "exch.b32 "
+                                                                                                   "%r4, "
+                                                                                                   "[%rd1], "
+                                                                                                   "0;"),
+       "atom"},
+  };
+  static const wait_case others[] = {
+      {"a test in front of a lock, and behind it",
+       KERNEL(LOOK_AS(1, 1, "ld.volatile.global.u32 %r1, [%rd1];")
+                  LOOK_AS(2, 2, "ld.volatile.global.u32 %r2, [%rd1];") "st.global.u32 [%rd1+4], %r7;\nM:"),
+       NULL},
+      {"three places",
+       KERNEL(LOOK_AS(1, 1, "ld.volatile.global.u32 %r1, [%rd1];")
+                  LOOK_AS(2, 2, "ld.volatile.global.u32 %r2, [%rd1+4];") LOOK_AS(
+                      3, 3, "ld.volatile.global.u32 %r3, [%rd1+8];") "st.global.u32 [%rd1+64], %r7;\nM:"),
+       NULL},
+      {"a choice among three numbers",
+       KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra M;\n"
+              "ld.volatile.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p2, %r2, 2;\n@%p2 bra M;\n"
+              "ld.volatile.global.u32 %r3, [%rd1];\nsetp.eq.u32 %p3, %r3, 3;\n@%p3 bra M;\n"
+              "st.global.u32 [%rd1+64], %r7;\nM:"),
+       NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_refusal r = {0};
+    if (!refusals(cases[i].what, cases[i].text, &r)) fail_msg("%s: not refused", cases[i].what);
+    if (r.kind != HD_REFUSE_GRID_SYNC || !strstr(r.what, cases[i].at) ||
+        !strstr(r.what, "looks again and again"))
+      fail_msg("%s: %s", cases[i].what, r.what);
+  }
+  EXPECT_ALL(others);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("waits in other shapes are refused", waits_in_other_shapes_are_refused),
@@ -373,6 +431,7 @@ int main(void) {
       BEHAVIOUR("locks and updates that give up are refused", locks_and_updates_that_give_up_are_refused),
       BEHAVIOUR("flags that so many rounds look at are refused",
                 flags_that_so_many_rounds_look_at_are_refused),
+      BEHAVIOUR("polls without a loop are refused", polls_without_a_loop_are_refused),
       BEHAVIOUR("steps that vanish are refused", steps_that_vanish_are_refused),
       BEHAVIOUR("copies around L1 are no plain loads", copies_around_L1_are_no_plain_loads),
       BEHAVIOUR("updates that become needless are accepted", updates_that_become_needless_are_accepted),

@@ -9,6 +9,8 @@
 
 #include "rewrite/waits/waits.h"
 
+enum { MANY_LOOKS = 3 };
+
 /* The kinds of instructions that the test tells apart. */
 typedef enum quick_kind {
   QUICK_NOT_LOOKED_AT = 0,
@@ -110,6 +112,14 @@ static bool has_kind(quick *q, quick_kind kind) {
   return false;
 }
 
+/* So often that these may be the rounds of a poll, written out. */
+static bool looks_often(quick *q) {
+  unsigned n = 0;
+  for (uint32_t i = 0; i < q->f->n_stmts && n < MANY_LOOKS; i++)
+    n += q->f->stmts[i].kind == HD_S_INST && kind_of(q, q->f->stmts[i].form) == QUICK_LOOK;
+  return n == MANY_LOOKS;
+}
+
 /* ---- Registers --------------------------------------------------------------------------------- */
 
 static void add_writers(quick *q, uint32_t stmt, const hd_ptx_opnd *o) {
@@ -196,8 +206,9 @@ static bool memory_decides(quick *q) {
 bool wait_may_be(const hd_ptx_module *m, uint32_t func, hd_arena *arena) {
   quick q = {.m = m, .f = &m->funcs[func], .arena = arena};
   find_stretches(&q);
-  if (!q.n_stretches) return false;
   q.kinds = HD_NEW_N(arena, m->n_forms + 1u, uint8_t);
+  if (looks_often(&q)) return true;
+  if (!q.n_stretches) return false;
   return has_kind(&q, QUICK_LOOK) ||
          (has_kind(&q, QUICK_SOURCE) && (has_kind(&q, QUICK_FENCE) || memory_decides(&q)));
 }

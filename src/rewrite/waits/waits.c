@@ -27,6 +27,7 @@
 #include "rewrite/waits/waits.h"
 
 static const char WAITS[] = "a loop may wait here for what another CTA writes";
+static const char GIVES_UP[] = "looks again and again, and may wait here for what another CTA writes";
 
 /* ---- Sources ----------------------------------------------------------------------------------- */
 
@@ -332,6 +333,9 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
   if (s->reach.n == 1) w->whole = true;
   prepare(w);
   look_at_cycles(w, s);
+  const uint32_t unrolled = wait_unrolled(w);
+  if (unrolled != HD_NONE)
+    rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, unrolled), GIVES_UP);
 }
 
 static void look_at_kernel(wait_search *w, rewrite_scan *s) {

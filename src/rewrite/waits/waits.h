@@ -7,6 +7,7 @@
  *   moves.c     addresses that move on, and bounds that counters pass
  *   chain.c     registers that move one way
  *   lock.c      locks: taken in a loop, and given back on every path
+ *   unrolled.c  polls whose rounds are written out
  *   place.c     places of global memory, and which instructions may write them
  *   value.c     constants, addresses and copies
  */
@@ -218,5 +219,12 @@ bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit)
  * none. It marks what it has seen with the region's stamp. *doubtful: it is a plain load, which may be of
  * data, so that it waits in those rounds only that nothing else ends. */
 uint32_t wait_find(wait_search *w, uint32_t exit, uint32_t part, bool *doubtful);
+
+/* ---- unrolled.c ---------------------------------------------------------------------------- */
+
+/* The first of several looks at one place, each because the one before has not found what it looks for;
+ * HD_NONE.
+ */
+uint32_t wait_unrolled(wait_search *w);
 
 #endif
