@@ -98,7 +98,7 @@ A verdict that cannot be applied is the answer no:
   $ heddle verdicts import slow.json --store slow.db && heddle bench --verify --device model:gtx580 --store slow.db -o slow 2>/dev/null | grep -E 'Below|Not|tiny' | sed 's/ [ 0-9.x]*to.*stream/ ... stream/; s/mean [0-9.]*x/mean/; s/has [0-9]* loads/has some loads/'; echo ${PIPESTATUS[0]}
   3 verdicts taken over
   matmul-swapped  tiny ... stream=l1
-  Geometric mean over 1, of which 0 kept the original. Below 0.99x: 0.
+  Geometric mean over 1, of which 0 kept the original. Below 0.99x: 1.
   Not measured:
     reduce (tiny): reduce_sum: measured again: reduce_sum: stream: the kernel has some loads of global memory, numbered from 0; there is no 999
   1
