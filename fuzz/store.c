@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static char folder[] = "/tmp/heddle-fuzz-XXXXXX"; /* a store is not opened where others may write */
 static char path[64];
 
 static void remove_store(void) {
@@ -15,13 +16,15 @@ static void remove_store(void) {
     snprintf(file, sizeof file, "%s%s", path, ends[i]);
     remove(file);
   }
+  rmdir(folder);
 }
 
 /* One store for all inputs: opening one takes longer than all else. */
 static hd_store *shared_store(void) {
   static hd_store *s;
   if (s) return s;
-  snprintf(path, sizeof path, "/tmp/heddle-fuzz-%d.db", (int)getpid());
+  if (!mkdtemp(folder)) abort();
+  snprintf(path, sizeof path, "%s/store.db", folder);
   if (hd_store_open(path, &s, NULL) != HD_OK) abort();
   atexit(remove_store);
   return s;
