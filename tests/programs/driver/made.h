@@ -57,7 +57,7 @@ typedef struct objects {
   cu_graph graph;
   cu_graph_exec exec, exec2;
   cu_module module;
-  cu_library library;
+  cu_library loaded;
   cu_address address, reserved;
   cu_physical physical;
   void *pooled, *freed;
@@ -84,7 +84,7 @@ typedef struct made {
   cu_array array;
   cu_module module;
   cu_function function;
-  cu_library library;
+  cu_library loaded;
   cu_address address;
   rt_func attributes;
   rt_pointer pointer;
@@ -148,9 +148,9 @@ static void register_code(void) {
 static void set_up_more(void) {
   size_t n = 1;
   const size_t bytes = 2 << 20;
-  OK(cuLibraryLoadData(&x.library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+  OK(cuLibraryLoadData(&x.loaded, ptx, NULL, NULL, 0, NULL, NULL, 0));
   OK(cuLibraryLoadData(&x.gone_library, ptx, NULL, NULL, 0, NULL, NULL, 0));
-  OK(cuLibraryGetKernel(&x.kernel, x.library, "kk"));
+  OK(cuLibraryGetKernel(&x.kernel, x.loaded, "kk"));
   OK(cuModuleGetFunction(&x.function, x.module, "kk"));
   OK(cuModuleLoadData(&x.gone_module, ptx));
   OK(cuModuleUnload(x.gone_module));
@@ -231,7 +231,7 @@ static void tear_down(void) {
   free(x.host);
   cuMemFree_v2(x.address);
   cuModuleUnload(x.module);
-  cuLibraryUnload(x.library);
+  cuLibraryUnload(x.loaded);
   cuMemRelease(x.physical);
   cuMemAddressFree(x.reserved, 2 << 20);
   cudaFree(x.pooled);
