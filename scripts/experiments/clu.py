@@ -162,6 +162,11 @@ def counters(model, page, known, gpu, paper):
     page.table(["CLU", "us", "IPC", "CLU", "+TOT", "AC_OCP", "RD", "CLU", "+TOT", "waits", "CLU", "+TOT", "DRAM", "why not more"], rows)
 
 
+def best_of(got):
+    """The speedup of the fastest of an application's bars, or of the default; None: one of the bars is not known."""
+    return max([1.0] + [speedup(v, got[0]) for v in got[1:5] if v]) if got and all(got[:4]) else None
+
+
 def clu_table(model, page, apps, name, number, setting, paper, prefetch, against, kind):
     extra = "PFH" if prefetch else "BPS"
     head = ["CLU", "workload, size", "waves", "part.", "L1 hits", "RD", "CLU", "+TOT", "L2 sectors", "RD", "CLU", "+TOT", "+" + extra,
@@ -172,7 +177,8 @@ def clu_table(model, page, apps, name, number, setting, paper, prefetch, against
         got = clu_application(model, app, name, setting, prefetch)
         measured = h100.beside(model, app[1], r"bind=agents(:\d+)?$")
         waves = model.waves(app[1], name, app[2], got[0]) if got else None
-        if not got or not all(got[:4]):
+        best = best_of(got)
+        if not best:
             rows.append([app[0], f"{app[1]}, {app[2]}"] + ["-"] * (len(head) - 4) + list(measured))
             continue
         base, rd, clu, tot, more, n = got
@@ -180,7 +186,6 @@ def clu_table(model, page, apps, name, number, setting, paper, prefetch, against
         for i, v in enumerate(variants):
             l2[i].append(ratio(v, base, "l2_sectors"))
             gain[i].append(speedup(v, base))
-        best = max(s for s in [1.0] + [speedup(v, base) for v in variants] if s)
         gain[4].append(best)
         known.append((app, waves, got, best))
         groups.append((app[0], [speedup(v, base) for v in variants]))
@@ -212,16 +217,10 @@ def called(setting):
     return ", ".join(words + ([f"{setting['mshrs']} MSHRs"] if "mshrs" in setting else []))
 
 
-def best_of(model, app, gpu, setting):
-    """The speedup of the fastest of its bars, or None."""
-    got = clu_application(model, app, gpu, setting, False)
-    return max(s for s in [1.0] + [speedup(v, got[0]) for v in got[1:5]] if s) if got else None
-
-
 def settings_table(model, page, gpu, settings, groups):
     """The best bar of each application under settings that nothing decides. groups: (name, applications, the paper's)."""
     for name, apps, paper in groups:
-        gains = [[best_of(model, app, gpu, s) for app in apps] for s in settings]
+        gains = [[best_of(clu_application(model, app, gpu, s, False)) for app in apps] for s in settings]
         if not any(g for of in gains for g in of):
             continue
         page.text(name + ", the best bar of each:")
