@@ -1,5 +1,4 @@
 /* Runs plans given as text: resolves them first. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "heddle/predict.h"
@@ -68,7 +67,7 @@ static hd_status check_row(const hd_resolved *plans, const hd_run_options *run, 
   row->status = hd_check_resolved(plans, &o, &r, &e);
   if (row->status == HD_OK && !r.equal) row->status = hd_fail(&e, HD_ERR_REFUSED, "%.255s", r.what);
   if (row->status == HD_OK) return HD_OK;
-  snprintf(row->why, sizeof row->why, "%.255s", e.message);
+  hd_fit(row->why, sizeof row->why, "%s", e.message);
   if (row->status == HD_ERR_REFUSED || row->status == HD_ERR_UNSUPPORTED) return HD_OK;
   if (d) *d = e;
   return row->status;
@@ -79,7 +78,7 @@ static hd_status replay_row(const hd_study *s, const hd_gpu *g, const hd_counter
                             const hd_measure_row *first, hd_measure_row *row) {
   hd_diag e = {0};
   row->status = hd_study_replay(s, g, &row->plan, g->dispatch, 0, &row->counters, &e);
-  snprintf(row->why, sizeof row->why, "%.255s", e.message);
+  hd_fit(row->why, sizeof row->why, "%s", e.message);
   if (row->status != HD_OK) return row->status == HD_ERR_NOMEM ? row->status : HD_OK;
   const double x = row->counters.time_us > 0 ? original->time_us / row->counters.time_us : 1;
   row->median_us = row->least_us = first->median_us / x;
@@ -91,18 +90,20 @@ static hd_status replay_row(const hd_study *s, const hd_gpu *g, const hd_counter
 
 static hd_status replay_rows(const hd_device *dev, const hd_workload *w, const hd_run_options *o,
                              const hd_resolved *const *replayed, hd_measure_row *rows, size_t n, hd_diag *d) {
-  const hd_gpu *g = hd_device_get_gpu(dev);
+  const hd_gpu *g = hd_device_get_gpu(dev); /* NULL for a real GPU, of which no row is replayed */
   static const hd_plan baseline;
   hd_run_options run = *o;
   hd_counters original;
   hd_study *s = NULL;
   hd_status st = HD_OK;
-  run.n_sms = g->n_sms;
-  run.timed = hd_gpu_has_clock(g);
   for (size_t i = 1; st == HD_OK && i < n; i++) {
     if (!replayed[i]) continue;
-    if (!s) st = hd_study_open(w, &run, &s, d);
-    if (st == HD_OK) st = hd_study_replay(s, g, &baseline, g->dispatch, 0, &original, d);
+    if (!s) {
+      run.n_sms = g->n_sms;
+      run.timed = hd_gpu_has_clock(g);
+      st = hd_study_open(w, &run, &s, d);
+      if (st == HD_OK) st = hd_study_replay(s, g, &baseline, g->dispatch, 0, &original, d);
+    }
     if (st == HD_OK) st = check_row(replayed[i], &run, &rows[i], d);
     if (st == HD_OK && rows[i].status == HD_OK) st = replay_row(s, g, &original, &rows[0], &rows[i]);
   }
@@ -125,7 +126,7 @@ hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measure_opti
     if (by_replay && rows[i].status == HD_OK) rows[i].status = HD_ERR_UNSUPPORTED; /* not there, until then */
   }
   if (st == HD_OK) st = hd_measure_resolved(dev, w, plans, o, rows, n, d);
-  if (st == HD_OK && replayed) st = replay_rows(dev, w, &run, replayed, rows, n, d);
+  if (st == HD_OK) st = replay_rows(dev, w, &run, replayed, rows, n, d);
   for (size_t i = 0; own && i < n; i++)
     if ((plans && plans[i]) || (replayed && replayed[i])) hd_resolved_free(&own[i]);
   free(plans);
