@@ -58,7 +58,7 @@ HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const ch
 #define hd_fail_at(d, st, ...) (hd_fail_at(d, st, __VA_ARGS__), (st))
 #endif
 
-/* What `fmt` prints, in `cap` bytes. Where that is too long, the longest words, which are mangled names, lose
+/* What `fmt` prints, in `cap` bytes. If that is too long, the longest words, which are mangled names, lose
  * their middles ("_Z6spars...P3_"), so that what stands behind them stays. Returns out. */
 HD_API const char *hd_fit(char *out, size_t cap, const char *fmt, ...) HD_PRINTF(3, 4);
 HD_API const char *hd_fit_args(char *out, size_t cap, const char *fmt, va_list ap) HD_PRINTF(3, 0);

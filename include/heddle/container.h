@@ -95,8 +95,8 @@ typedef struct hd_chosen {
 } hd_chosen;
 /* The text of a fatbin that a driver on sm_`arch` runs, which reads PTX up to version `isa` (0: any): that of
  * the machine code that it takes, if there is some, which is the latest that runs, and of one architecture
- * that for sm_90a before that for sm_90. Where the text of that machine code is not there, it is the nearest
- * one. Without machine code: what the driver compiles. A container that is one text has no choice. The walk
+ * that for sm_90a before that for sm_90. If that machine code has no text, it is the nearest
+ * text. Without machine code: what the driver compiles. A container that is one text has no choice. The walk
  * begins where the container stands and ends at its end. An error: as hd_container_next. */
 HD_API hd_status hd_container_choose(hd_container *c, unsigned arch, unsigned isa, hd_chosen *out,
                                      hd_diag *d);

@@ -43,7 +43,7 @@ HD_API hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const 
 
 /* ---- Analyses ------------------------------------------------------------------- */
 
-/* hd_analyze_launch of a workload's launch. Buffers lie at addresses of nobody's. */
+/* hd_analyze_launch of a workload's launch. Buffers lie at made-up addresses that do not overlap. */
 HD_API hd_status hd_launch_analyze(const hd_compiled *code, uint32_t launch, hd_analysis **out, hd_diag *d);
 /* The shape of a launch's grid as the kernel divides it; HD_SHAPE_LAUNCH where it does not, or where no order
  * of its own is known. */

@@ -241,6 +241,7 @@ typedef struct hd_ptx_module {
   unsigned version_major, version_minor;
   const char *target;    /* "sm_90a, texmode_independent, debug": as written */
   unsigned sm;           /* 90; 0 when there is none */
+  uint32_t target_line;  /* of the list's first target */
   unsigned address_size; /* 32 or 64 */
   hd_ptx_item *items;
   uint32_t n_items;

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 static inline int64_t hd_wrap_add(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
-static inline int64_t hd_wrap_sub(int64_t x, int64_t y) { return (int64_t)((uint64_t)x - (uint64_t)y); }
 static inline int64_t hd_wrap_neg(int64_t x) { return (int64_t)(0 - (uint64_t)x); }
 
 static inline int64_t hd_clamp_add(int64_t x, int64_t y) {

@@ -116,9 +116,6 @@ void ptx_fatbin_begin(ptx_fatbin *f, uint64_t base, ptx_span span);
  * at the next region. */
 hd_status ptx_fatbin_next(ptx_source *s, ptx_fatbin *f, ptx_entry *e, bool *more, hd_diag *d);
 
-/* For what a fatbin's entry with these fields in its header is. */
-hd_target ptx_fatbin_target(uint32_t sm, uint64_t flags);
-
 /* ---- Choices (choose.c) --------------------------------------------------- */
 
 /* One of several images of a module, for sm_`arch` and a driver that reads PTX up to `isa`. */

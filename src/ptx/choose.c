@@ -8,8 +8,9 @@
 
 hd_target hd_target_parse(const char *target) {
   char *end;
-  if (!target || strncmp(target, "sm_", 3) != 0) return (hd_target){0};
-  const unsigned sm = (unsigned)strtoul(target + 3, &end, 10);
+  const char *p = target ? strstr(target, "sm_") : NULL; /* texmode_independent may stand before it */
+  if (!p) return (hd_target){0};
+  const unsigned sm = (unsigned)strtoul(p + 3, &end, 10);
   return (hd_target){sm, *end == 'a' ? HD_TARGET_EXACT : *end == 'f' ? HD_TARGET_FAMILY : HD_TARGET_PLAIN};
 }
 

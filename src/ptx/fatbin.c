@@ -48,7 +48,8 @@ enum {
 #define FLAG_EXACT UINT64_C(0x100000)
 #define FLAG_FAMILY UINT64_C(0x200000)
 
-hd_target ptx_fatbin_target(uint32_t sm, uint64_t flags) {
+/* For what an entry with these fields in its header is. */
+static hd_target target_of(uint32_t sm, uint64_t flags) {
   return (hd_target){sm, flags & FLAG_EXACT    ? HD_TARGET_EXACT
                          : flags & FLAG_FAMILY ? HD_TARGET_FAMILY
                                                : HD_TARGET_PLAIN};
@@ -176,7 +177,7 @@ static hd_status next_entry(const ptx_source *s, ptx_fatbin *f, entry_header *h,
                    .compressed_size = h->compressed_size,
                    .decompressed_size = h->decompressed_size,
                    .flags = h->flags,
-                   .target = ptx_fatbin_target(h->sm, h->flags),
+                   .target = target_of(h->sm, h->flags),
                    .isa = h->major < 100 && h->minor < 10 ? h->major * 10u + h->minor : 0,
                    .code = h->kind == KIND_CODE};
   f->pos = e->payload + e->payload_size;

@@ -78,6 +78,7 @@ static const char *target(ptx_parser *ps, const char *p) {
   /* A comma may gain a blank, nothing else grows. */
   char *list = hd_arena_alloc(ps->arena, 2 * (size_t)(end - p) + 1, 1), *out = list;
   ps->m->target = list;
+  ps->m->target_line = line;
   ps->line = line;
   for (more = true; more;) {
     const char *start = p;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "heddle/container.h"
 #include "heddle/ptx_facts.h"
 
 enum { NEWEST = 90, HD_OP_ANY = HD_OP_UNKNOWN, GPUS = 6 };
@@ -117,7 +118,7 @@ static hd_status check_form(const check *c, const hd_ptx_form *f, uint32_t line)
 static hd_status check_target(const check *c) {
   for (size_t k = 0; k < COUNT(targets); k++)
     if (targets[k].sm == c->m->sm && targets[k].suffix == c->suffix && c->version < targets[k].version)
-      return REFUSE(c, 2, "the target %s needs PTX ISA %u.%u, and this is %u.%u", c->m->target,
+      return REFUSE(c, c->m->target_line, "the target %s needs PTX ISA %u.%u, and this is %u.%u", c->m->target,
                     targets[k].version / 10, targets[k].version % 10, c->m->version_major,
                     c->m->version_minor);
   return HD_OK;
@@ -254,11 +255,8 @@ static hd_status check_function(const check *c, const hd_ptx_func *f) {
 
 hd_status hd_ptx_validate(const hd_ptx_module *m, hd_diag *d) {
   check c = {.m = m, .version = 10 * m->version_major + m->version_minor, .d = d};
-  const char *p = m->target ? strstr(m->target, "sm_") : NULL;
-  if (p) {
-    p += 3 + strspn(p + 3, "0123456789");
-    c.suffix = *p == 'a' || *p == 'f' ? *p : 0;
-  }
+  static const char suffixes[] = {[HD_TARGET_PLAIN] = 0, [HD_TARGET_FAMILY] = 'f', [HD_TARGET_EXACT] = 'a'};
+  c.suffix = suffixes[hd_target_parse(m->target).kind];
   for (size_t k = 0; k < COUNT(targets); k++) c.known |= targets[k].sm == m->sm;
   if (c.version > NEWEST) return HD_OK; /* of a language that these tables do not know */
   hd_status st = check_target(&c);

@@ -32,6 +32,7 @@ static bool special_result(char op, double a, double b, double c, double *d) {
   case 'r': *d = 1 / a; break;
   case 's': *d = sqrt(a); break;
   case 'f': *d = !isfinite(a) || !isfinite(b) ? a * b + c : c; break;
+  default: fail_msg("no operation '%c'", op);
   }
   return true;
 }
@@ -50,7 +51,7 @@ static ref_exact exact_result(char op, double a, double b, double c, num_round r
 }
 
 static double reference(char op, double a, double b, double c, ref_format f, num_round r, bool ftz) {
-  double d;
+  double d = NAN;
   if (special_result(op, a, b, c, &d)) return d;
   ref_exact exact = exact_result(op, a, b, c, r);
   return ftz ? ref_round_ftz(exact, f, r) : ref_round(exact, f, r);

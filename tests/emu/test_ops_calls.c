@@ -90,6 +90,18 @@ static void a_variadic_function_takes_what_is_passed(void **state) {
          7007 + 10001);
 }
 
+/* The argument's room is that of the largest one passed; what is behind a register's bytes is nothing. */
+static void a_variadic_function_takes_a_register_by_its_address(void **state) {
+  expect(SUM
+         ".visible .func (.param .b32 r) first(.param .align 8 .b8 rest[]) { .reg .b32 %x, %y; "
+         "ld.param.b32 %x, [rest]; ld.param.b32 %y, [rest+8]; add.u32 %x, %x, %y; st.param.b32 [r], %x; ret; "
+         "}\n" KERNEL(PASSES(
+             "1", "64", "st.param.b32 [y], 7; ",
+             "%r1") "mov.u64 %d1, first;\nP: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                    "{ .param .b32 z; mov.u32 %r2, 9; call (z), %d1, (%r2), P; ld.param.b32 %r0, [z]; }\n"),
+         9);
+}
+
 static void a_variadic_argument_ends_somewhere(void **state) {
   hd_buf text = {0};
   op_machine x;
@@ -128,6 +140,8 @@ int main(void) {
       BEHAVIOUR("references to an alias are resolved when a module is read",
                 references_to_an_alias_are_resolved_when_a_module_is_read),
       BEHAVIOUR("a variadic function takes what is passed", a_variadic_function_takes_what_is_passed),
+      BEHAVIOUR("a variadic function takes a register by its address",
+                a_variadic_function_takes_a_register_by_its_address),
       BEHAVIOUR("a variadic argument ends somewhere", a_variadic_argument_ends_somewhere),
       BEHAVIOUR("reserved shared memory is apart from the program's",
                 reserved_shared_memory_is_apart_from_the_programs),

@@ -136,6 +136,9 @@ static const flag_case flag_cases[] = {
     {"a fence of the cluster", PUT_ALONE "fence.sc.cluster;\n" SET, SEE FENCE GET_ALONE, true},
     {"membar.gl", PUT_ALONE "membar.gl;\n" SET, SEE FENCE GET_ALONE, false},
     {"membar.sys", PUT_ALONE "membar.sys;\n" SET, SEE FENCE GET_ALONE, false},
+    {"a fence that releases", PUT_ALONE "fence.release.gpu;\n" SET, SEE FENCE GET_ALONE, false},
+    {"a fence that only acquires", PUT_ALONE "fence.acquire.gpu;\n" SET "fence.release.gpu;\n",
+     SEE FENCE GET_ALONE, true},
     {"a fence before the data", FENCE PUT_ALONE SET, SEE FENCE GET_ALONE, true},
     {"a store that releases", PUT_ALONE "@%p0 st.release.gpu.global.u32 [%a], 1;\n", SEE FENCE GET_ALONE,
      false},
@@ -201,6 +204,12 @@ typedef struct warps_case {
 
 #define MINE "shl.b32 %r1, %t, 2;\nadd.u32 %r1, %s, %r1;\n" /* 4 bytes of each thread */
 #define NEXT "xor.b32 %r2, %r1, 128;\n"                     /* the same of the warp beside */
+
+/* Warp 0 sets a flag behind data, and warp 1 reads the data when it has seen it. */
+#define FLAG_BY(before, behind)                                                                              \
+  "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s+16], 5;\n" before                                 \
+  ";\nst.volatile.shared.u32 [%s], 1;\nret;\nC: ld.volatile.shared.u32 %r1, [%s];\n"                         \
+  "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra C;\n" behind ";\nld.shared.u32 %r3, [%s+16];"
 
 #define ROWS                                                                                                 \
   "and.b32 %r1, %t, 31;\nshl.b32 %r1, %r1, 4;\nadd.u32 %r1, %s, %r1;\n" /* of 16 bytes, by lane              \
@@ -302,6 +311,15 @@ static const warps_case cases[] = {
      "ret;\nC: ld.acquire.gpu.global.u32 %r1, [%a];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra C;\n"
      "ld.shared.u32 %r3, [%s+16];",
      2, 0, 0},
+    {"a flag whose writer releases and whose reader acquires, by fences",
+     FLAG_BY("fence.release.cta", "fence.acquire.cta"), 2, 0, 0},
+    {"a flag with fences that do both", FLAG_BY("fence.acq_rel.cta", "fence.acq_rel.cta"), 2, 0, 0},
+    {"a flag whose writer's fence only acquires", FLAG_BY("fence.acquire.cta", "fence.acq_rel.cta"), 2, 11,
+     3},
+    {"a flag whose reader's fence only releases", FLAG_BY("fence.acq_rel.cta", "fence.release.cta"), 2, 11,
+     3},
+    {"a flag whose fences are of the wrong kinds", FLAG_BY("fence.acquire.gpu", "fence.release.gpu"), 2, 11,
+     3},
     {"a flag without fences",
      "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s+16], 5;\nst.volatile.shared.u32 [%s], 1;\n"
      "ret;\nC: ld.volatile.shared.u32 %r1, [%s];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra C;\n"

@@ -147,9 +147,14 @@ static void targets_are_read_as_modules_write_them(void **state) {
   static const struct {
     const char *text;
     hd_target t;
-  } all[] = {{"sm_90", {90, HD_TARGET_PLAIN}},     {"sm_90a, debug", {90, HD_TARGET_EXACT}},
-             {"sm_100f", {100, HD_TARGET_FAMILY}}, {"sm_90, texmode_independent", {90, HD_TARGET_PLAIN}},
-             {"", {0, HD_TARGET_PLAIN}},           {NULL, {0, HD_TARGET_PLAIN}}};
+  } all[] = {{"sm_90", {90, HD_TARGET_PLAIN}},
+             {"sm_90a, debug", {90, HD_TARGET_EXACT}},
+             {"sm_100f", {100, HD_TARGET_FAMILY}},
+             {"sm_90, texmode_independent", {90, HD_TARGET_PLAIN}},
+             {"texmode_independent, sm_90", {90, HD_TARGET_PLAIN}},
+             {"debug, sm_90a", {90, HD_TARGET_EXACT}},
+             {"", {0, HD_TARGET_PLAIN}},
+             {NULL, {0, HD_TARGET_PLAIN}}};
   for (size_t k = 0; k < COUNT(all); k++) {
     const hd_target t = hd_target_parse(all[k].text);
     assert_int_equal(t.sm, all[k].t.sm);

@@ -138,11 +138,25 @@ static void a_name_has_no_dots(void **state) {
   }
 }
 
+static void an_old_language_is_refused_at_the_targets_line(void **state) {
+  static const char text[] = "// made\n/* by\n hand */\n.version 7.0\n\n.target\n sm_90\n.address_size 64\n";
+  hd_arena a;
+  hd_ptx_module *m;
+  hd_diag d = {0};
+  hd_arena_init(&a);
+  assert_int_equal(hd_ptx_parse(text, strlen(text), "t", &a, &m, &d), HD_OK);
+  assert_int_equal(hd_ptx_validate(m, &d), HD_ERR_INPUT);
+  assert_int_equal(d.line, 7);
+  hd_arena_free(&a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("what ptxas takes is taken", what_ptxas_takes_is_taken),
       BEHAVIOUR("what ptxas refuses is refused, with its line", what_ptxas_refuses_is_refused_with_its_line),
       BEHAVIOUR("a name has no dots", a_name_has_no_dots),
+      BEHAVIOUR("an old language is refused at the target's line",
+                an_old_language_is_refused_at_the_targets_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,6 @@ static const struct {
 
 /* One modifier that is no type; false: the operation has none such. */
 static bool read_word(const emu_decoder *d, hd_mod mod, num_video *v, bool *clamps) {
-  const char *text = hd_ptx_mod_text(d->m, mod);
   const bool shifts = v->op == NUM_VSHL || v->op == NUM_VSHR, one = v->lanes == 1, mad = v->op == NUM_VMAD;
   switch (mod) {
   case HD_M_SAT: v->sat = true; return v->op != NUM_VSET;
@@ -33,13 +32,10 @@ static bool read_word(const emu_decoder *d, hd_mod mod, num_video *v, bool *clam
   case HD_M_MAX: v->second = NUM_VIDEO_MAX; return one && !mad;
   case HD_M_SHR7: v->scale = 7; return mad;
   case HD_M_SHR15: v->scale = 15; return mad;
+  case HD_M_PO: v->plus_one = true; return mad;
   default: break;
   }
-  if (strcmp(text, "po") == 0) {
-    v->plus_one = true;
-    return mad;
-  }
-  const num_cmp cmp = num_cmp_from_text(text);
+  const num_cmp cmp = num_cmp_from_text(hd_ptx_mod_text(d->m, mod));
   v->cmp = (uint8_t)cmp;
   return v->op == NUM_VSET && cmp >= NUM_CMP_EQ && cmp <= NUM_CMP_GE;
 }

@@ -218,16 +218,10 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   return false;
 }
 
-/* The lanes that make an access: pieces of a copy are all its thread's. */
-static uint32_t acting(const emu_warp *w, uint32_t mask) {
-  const unsigned issuer = ((const emu_mwarp *)w)->issuer;
-  return issuer ? 1u << (issuer - 1) : mask;
-}
-
 static bool check_order(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
                         unsigned bytes, hd_access_kind kind, hd_space space, uint64_t base) {
   if (space == HD_SPACE_GLOBAL && (kind == HD_ACCESS_ATOMIC || i->mem.strong))
-    emu_order_flag(w, i, kind, acting(w, mask));
+    emu_order_flag(w, i, kind, emu_acting(w, mask));
   if (space != HD_SPACE_SHARED) return true;
   uint64_t offset[HD_WARP];
   for (int l = 0; l < HD_WARP; l++) offset[l] = addr[l] - base;

@@ -112,9 +112,9 @@ void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 void emu_run_bulk_commit(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
-/* One thread's copy under way: pieces of up to 16 bytes that are accessed up to 32 at a time. */
 enum { EMU_CONVERT_FTZ = 1, EMU_CONVERT_TF32 = 2 };
 
+/* One thread's copy under way: pieces of up to 16 bytes that are accessed up to 32 at a time. */
 typedef struct emu_mover {
   emu_warp *w;
   const emu_inst *i;

@@ -129,7 +129,7 @@ static void copy_place(const emu_mwarp *m, const emu_frame *from, const emu_plac
       /* Narrow values are zero-extended in a register. */
       uint32_t v = 0;
       memcpy(&v, place_ptr(m, from, src, l, 0), src->in_local ? src->bytes : 4);
-      memcpy(place_ptr(m, to, dst, l, 0), &v, dst->in_local ? dst->bytes : 4);
+      memcpy(place_ptr(m, to, dst, l, 0), &v, dst->in_local ? src->bytes : 4); /* variadic: dst has more */
     } else {
       for (unsigned half = 0; half * 8 < src->bytes; half++)
         memcpy(place_ptr(m, to, dst, l, half), place_ptr(m, from, src, l, half), 8);

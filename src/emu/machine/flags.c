@@ -123,8 +123,7 @@ bool emu_flags_access(emu_warp *w, const emu_inst *i, hd_access_kind kind, uint3
       const emu_race_flag *f = slot_of(log->flags, log->flags_cap, addr[__builtin_ctz(left)]);
       if (f->time > seen) seen = f->time;
     }
-  const unsigned issuer = ((const emu_mwarp *)w)->issuer;
-  if (seen) emu_know_told(w, issuer ? 1u << (issuer - 1) : mask, seen);
+  if (seen) emu_know_told(w, emu_acting(w, mask), seen);
   uint64_t time = kind != HD_ACCESS_LOAD ? release(w, i->mem.sync & EMU_RELEASES) : 0;
   if (kind == HD_ACCESS_ATOMIC && seen > time) time = seen; /* what was told there goes on being told */
   for (uint32_t left = time ? mask : 0; left; left &= left - 1) {

@@ -142,22 +142,21 @@ static void tell(emu_order *o, const emu_warp *w, uint32_t lanes, emu_times *to)
 }
 
 /* The warp is about to learn by these lanes: the others keep what they know. */
-static void part(emu_order *o, const emu_warp *w, uint32_t lanes) {
-  emu_knower *k = &o->warps[w->index];
+static void part(const emu_warp *w, uint32_t lanes) {
+  emu_knower *k = &w->cta->order->warps[w->index];
   if (all_live(w, lanes)) return;
   if (k->informed == UINT32_MAX) {
     k->base = k->knows;
     k->informed = 0;
   }
   k->informed |= lanes;
-  (void)o;
 }
 
 /* These lanes learn what somebody let others know. */
 static void hear(emu_order *o, const emu_warp *w, uint32_t lanes, const emu_times *from) {
   emu_knower *k = &o->warps[w->index];
   const uint32_t self = w->index;
-  part(o, w, lanes);
+  part(w, lanes);
   if (k->informed != UINT32_MAX && all_live(w, lanes)) learn(o, &k->base, from);
   const uint32_t now = k->knows.of[self];
   learn(o, &k->knows, from);
@@ -177,7 +176,7 @@ void emu_know_told(emu_warp *w, uint32_t lanes, uint64_t told) {
   emu_order *o = w->cta->order;
   emu_knower *k = &o->warps[w->index];
   if (told <= (lanes & ~k->informed ? k->base.told : k->knows.told)) return;
-  part(o, w, lanes);
+  part(w, lanes);
   if (k->informed != UINT32_MAX && all_live(w, lanes)) raise_one(&k->base.told, told);
   raise_one(&k->knows.told, told);
 }
@@ -249,8 +248,7 @@ void emu_order_wait(emu_warp *w, uint32_t lanes, uint64_t offset) {
   tick(o, w->index);
 }
 
-/* ---- Fences and flags -----------------------------------------------------------------------------------
- */
+/* ---- Fences and flags ------------------------------------------------------------------------------- */
 
 /* Behind all accesses that the warp knows of there has been a fence now. */
 static void fence_behind(const emu_order *o, const emu_times *knows, uint32_t *fenced) {
@@ -267,8 +265,8 @@ void emu_run_fence(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
     o->async = true;
     fence_behind(o, &k->knows, k->knows.async);
   }
-  if (i->mem.sync & (EMU_ACQUIRES | EMU_RELEASES)) {
-    hear(o, w, mask, &k->heard);
+  if (i->mem.sync & EMU_ACQUIRES) hear(o, w, mask, &k->heard);
+  if (i->mem.sync & EMU_RELEASES) {
     if (i->mem.strong >= EMU_STRONG) {
       o->gpu = true;
       fence_behind(o, &k->knows, k->knows.gpu);

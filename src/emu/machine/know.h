@@ -5,7 +5,7 @@
 #include "emu/machine/grid.h"
 
 enum {
-  EMU_COPIERS = 32, /* mbarriers told apart, as writers of the copies that complete on them */
+  EMU_COPIERS = 32, /* so many mbarriers count as different writers; further ones share their numbers */
   EMU_WRITERS = EMU_MAX_WARPS + EMU_COPIERS,
   EMU_SEVERAL_LANES = HD_WARP, /* of an access, instead of a lane */
 };
@@ -74,6 +74,11 @@ static inline bool emu_knows(const emu_order *o, const emu_times *t, uint32_t of
 static inline bool emu_lane_knows(const emu_knower *k, unsigned lane, unsigned of, uint32_t time) {
   return of == lane || of == EMU_SEVERAL_LANES || time <= k->synced ||
          (k->apart && k->met[lane] >> of & 1 && time <= k->met_at[lane]);
+}
+/* The lanes that make an access: pieces of a copy are all its thread's. */
+static inline uint32_t emu_acting(const emu_warp *w, uint32_t mask) {
+  const unsigned issuer = ((const emu_mwarp *)w)->issuer;
+  return issuer ? 1u << (issuer - 1) : mask;
 }
 /* These lanes learn what other CTAs had told up to `told`. */
 void emu_know_told(emu_warp *w, uint32_t lanes, uint64_t told);

@@ -185,16 +185,19 @@ static bool visit_of(emu_warp *w, const emu_inst *i, hd_access_kind kind, visit 
   const emu_mwarp *m = (const emu_mwarp *)w;
   emu_order *o = w->cta->order;
   const emu_knower *me = &o->warps[w->index];
+  const bool write = kind != HD_ACCESS_LOAD;
+  uint32_t as = w->index, now = me->knows.of[as];
+  if (write && m->landing && !emu_know_copy(o, m->landing - 1, &as, &now)) return false;
   *v = (visit){.o = o,
                .me = me,
                .warp = w->index,
                .line = i->line,
-               .write = kind != HD_ACCESS_LOAD,
+               .write = write,
                .strong = kind == HD_ACCESS_ATOMIC || i->mem.strong != EMU_WEAK,
                .async = m->copies_async || i->mem.sync & EMU_COLLECTIVE,
-               .as = w->index,
-               .now = me->knows.of[w->index]};
-  return !v->write || !m->landing || emu_know_copy(o, m->landing - 1, &v->as, &v->now);
+               .as = as,
+               .now = now};
+  return true;
 }
 
 bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t offset[HD_WARP],
@@ -204,12 +207,17 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
   visit v;
   if (!o->cells) return true;
   uint64_t bits = bytes, last = UINT64_MAX;
-  for (uint32_t left = mask; left; left &= left - 1) bits |= offset[__builtin_ctz(left)];
+  if (mask == UINT32_MAX)
+    for (int l = 0; l < HD_WARP; l++) bits |= offset[l];
+  else
+    for (uint32_t left = mask; left; left &= left - 1) bits |= offset[__builtin_ctz(left)];
   if (!visit_of(w, i, kind, &v) || (bits & (o->grain - 1) && !refine(o, bits & 1 ? 1 : 2))) {
     emu_nomem(w, i, mask, "the record of races");
     return false;
   }
-  o->instruction++;
+  const unsigned grain = o->grain, shift = (unsigned)__builtin_ctz(grain);
+  const uint32_t instruction = ++o->instruction;
+  emu_cell *const cells = o->cells;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
     if (offset[l] == last) continue; /* as the lane before */
@@ -217,29 +225,28 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     const uint32_t rest = left & (left - 1);
     const bool alone = issuer || !rest || offset[__builtin_ctz(rest)] != last;
     const unsigned lane = issuer ? issuer - 1 : l, next = alone ? lane : (unsigned)__builtin_ctz(rest);
-    for (uint64_t at = last; at < last + bytes; at += o->grain) {
-      emu_cell *x = &o->cells[at / o->grain];
-      if (v.write && x->writer == v.as + 1 && x->written_in == o->instruction) {
+    for (uint64_t at = last; at < last + bytes; at += grain) {
+      emu_cell *x = &cells[at >> shift];
+      if (v.write && x->writer == v.as + 1 && x->written_in == instruction) {
         x->write_lane = EMU_SEVERAL_LANES; /* as a lane before */
         continue;
       }
       v.lane = x->write_lane == lane ? next : lane; /* one that did not write it itself */
       if (again(&v, x)) {
-        if (v.write) x->written_in = o->instruction;
+        if (v.write) x->written_in = instruction;
         *(v.write ? &x->write_line : &x->read_line) = v.line;
         if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;
         continue;
       }
       conflict why;
       const char *row = kind == HD_ACCESS_STORE ? w->storing : NULL;
-      const bool same =
-          row && memcmp(row + (size_t)l * bytes + (at - last), w->cta->shared + at, o->grain) == 0;
+      const bool same = row && memcmp(row + (size_t)l * bytes + (at - last), w->cta->shared + at, grain) == 0;
       if (find_conflict(&v, x, same, &why)) return fault(w, i, l, at, bytes, kind, &why);
       if (!(i->mem.sync & EMU_COLLECTIVE)) note(&v, x);
-      if (v.write) x->written_in = o->instruction;
+      if (v.write) x->written_in = instruction;
       if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;
     }
   }
-  if (v.strong) emu_order_flag(w, i, kind, issuer ? 1u << (issuer - 1) : mask);
+  if (v.strong) emu_order_flag(w, i, kind, emu_acting(w, mask));
   return true;
 }

@@ -8,7 +8,7 @@ typedef enum emu_verdict {
   EMU_GOES_ON = 0,
   EMU_DEADLOCK,    /* proved: no warp can ever leave its loop, whatever the order of turns */
   EMU_LIVELOCK,    /* the whole machine came back to a state of its own, again and again */
-  EMU_NO_PROGRESS, /* hd_emu_options.quiet_instructions have run while nothing changed */
+  EMU_NO_PROGRESS, /* hd_emu_options.quiet_instructions have run, and memory has come to no other state */
 } emu_verdict;
 
 /* One driver's. */

@@ -2,19 +2,19 @@
  */
 #include "emu/num/video.h"
 
+#include "base/arith.h"
+
 /* Wide enough for every intermediate result: the PTX ISA computes them exactly. */
 typedef __int128 wide;
 
-static uint32_t ones(unsigned bits) { return bits < 32 ? (1u << bits) - 1 : UINT32_MAX; }
+static uint32_t ones(unsigned bits) { return (uint32_t)hd_low_bits(bits); }
 
 static wide extended(uint32_t x, unsigned bits, bool is_signed) {
-  const uint32_t low = x & ones(bits);
-  return is_signed && low >> (bits - 1) ? (wide)low - ((wide)1 << bits) : (wide)low;
+  return is_signed ? hd_sign_extend(x, bits) : (wide)(x & ones(bits));
 }
 
 static wide clamped(wide x, unsigned bits, bool is_signed) {
-  const wide least = is_signed ? -((wide)1 << (bits - 1)) : 0;
-  const wide most = is_signed ? ((wide)1 << (bits - 1)) - 1 : ((wide)1 << bits) - 1;
+  const wide least = hd_least_of(bits, is_signed), most = hd_most_of(bits, is_signed);
   return x < least ? least : x > most ? most : x;
 }
 
