@@ -132,6 +132,14 @@ typedef struct hd_ptx_type {
 
 /* {0} where the word is no type. */
 HD_API hd_ptx_type hd_ptx_type_of(hd_mod mod);
+/* Its types are whole numbers of so many bits at least, none packed, and of a result it keeps all low bits:
+ * it neither saturates nor takes the upper half, and no carry goes with it. False where it names no type. */
+HD_API bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits);
+
+/* ---- Barriers ------------------------------------------------------------ */
+
+/* The operand of a CTA's barrier (HD_OPF_CTA_WIDE) that says how many threads it waits for; NULL: all. */
+HD_API const hd_ptx_opnd *hd_ptx_barrier_count(const hd_ptx_module *m, const hd_ptx_stmt *s);
 
 /* ---- Special registers -------------------------------------------------- */
 

@@ -42,15 +42,6 @@ static uint64_t distance(int64_t x, int64_t y) {
   return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
 }
 
-static uint64_t common(uint64_t x, uint64_t y) {
-  while (y) {
-    uint64_t r = x % y;
-    x = y;
-    y = r;
-  }
-  return x;
-}
-
 /* False: a constant, or one with more values than there are CTAs. */
 static bool as_coordinate(const chooser *c, unsigned value, coordinate *out) {
   const int64_t *v = c->values[value].at;
@@ -59,7 +50,7 @@ static bool as_coordinate(const chooser *c, unsigned value, coordinate *out) {
   for (uint64_t t = 1; t < c->V; t++) {
     if (v[t] < lo) lo = v[t];
     if (v[t] > hi) hi = v[t];
-    if (step != 1) step = common(step, distance(v[t], v[0]));
+    if (step != 1) step = hd_gcd(step, distance(v[t], v[0]));
   }
   if (!step || step > INT64_MAX || distance(hi, lo) / step >= c->V) return false;
   bool down = v[0] == hi;

@@ -119,12 +119,8 @@ hd_poly an_floor_const(an_algebra *a, hd_poly p, int64_t d, uint32_t inst) {
       an_rely(a, p);
       return an_add_const(a, whole, hd_floor_div(a->polys.data[p].lo, d));
     }
-    int64_t constant, g = an_content(a, p, &constant), x = d;
-    for (int64_t y = g; y;) { /* gcd(g, d) */
-      int64_t r = x % y;
-      x = y;
-      y = r;
-    }
+    int64_t constant, g = an_content(a, p, &constant);
+    const int64_t x = (int64_t)hd_gcd((uint64_t)d, (uint64_t)g);
     if (x > 1) {
       bool bounded = is_bounded(a, p);
       int64_t lo = a->polys.data[p].lo, hi = a->polys.data[p].hi;

@@ -387,12 +387,7 @@ int64_t an_content(const an_algebra *a, hd_poly p, int64_t *constant) {
       *constant = t->coefficient;
       continue;
     }
-    uint64_t x = hd_magnitude(t->coefficient);
-    while (x) {
-      uint64_t r = g % x;
-      g = x;
-      x = r;
-    }
+    g = hd_gcd(g, hd_magnitude(t->coefficient));
   }
   return g > INT64_MAX ? 1 : (int64_t)g;
 }

@@ -19,6 +19,16 @@ static inline int64_t hd_clamp_add(int64_t x, int64_t y) {
 }
 
 /* |x|, which is 2^63 for INT64_MIN. */
+/* The greatest number that divides both; of 0 and x it is x. */
+static inline uint64_t hd_gcd(uint64_t x, uint64_t y) {
+  while (y) {
+    const uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return x;
+}
+
 static inline uint64_t hd_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
 
 /* The n lowest bits set: none for n <= 0, all from 64 on. */

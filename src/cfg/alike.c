@@ -26,16 +26,14 @@ bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst, const uint32_t bloc
   const hd_ptx_form *f = &g->module->forms[s->form];
   if (!(f->flags & HD_OPF_CTA_WIDE) || f->flags & HD_OPF_UNKNOWN || hd_ptx_form_has(f, HD_M_ARRIVE))
     return false;
-  const uint32_t first = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0, others = 2 * first;
-  if (s->n_opnds <= others + 1) return true;
-  const hd_ptx_opnd *count = &g->module->opnds[s->first_opnd + first + 1];
+  const hd_ptx_opnd *count = hd_ptx_barrier_count(g->module, s);
+  if (!count) return true;
   const uint64_t threads = (uint64_t)block_dims[0] * block_dims[1] * block_dims[2];
   return threads && count->kind == HD_O_INT && count->imm == (int64_t)((threads + 31) / 32 * 32);
 }
 
 bool hd_inst_counts_threads(const hd_cfg *g, uint32_t inst) {
-  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
-  return s->n_opnds > (hd_ptx_form_has(hd_inst_form(g, inst), HD_M_RED) ? 3 : 1);
+  return hd_ptx_barrier_count(g->module, hd_inst_stmt(g, inst));
 }
 
 /* bar.warp.sync with a constant mask pairs as all lanes run it. */

@@ -58,26 +58,12 @@ static range by_number(hd_ptx_op op, range a, range b) {
   }
 }
 
-/* Whole numbers of 32 bits or more, and all of them. */
-static bool is_plain(const hd_ptx_form *f) {
-  bool typed = false;
-  if (f->flags & HD_OPF_UNKNOWN) return false;
-  for (unsigned k = 0; k < f->n_mods; k++) {
-    if (f->mods[k] == HD_M_HI || f->mods[k] == HD_M_SAT || f->mods[k] == HD_M_CC) return false;
-    if (hd_ptx_mod_kind(f->mods[k]) != HD_MK_TYPE) continue;
-    hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
-    typed = true;
-    bool whole = t.number == HD_NUM_UNSIGNED || t.number == HD_NUM_SIGNED || t.number == HD_NUM_BITS;
-    if (!whole || t.elements != 1 || t.bits < 32) return false;
-  }
-  return typed;
-}
-
 static range computed(const cfg_ranges *r, uint32_t inst, unsigned depth) {
   const hd_ptx_stmt *s = hd_inst_stmt(r->g, inst);
   const hd_ptx_form *f = &r->g->module->forms[s->form];
   const hd_ptx_opnd *o = &r->g->module->opnds[s->first_opnd];
-  if (s->guard || !is_plain(f) || s->n_opnds < 2 || s->n_opnds > 4 || o[0].kind != HD_O_REG) return anything;
+  if (s->guard || !hd_ptx_form_is_whole(f, 32) || s->n_opnds < 2 || s->n_opnds > 4 || o[0].kind != HD_O_REG)
+    return anything;
   range x[3] = {anything, anything, anything};
   for (uint32_t k = 1; k < s->n_opnds; k++) x[k - 1] = operand_range(r, inst, &o[k], depth + 1);
   switch (f->op) {
@@ -116,7 +102,7 @@ static bool find_out(const cfg_ranges *r, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(r->g, inst);
   const hd_ptx_form *f = &r->g->module->forms[s->form];
   const hd_ptx_opnd *o = &r->g->module->opnds[s->first_opnd];
-  if (f->op != HD_OP_SETP || f->n_mods != 2 || s->n_opnds != 3 || !is_plain(f)) return false;
+  if (f->op != HD_OP_SETP || f->n_mods != 2 || s->n_opnds != 3 || !hd_ptx_form_is_whole(f, 32)) return false;
   range a = operand_range(r, inst, &o[1], 0), b = operand_range(r, inst, &o[2], 0);
   bool is_signed = hd_ptx_type_of(f->mods[1]).number == HD_NUM_SIGNED;
   if (!a.known || !b.known || (!is_signed && (a.lo < 0 || b.lo < 0))) return false;

@@ -218,20 +218,9 @@ static shape product_shape(uniformity *w, const hd_ptx_opnd *a, const hd_ptx_opn
   return (is_row(w, x) && is_extent(w, b, 0)) || (is_row(w, y) && is_extent(w, a, 0)) ? ROW_BASE : ANY_SHAPE;
 }
 
-/* Arithmetic modulo 2^16 or more, all of whose bits are kept. There a MULTIPLE wraps to a MULTIPLE and a LANE
- * to a LANE: a warp's 32 values stay side by side, in signed and in unsigned order. */
-static bool is_modular(const hd_ptx_form *f) {
-  bool typed = false;
-  for (unsigned k = 0; k < f->n_mods; k++) {
-    if (f->mods[k] == HD_M_HI || f->mods[k] == HD_M_SAT) return false;
-    if (hd_ptx_mod_kind(f->mods[k]) != HD_MK_TYPE) continue;
-    const hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
-    const bool whole = t.number == HD_NUM_UNSIGNED || t.number == HD_NUM_SIGNED || t.number == HD_NUM_BITS;
-    if (!whole || t.elements != 1 || t.bits < 16) return false;
-    typed = true;
-  }
-  return typed && !(f->flags & HD_OPF_UNKNOWN);
-}
+/* Arithmetic modulo 2^16 or more. There a MULTIPLE wraps to a MULTIPLE and a LANE to a LANE: a warp's 32
+ * values stay side by side, in signed and in unsigned order. */
+static bool is_modular(const hd_ptx_form *f) { return hd_ptx_form_is_whole(f, 16); }
 
 /* Without what the number of a thread is worked out from: none of that is taken away. */
 static shape difference_shape(shape a, shape b) {

@@ -107,6 +107,26 @@ unsigned hd_ptx_mod_value(hd_mod mod) { return mod < HD_M_COUNT ? mods[mod].valu
 
 hd_ptx_type hd_ptx_type_of(hd_mod mod) { return mods[mod < HD_M_COUNT ? mod : HD_M_NONE].type; }
 
+bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits) {
+  bool typed = false;
+  if (f->flags & HD_OPF_UNKNOWN) return false;
+  for (unsigned k = 0; k < f->n_mods; k++) {
+    if (f->mods[k] == HD_M_HI || f->mods[k] == HD_M_SAT || f->mods[k] == HD_M_CC) return false;
+    if (hd_ptx_mod_kind(f->mods[k]) != HD_MK_TYPE) continue;
+    const hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
+    typed = t.number == HD_NUM_UNSIGNED || t.number == HD_NUM_SIGNED || t.number == HD_NUM_BITS;
+    if (!typed || t.elements != 1 || t.bits < least_bits) return false;
+  }
+  return typed;
+}
+
+/* barrier.red has its result in front and the predicate that is reduced behind. */
+const hd_ptx_opnd *hd_ptx_barrier_count(const hd_ptx_module *m, const hd_ptx_stmt *s) {
+  const bool reduces = hd_ptx_form_has(&m->forms[s->form], HD_M_RED);
+  const uint32_t count = reduces ? 2 : 1;
+  return s->n_opnds > count + reduces ? &m->opnds[s->first_opnd + count] : NULL;
+}
+
 /* ---- Special registers ------------------------------------------------------------------ */
 
 static const uint8_t sregs[HD_SR_COUNT] = {

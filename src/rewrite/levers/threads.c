@@ -64,13 +64,11 @@ static const char *why_in_grid(const scan *s, const hd_ptx_form *f) {
 /* A barrier that counts all threads of the CTA, and reduces over them. Where it says how many, they must be
  * whole warps: threads that come to it apart are counted one by one. */
 static bool counts_all(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
-  const uint32_t first = hd_ptx_form_has(f, HD_M_RED) ? 1 : 0, others = 2 * first;
-  if (!first && !hd_ptx_form_has(f, HD_M_SYNC)) return false;
-  if (st->n_opnds == others + 1) return true;
-  const hd_ptx_opnd *count = &s->look.m->opnds[st->first_opnd + first + 1];
+  if (!hd_ptx_form_has(f, HD_M_RED) && !hd_ptx_form_has(f, HD_M_SYNC)) return false;
+  const hd_ptx_opnd *count = hd_ptx_barrier_count(s->look.m, st);
   const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
-  return st->n_opnds == others + 2 && threads && threads % 32 == 0 && count->kind == HD_O_INT &&
-         count->imm == (int64_t)threads;
+  return !count ||
+         (threads && threads % 32 == 0 && count->kind == HD_O_INT && count->imm == (int64_t)threads);
 }
 
 /* The same in shared memory, where code for one warp is written with volatile on either side. */

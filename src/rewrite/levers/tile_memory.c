@@ -63,20 +63,6 @@ static line product(const lines *l, line a, line b) {
 
 static line value_of(const lines *l, const hd_ptx_opnd *o, unsigned depth);
 
-/* Whole numbers of 32 bits or more, and all of their bits. */
-static bool is_whole(const hd_ptx_form *f) {
-  bool typed = false;
-  if (f->flags & HD_OPF_UNKNOWN) return false;
-  for (unsigned k = 0; k < f->n_mods; k++) {
-    if (f->mods[k] == HD_M_HI || f->mods[k] == HD_M_SAT || f->mods[k] == HD_M_CC) return false;
-    if (hd_ptx_mod_kind(f->mods[k]) != HD_MK_TYPE) continue;
-    const hd_ptx_type y = hd_ptx_type_of(f->mods[k]);
-    typed = y.number == HD_NUM_UNSIGNED || y.number == HD_NUM_SIGNED || y.number == HD_NUM_BITS;
-    if (!typed || y.elements != 1 || y.bits < 32) return false;
-  }
-  return typed;
-}
-
 /* An address does not fit in this. */
 static bool is_narrow(const hd_ptx_form *f) {
   bool narrow = false;
@@ -101,7 +87,8 @@ static line computed(const lines *l, uint32_t inst, unsigned depth) {
   const hd_ptx_stmt *s = hd_inst_stmt(&l->loop->g, inst);
   const hd_ptx_opnd *o = &l->loop->m->opnds[s->first_opnd];
   line x[3] = {unknown, unknown, unknown};
-  if (s->guard || s->n_opnds < 2 || s->n_opnds > 4 || o[0].kind != HD_O_REG || !is_whole(f)) return unknown;
+  if (s->guard || s->n_opnds < 2 || s->n_opnds > 4 || o[0].kind != HD_O_REG || !hd_ptx_form_is_whole(f, 32))
+    return unknown;
   if (f->op == HD_OP_LD) return parameter(l, f, &o[1]);
   for (unsigned k = 1; k < s->n_opnds; k++) x[k - 1] = value_of(l, &o[k], depth + 1);
   switch (f->op) {
