@@ -319,6 +319,24 @@ static void steps_that_vanish_are_refused(void **state) {
               "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\nadd.s64 %rd4, %rd4, %rd2;\nsetp.gt.s64 %p2, %rd4, 0;\n"
               "@%p2 bra L;\nM:"),
        "ld.global"},
+      {"an index that stops at the greatest number", AT("", "add.sat.s32 %r4, %r4, 4;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"an index that a conversion keeps below 256",
+       AT("", "cvt.sat.u8.u32 %h1, %r4;\ncvt.u32.u8 %r4, %h1;\nadd.u32 %r4, %r4, 4;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"an index that a conversion stops at the greatest number",
+       AT("mov.u64 %rd4, 0;\n", "add.s64 %rd4, %rd4, 4;\ncvt.sat.s32.s64 %r4, %rd4;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"a half of a register that is split",
+       AT("mov.u64 %rd4, 0;\n", "add.s64 %rd4, %rd4, 4;\nmov.b64 {%r5, %r4}, %rd4;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"a float that stops growing at 2^24",
+       AT("mov.f32 %f1, 0f00000000;\n",
+          "add.f32 %f1, %f1, 0f40800000;\ncvt.rzi.u32.f32 %r4, %f1;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the fourth size of a CTA, which is 0",
+       AT("mov.u32 %r2, %ntid.w;\nshl.b32 %r3, %r2, 2;\n", "add.u32 %r4, %r4, %r3;\n" BYTES("%r4")),
+       "ld.global.cg"},
       /* And those that do not vanish. */
       {"a tile of 1024", AT("", "add.u32 %r4, %r4, 1;\nshl.b32 %r3, %r4, 10;\n" BYTES("%r3")), NULL},
       {"a stride of four times the grid",
@@ -365,6 +383,15 @@ static void updates_that_become_needless_are_accepted(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* Three rounds and what follows. */
+#define LOOKS(a, b, c, rest) KERNEL(a b c rest)
+#define LOOK(n, load) LOOK_AS(n, n, load " %r" #n ", [%rd1];")
+#define FENCED(load, n) "membar.gl;\n" LOOK(n, load ".u32")
+#define TRY_LOCK(n) LOOK_AS(n, n, "atom.global.cas.b32 %r" #n ", [%rd1], 0, 1;") "nanosleep.u32 9;\n"
+#define OPEN_LOCK "membar.gl;\natom.global.exch.b32 %r4, [%rd1], 0;"
+#define EPOCH(n, pair)                                                                                       \
+  "ld.volatile.global.u32 %r" #n ", [%rd1];\nsetp.eq.u32 %p" #n ", " pair ";\n@%p" #n " bra M;\n"
+#define PAIR(n) LOOK_AS(n, n, "ld.volatile.global.v2.u32 {%r" #n ", %r5}, [%rd1];")
 #define LOOK_AS(r, p, look) look "\nsetp.eq.u32 %p" #p ", %r" #r ", 0;\n@%p" #p " bra M;\n"
 
 /* Compilers write the rounds of a short loop out. */
@@ -380,21 +407,19 @@ static void polls_without_a_loop_are_refused(void **state) {
                   LOOK_AS(2, 2, "atom.global.or.b32 %r2, [%rd1+8], 0;")
                       LOOK_AS(3, 3, "atom.global.or.b32 %r3, [%rd1+8], 0;") "trap;\nM:"),
        "atom"},
-      {"a lock, with pauses",
-       KERNEL(LOOK_AS(1, 1, "atom.global.cas.b32 %r1, [%rd1], 0, 1;") "nanosleep.u32 9;\n" LOOK_AS(
-           2, 2,
-           "atom.global.cas.b32 %r2, [%rd1], 0, 1;") "nanosleep.u32 9;\n" LOOK_AS(3, 3,
-                                                                                  "atom.global.cas.b32 %r3, "
-                                                                                  "[%rd1], 0, 1;") "ret;\nM: "
-                                                                                                   "membar."
-                                                                                                   "gl;\n"
-                                                                                                   "atom."
-                                                                                                   "global."
-                                                                                                   "exch.b32 "
-                                                                                                   "%r4, "
-                                                                                                   "[%rd1], "
-                                                                                                   "0;"),
-       "atom"},
+      {"a lock, with pauses", LOOKS(TRY_LOCK(1), TRY_LOCK(2), TRY_LOCK(3), "ret;\nM: " OPEN_LOCK), "atom"},
+      {"a flag of an epoch, which a parameter gives",
+       LOOKS(EPOCH(1, "%r1, %r8"), EPOCH(2, "%r2, %r8"), EPOCH(3, "%r3, %r8"), "trap;\nM:"), "ld.volatile"},
+      {"the same, the epoch on the left",
+       LOOKS(EPOCH(1, "%r8, %r1"), EPOCH(2, "%r8, %r2"), EPOCH(3, "%r8, %r3"), "trap;\nM:"), "ld.volatile"},
+      {"a flag in a vector", LOOKS(PAIR(1), PAIR(2), PAIR(3), "trap;\nM:"), "ld.volatile"},
+      {"by plain loads, each behind a fence",
+       LOOKS(FENCED("ld.global", 1), FENCED("ld.global", 2), FENCED("ld.global", 3), "trap;\nM:"),
+       "ld.global"},
+      {"by loads of the CTA's scope, each behind a fence",
+       LOOKS(FENCED("ld.relaxed.cta.global", 1), FENCED("ld.relaxed.cta.global", 2),
+             FENCED("ld.relaxed.cta.global", 3), "trap;\nM:"),
+       "ld.relaxed.cta"},
   };
   static const wait_case others[] = {
       {"a test in front of a lock, and behind it",
@@ -405,6 +430,18 @@ static void polls_without_a_loop_are_refused(void **state) {
        KERNEL(LOOK_AS(1, 1, "ld.volatile.global.u32 %r1, [%rd1];")
                   LOOK_AS(2, 2, "ld.volatile.global.u32 %r2, [%rd1+4];") LOOK_AS(
                       3, 3, "ld.volatile.global.u32 %r3, [%rd1+8];") "st.global.u32 [%rd1+64], %r7;\nM:"),
+       NULL},
+      {"by plain loads without a fence",
+       LOOKS(LOOK(1, "ld.global.u32"), LOOK(2, "ld.global.u32"), LOOK(3, "ld.global.u32"),
+             "st.global.u32 [%rd1+64], %r7;\nM:"),
+       NULL},
+      {"by plain loads with a fence of the CTA",
+       LOOKS(LOOK(1, "ld.global.u32"), "membar.cta;\n" LOOK(2, "ld.global.u32"),
+             "membar.cta;\n" LOOK(3, "ld.global.u32"), "st.global.u32 [%rd1+64], %r7;\nM:"),
+       NULL},
+      {"a number that grows between the looks",
+       LOOKS(EPOCH(1, "%r1, %r4") "add.u32 %r4, %r4, 1;\n", EPOCH(2, "%r2, %r4") "add.u32 %r4, %r4, 1;\n",
+             EPOCH(3, "%r3, %r4"), "st.global.u32 [%rd1+64], %r7;\nM:"),
        NULL},
       {"a choice among three numbers",
        KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra M;\n"

@@ -19,11 +19,13 @@ static bool add_edge(chain *c, unsigned to, uint32_t reg, bool step, uint32_t in
   return true;
 }
 
-/* Plain arithmetic of whole numbers: its type; number HD_NUM_NONE: it is none. */
+/* Plain arithmetic of whole numbers: its type; number HD_NUM_NONE: it is none. Floats stop growing at 2^24.
+ */
 static hd_ptx_type arithmetic(const wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   hd_ptx_type type = f->n_mods == 1 ? hd_ptx_type_of(f->mods[0]) : (hd_ptx_type){0};
-  return type.format == HD_FMT_NONE && type.elements == 1 ? type : (hd_ptx_type){0};
+  return type.format == HD_FMT_NONE && type.elements == 1 && type.number != HD_NUM_FLOAT ? type
+                                                                                         : (hd_ptx_type){0};
 }
 
 /* What an operand may be: bits. */
@@ -57,7 +59,7 @@ static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *
     hd_ptx_type type = arithmetic(w, at);
     if (f->op == HD_OP_SELP && n == 4)
       sign |= sign_of(w, at, &p[1], depth + 1) | sign_of(w, at, &p[2], depth + 1);
-    else if ((f->op == HD_OP_MOV || wait_copied(w, at) != HD_NONE) && n == 2)
+    else if ((wait_moves_whole(w, at) || wait_copied(w, at) != HD_NONE) && n == 2)
       sign |= kept_sign(f, sign_of(w, at, &p[1], depth + 1));
     else if (f->op == HD_OP_NEG && type.number == HD_NUM_SIGNED && n == 2)
       sign |= mirrored_sign(sign_of(w, at, &p[1], depth + 1));
@@ -234,7 +236,10 @@ static uint32_t widened_before(const wait_search *w, uint32_t inst) {
   if (source == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_CVT) return HD_NONE;
   wait_types_of(hd_inst_form(&w->g, inst), to);
   wait_types_of(hd_inst_form(&w->g, at), from);
-  return to[0].format == HD_FMT_NONE && to[0].bits == from[1].bits ? source : HD_NONE;
+  return to[0].format == HD_FMT_NONE && to[0].number != HD_NUM_FLOAT && to[0].bits == from[1].bits &&
+                 !hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_SAT)
+             ? source
+             : HD_NONE;
 }
 
 /* The write that an instruction finds in a register with several in the region, if that is on the only way to

@@ -35,13 +35,6 @@ typedef struct trace {
 
 /* ---- Branches that decide whether a block runs --------------------------------------------------- */
 
-static bool leaves_region(const wait_search *w, uint32_t block) {
-  const hd_block *b = &w->g.blocks[block];
-  for (uint32_t k = 0; k < b->n_succ; k++)
-    if (w->in[w->g.edges[b->first_succ + k]] != w->stamp) return true;
-  return false;
-}
-
 /* Numbers the blocks backwards from the exits: each exit block is a root behind the one exit. */
 static void number_backwards(trace *t) {
   wait_search *w = t->w;
@@ -49,7 +42,7 @@ static void number_backwards(trace *t) {
   for (uint32_t i = 0; i < n; i++) t->number[w->blocks[i]] = HD_NONE;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t root = w->blocks[i];
-    if (t->number[root] != HD_NONE || !leaves_region(w, root)) continue;
+    if (t->number[root] != HD_NONE || !wait_leaves(w, root)) continue;
     t->number[root] = 0;
     stack[top] = root;
     cursor[top++] = 0;
@@ -154,7 +147,7 @@ static void trace_block(trace *t, uint32_t block) {
       uint32_t to = w->g.edges[b->first_succ + k];
       if (w->in[to] != w->stamp || !post_dominates(t, v, t->number[to])) continue;
       /* Exits' own conditions are looked at by trace_exit. */
-      if (!leaves_region(w, c)) hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
+      if (!wait_leaves(w, c)) hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
       trace_block(t, c);
       break;
     }
@@ -378,7 +371,7 @@ uint32_t wait_find(wait_search *w, uint32_t exit, uint32_t part, bool *doubtful)
     trace_inst(&t, part);
   }
   for (uint32_t i = 0; i < w->n_blocks && part == HD_NONE; i++)
-    if (leaves_region(w, w->blocks[i]) && (exit == HD_NONE || exit == w->blocks[i]))
+    if (wait_leaves(w, w->blocks[i]) && (exit == HD_NONE || exit == w->blocks[i]))
       trace_exit(&t, w->blocks[i]);
   while (t.n_work && w->steps < WAIT_WALK) look_at(&t, t.work[--t.n_work]);
   *doubtful = t.bad == HD_NONE && t.n_doubtful;

@@ -35,7 +35,8 @@ static uint32_t peel(const wait_search *w, uint32_t inst, loss *l) {
   const hd_ptx_opnd *o = wait_operands(w, inst);
   uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds, from = wait_copied(w, inst);
   if (from != HD_NONE) return from;
-  if (n < 3 || hd_ptx_form_has(f, HD_M_HI) || hd_ptx_form_has(f, HD_M_CC)) return HD_NONE;
+  if (n < 3 || hd_ptx_form_has(f, HD_M_HI) || hd_ptx_form_has(f, HD_M_CC) || hd_ptx_form_has(f, HD_M_SAT))
+    return HD_NONE;
   bool first = wait_invariant(w, inst, &o[1]), second = wait_invariant(w, inst, &o[2]);
   switch (f->op) {
   case HD_OP_ADD: return second ? wait_operand(w, inst, 1) : first ? wait_operand(w, inst, 2) : HD_NONE;
@@ -184,7 +185,7 @@ static bool is_multiple(const wait_search *w, uint32_t inst, const hd_ptx_opnd *
 static bool writes_multiple(const wait_search *w, uint32_t at, int64_t of, unsigned depth) {
   const hd_ptx_opnd *p = wait_operands(w, at);
   int64_t value;
-  if ((hd_inst_form(&w->g, at)->op == HD_OP_MOV && p[0].kind == HD_O_REG) || wait_copied(w, at) != HD_NONE)
+  if (wait_moves_whole(w, at) || wait_copied(w, at) != HD_NONE)
     return is_multiple(w, at, &p[1], of, depth + 1);
   if (chain_is_op(w, at, HD_OP_AND, 3)) return wait_constant(w, at, &p[2], &value) && value % of == 0;
   if (!chain_is_op(w, at, HD_OP_SUB, 3)) return false;

@@ -2,26 +2,18 @@
  *
  * An address is a root (a variable of the module, or the kernel's parameter that holds the pointer), an
  * offset, and a multiple of a step. A register that is not understood is a multiple of 1. */
+#include "base/arith.h"
 #include "rewrite/waits/waits.h"
 
 enum { MOST_DEPTH = 16 };
 
 static const wait_place anything = {.step = 1};
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static uint64_t low_bit(uint64_t x) { return x & (~x + 1); }
 
 static wait_place sum(wait_place a, wait_place b) {
-  wait_place s = {.step = gcd(a.step, b.step),
-                  .offset = (int64_t)((uint64_t)a.offset + (uint64_t)b.offset),
+  wait_place s = {.step = hd_gcd(a.step, b.step),
+                  .offset = hd_wrap_add(a.offset, b.offset),
                   .above = a.above && b.above,
                   .mixed = a.mixed || b.mixed || (a.root && b.root)};
   s.root = a.root ? a.root : b.root;
@@ -71,6 +63,7 @@ static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
   wait_types_of(f, type);
   if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || p[0].kind != HD_O_REG)
     return anything;
+  if (type[0].number == HD_NUM_FLOAT || hd_ptx_form_has(f, HD_M_SAT)) return anything;
   bool wide = hd_ptx_form_has(f, HD_M_WIDE), high = hd_ptx_form_has(f, HD_M_HI);
   switch (f->op) {
   case HD_OP_LD: return n == 2 && type[0].bits == 64 ? parameter(w, at, &p[1]) : anything;
@@ -119,7 +112,7 @@ static wait_place moving(const wait_search *w, uint32_t reg, unsigned depth) {
     wait_types_of(f, type);
     if (f->op == HD_OP_ADD && f->n_mods == 1 && type[0].bits == 64 && wait_operand(w, at, 1) == reg &&
         wait_constant(w, at, &p[2], &by) && by >= INT32_MIN && by <= INT32_MAX) {
-      step = gcd(step, (uint64_t)(by < 0 ? -by : by));
+      step = hd_gcd(step, hd_magnitude(by));
       above = above && by >= 0;
       continue;
     }
@@ -128,7 +121,7 @@ static wait_place moving(const wait_search *w, uint32_t reg, unsigned depth) {
     x = computed(w, at, depth + 1);
   }
   if (!begins || !x.root) return anything;
-  x.step = gcd(x.step, step);
+  x.step = hd_gcd(x.step, step);
   x.above = x.above && above;
   return x;
 }
@@ -190,7 +183,7 @@ static wait_meeting meeting(const wait_search *w, const wait_place *a, const wai
     return is_variable(w, a) && is_variable(w, b) ? WAIT_APART : WAIT_OTHER_POINTER;
   if (!a->bytes || !b->bytes) return WAIT_MEETS;
   int64_t apart = b->offset - a->offset;
-  uint64_t step = gcd(a->step, b->step);
+  uint64_t step = hd_gcd(a->step, b->step);
   if (is_before(a, b) || is_before(b, a)) return WAIT_APART;
   if (!step) return apart >= a->bytes || -apart >= b->bytes ? WAIT_APART : WAIT_MEETS;
   uint64_t from = apart >= 0 ? (uint64_t)apart % step : (step - (uint64_t)-apart % step) % step;

@@ -366,10 +366,9 @@ bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *all) {
     wait_compare now = side == 1 ? c : wait_mirrored(c);
     if (!wait_is_bound(w, setp, &o[3 - side], false)) continue;
     *all = (wait_fetched){.bound = wait_register(w, setp, &o[3 - side])};
-    all->atom = fetched(w, setp, &o[side], 0, &up, all);
-    if (all->atom == HD_NONE) continue;
-    if ((up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) &&
-        only_grows(w, all->atom, up))
+    const uint32_t atom = fetched(w, setp, &o[side], 0, &up, all);
+    if (atom == HD_NONE) continue;
+    if ((up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) && only_grows(w, atom, up))
       return true;
   }
   return false;
@@ -391,14 +390,14 @@ static bool takes_lock(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, cons
 }
 
 /* A value from before this round tells the exit nothing new. */
-static uint32_t decides_now(const wait_search *w, uint32_t reg, bool *leaves, uint32_t block) {
+static uint32_t decides_now(wait_search *w, uint32_t reg, bool *leaves, uint32_t block) {
   uint32_t at = wait_decides(w, reg, leaves, true);
   if (at == HD_NONE) return HD_NONE;
   uint32_t home = w->g.insts[at].block;
-  return wait_every_round((wait_search *)w, block, &home, 1) ? at : HD_NONE;
+  return wait_every_round(w, block, &home, 1) ? at : HD_NONE;
 }
 
-static void take_apart(const wait_search *w, uint32_t reg, bool leaves, uint32_t block, unsigned depth,
+static void take_apart(wait_search *w, uint32_t reg, bool leaves, uint32_t block, unsigned depth,
                        wait_part *parts, uint32_t *n) {
   uint32_t at = decides_now(w, reg, &leaves, block);
   if (at == HD_NONE || depth == MOST_DEPTH) return;
@@ -414,14 +413,14 @@ static void take_apart(const wait_search *w, uint32_t reg, bool leaves, uint32_t
   if (*n < WAIT_MOST_PARTS) parts[(*n)++] = (wait_part){at, wait_comparison(w, at, leaves)};
 }
 
-uint32_t wait_exit_conditions(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
+uint32_t wait_exit_conditions(wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
   uint32_t reg, n = 0;
   bool leaves;
   if (wait_exit(w, block, &reg, &leaves)) take_apart(w, reg, leaves, block, 0, parts, &n);
   return n;
 }
 
-uint32_t wait_exit_parts(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
+uint32_t wait_exit_parts(wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]) {
   uint32_t n = wait_exit_conditions(w, block, parts), kept = 0;
   for (uint32_t i = 0; i < n; i++)
     if (parts[i].leaves != CMP_NONE) parts[kept++] = parts[i];

@@ -1,5 +1,6 @@
 /* A quick test, which spares most kernels the graph: no foreign value decides about any branch of their
- * loops, and no load in them is made to see what others write.
+ * loops, and no load in them is made to see what others write. Nor do the text's loads look as often as a
+ * poll that is written out.
  *
  * It reads the text alone. Every cycle of a function lies between the target of a backward branch and the
  * branch. In there, registers are followed from the conditions of all branches to every instruction that
@@ -112,12 +113,14 @@ static bool has_kind(quick *q, quick_kind kind) {
   return false;
 }
 
-/* So often that these may be the rounds of a poll, written out. */
+/* So often that these may be the rounds of a poll, written out; of plain loads, if a fence stands between one
+ * and the next. */
 static bool looks_often(quick *q) {
-  unsigned n = 0;
-  for (uint32_t i = 0; i < q->f->n_stmts && n < MANY_LOOKS; i++)
-    n += q->f->stmts[i].kind == HD_S_INST && kind_of(q, q->f->stmts[i].form) == QUICK_LOOK;
-  return n == MANY_LOOKS;
+  unsigned n[QUICK_BRANCH + 1] = {0};
+  for (uint32_t i = 0; i < q->f->n_stmts && n[QUICK_LOOK] < MANY_LOOKS; i++)
+    if (q->f->stmts[i].kind == HD_S_INST) n[kind_of(q, q->f->stmts[i].form)]++;
+  return n[QUICK_LOOK] >= MANY_LOOKS ||
+         (n[QUICK_FENCE] + 1 >= MANY_LOOKS && n[QUICK_LOOK] + n[QUICK_SOURCE] >= MANY_LOOKS);
 }
 
 /* ---- Registers --------------------------------------------------------------------------------- */

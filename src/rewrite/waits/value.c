@@ -1,4 +1,5 @@
 /* Values in waits.c's search: constants, copies, addresses. */
+#include "base/arith.h"
 #include "rewrite/waits/waits.h"
 
 enum { MOST_DEPTH = 8, MOST_NESTING = 100 };
@@ -41,20 +42,29 @@ void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]) {
   }
 }
 
+static bool is_whole_number(const hd_ptx_type *t) {
+  return t->format == HD_FMT_NONE && t->number != HD_NUM_FLOAT && t->bits;
+}
+
+bool wait_moves_whole(const wait_search *w, uint32_t inst) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  return w->m->forms[s->form].op == HD_OP_MOV && s->n_opnds == 2 &&
+         wait_operands(w, inst)[0].kind == HD_O_REG;
+}
+
 /* A widening of an unsigned or signed number keeps it, unless cvt reads a part of a wider register; so does
  * mov between types of one size. */
 uint32_t wait_copied(const wait_search *w, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
   const hd_ptx_opnd *o = wait_operands(w, inst);
-  if (s->n_opnds != 2) return HD_NONE;
+  if (s->n_opnds != 2 || hd_ptx_form_has(f, HD_M_SAT)) return HD_NONE;
   bool copies = f->op == HD_OP_MOV || f->op == HD_OP_CVTA;
   if (f->op == HD_OP_CVT) {
     hd_ptx_type type[2];
     wait_types_of(f, type);
-    copies = type[0].format == HD_FMT_NONE && type[1].format == HD_FMT_NONE && type[1].bits &&
-             type[0].bits >= type[1].bits && o[1].kind == HD_O_REG &&
-             hd_ptx_type_of(w->m->syms[o[1].sym].type).bits == type[1].bits;
+    copies = is_whole_number(&type[0]) && is_whole_number(&type[1]) && type[0].bits >= type[1].bits &&
+             o[1].kind == HD_O_REG && hd_ptx_type_of(w->m->syms[o[1].sym].type).bits == type[1].bits;
   }
   return copies && o[0].kind == HD_O_REG && !o[0].part ? wait_register(w, inst, &o[1]) : HD_NONE;
 }
@@ -68,8 +78,7 @@ static bool constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, 
   uint32_t reg = wait_register(w, inst, o);
   if (reg == HD_NONE || depth == MOST_DEPTH) return false;
   uint32_t at = wait_only_writer(w, reg);
-  if (at == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_MOV) return false;
-  if (wait_operands(w, at)[0].kind != HD_O_REG) return false; /* a part of it */
+  if (at == HD_NONE || !wait_moves_whole(w, at)) return false;
   return constant(w, at, &wait_operands(w, at)[1], depth + 1, value);
 }
 
@@ -78,13 +87,12 @@ bool wait_constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, in
 }
 
 int64_t wait_word(int64_t value, unsigned bytes) {
-  if (!bytes || bytes >= 8) return value;
-  uint64_t sign = UINT64_C(1) << (8 * bytes - 1), word = (uint64_t)value & (2 * sign - 1);
-  return (int64_t)((word ^ sign) - sign);
+  return bytes ? hd_sign_extend((uint64_t)value, 8 * bytes) : value;
 }
 
 /* The greatest number that an operand may be which is above 0; 0: it may be 0 or less. Numbers of threads and
- * CTAs count as AS_LAUNCHED, and products of them: no launch has so many threads that 32 bits run out. */
+ * CTAs count as AS_LAUNCHED, and products of them and of numbers of the text: it is not considered that such
+ * a product may come to 0 in 32 bits. */
 enum { AS_LAUNCHED = -1 };
 
 static int64_t most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
@@ -107,7 +115,7 @@ static int64_t most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, u
   if (wait_constant(w, inst, o, &value)) return value > 0 && value <= INT32_MAX ? value : 0;
   if (o->kind == HD_O_SREG) {
     bool size = w->m->syms[o->sym].index == HD_SR_NTID || w->m->syms[o->sym].index == HD_SR_NCTAID;
-    return o->part && size ? AS_LAUNCHED : 0;
+    return o->part && o->part != HD_M_W && size ? AS_LAUNCHED : 0; /* .w reads 0 */
   }
   uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
   if (at == HD_NONE || depth == MOST_DEPTH || wait_operands(w, at)[0].kind != HD_O_REG) return 0;

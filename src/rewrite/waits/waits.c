@@ -79,8 +79,7 @@ static wait_source source_of(wait_search *w, uint32_t inst) {
   return a->scope == HD_SCOPE_CTA ? WAIT_CTA : WAIT_STRONG;
 }
 
-/* A fence that orders more than the threads of the CTA. */
-static bool is_wide_fence(wait_search *w, uint32_t inst) {
+bool wait_is_wide_fence(wait_search *w, uint32_t inst) {
   hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
   return (op == HD_OP_FENCE || op == HD_OP_MEMBAR) && wait_access(w, inst)->scope != HD_SCOPE_CTA;
 }
@@ -121,17 +120,10 @@ static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
       any |= w->source[k] != WAIT_OWN;
       w->strong |= w->source[k] == WAIT_STRONG;
-      w->fence |= is_wide_fence(w, k);
+      w->fence |= wait_is_wide_fence(w, k);
     }
   }
   return any;
-}
-
-static bool has_exit(const wait_search *w, uint32_t block) {
-  const hd_block *b = &w->g.blocks[block];
-  for (uint32_t k = 0; k < b->n_succ; k++)
-    if (w->in[w->g.edges[b->first_succ + k]] != w->stamp) return true;
-  return false;
 }
 
 /* The first foreign instruction of the region that is looked at. */
@@ -209,19 +201,18 @@ static uint32_t leave_out(wait_search *w, const region *r, bool (*is)(wait_searc
 }
 
 static bool ends_by_itself(wait_search *w, uint32_t block) {
-  return has_exit(w, block) && wait_ends_itself(w, block);
+  return wait_leaves(w, block) && wait_ends_itself(w, block);
 }
 
-static bool is_exit(wait_search *w, uint32_t block) { return has_exit(w, block); }
+static bool is_exit(wait_search *w, uint32_t block) { return wait_leaves(w, block); }
 
 /* No foreign value decides about an exit, or a part of its condition; those of plain loads are data, such as
  * a list that the thread goes through. */
 static bool is_private(wait_search *w, const region *r, uint32_t block, uint32_t part) {
   bool doubtful = false;
   uint32_t found = wait_find(w, block, part, &doubtful);
-  struct wait_movers *movers = w->movers;
-  enter(w, r->blocks, r->n); /* another stamp, for the next search */
-  w->movers = movers;
+  w->stamp++; /* for the next search */
+  for (uint32_t i = 0; i < r->n; i++) w->in[r->blocks[i]] = w->stamp;
   return found == HD_NONE || doubtful;
 }
 
@@ -231,7 +222,7 @@ static bool times_out(wait_search *w, const region *r) {
   if (wait_counts(w)) return true;
   for (uint32_t i = 0; i < r->n && w->steps < WAIT_WALK; i++) {
     uint32_t block = r->blocks[i], n = 0;
-    if (!has_exit(w, block)) continue;
+    if (!wait_leaves(w, block)) continue;
     if (!wait_ends_itself(w, block)) {
       uint32_t reg;
       bool leaves;
@@ -252,18 +243,20 @@ static bool times_out(wait_search *w, const region *r) {
 static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
   uint32_t n = r->n, *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_exits = 0;
   if (!enter(w, r->blocks, n)) return HD_NONE;
-  if (w->steps > WAIT_WALK) return first_source(w);
-  for (uint32_t i = 0; i < n; i++) n_exits += has_exit(w, r->blocks[i]);
+  if (w->steps >= WAIT_WALK) return first_source(w);
+  for (uint32_t i = 0; i < n; i++) n_exits += wait_leaves(w, r->blocks[i]);
   if (!n_exits) {
     /* It holds its threads for ever; its inner cycles are searched with any block taken away. */
     add_regions(w, pending, r->blocks + 1, n - 1);
     return HD_NONE;
   }
   uint32_t n_rest = leave_out(w, r, ends_by_itself, rest);
-  if (n_rest == n || times_out(w, r)) {
+  const bool closer = n_rest == n || times_out(w, r);
+  if (w->steps >= WAIT_WALK) return first_source(w);
+  if (closer) {
     bool doubtful = false;
     uint32_t found = wait_find(w, HD_NONE, HD_NONE, &doubtful);
-    if (w->steps > WAIT_WALK) return first_source(w);
+    if (w->steps >= WAIT_WALK) return first_source(w);
     if (found != HD_NONE && !doubtful) return found;
     uint32_t again = !doubtful || wait_counts(w) ? looks_again_and_again(w) : HD_NONE;
     if (again != HD_NONE) return again;
@@ -315,7 +308,7 @@ static void prepare(wait_search *w) {
  * made to see other CTAs' writes. */
 static void look_at_recursion(wait_search *w, rewrite_scan *s) {
   bool fence = false;
-  for (uint32_t i = 0; i < w->g.n_insts; i++) fence |= is_wide_fence(w, i);
+  for (uint32_t i = 0; i < w->g.n_insts; i++) fence |= wait_is_wide_fence(w, i);
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     bool waits = w->source[i] == WAIT_STRONG ? !(hd_inst_form(&w->g, i)->flags & HD_OPF_CALLS)
                                              : w->source[i] != WAIT_OWN && fence;

@@ -26,7 +26,7 @@ typedef enum wait_source {
   WAIT_STRONG,  /* made to see other CTAs' writes */
 } wait_source;
 
-enum { WAIT_WALK = 1 << 22 }; /* steps for one kernel; beyond, a loop counts as waiting */
+enum { WAIT_WALK = 1 << 22 }; /* steps for one function; from there on, a loop counts as waiting */
 
 typedef struct wait_search {
   const hd_ptx_module *m;
@@ -63,6 +63,13 @@ static inline bool wait_inside(const wait_search *w, uint32_t inst) {
 static inline const hd_ptx_opnd *wait_operands(const wait_search *w, uint32_t inst) {
   return &w->m->opnds[hd_inst_stmt(&w->g, inst)->first_opnd];
 }
+/* Some way out of the block leads out of the region. */
+static inline bool wait_leaves(const wait_search *w, uint32_t block) {
+  const hd_block *b = &w->g.blocks[block];
+  for (uint32_t k = 0; k < b->n_succ; k++)
+    if (w->in[w->g.edges[b->first_succ + k]] != w->stamp) return true;
+  return false;
+}
 const hd_ptx_access *wait_access(wait_search *w, uint32_t inst);
 
 /* ---- quick.c ---------------------------------------------------------------------------------- */
@@ -89,6 +96,8 @@ void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]);
 bool wait_loads_parameter(const wait_search *w, uint32_t inst);
 /* A move, or a reinterpretation, of a whole register: the one that is read; else HD_NONE. */
 uint32_t wait_copied(const wait_search *w, uint32_t inst);
+/* A move into a whole register, rather than of its parts into several. */
+bool wait_moves_whole(const wait_search *w, uint32_t inst);
 /* A number that the operand always has. */
 bool wait_constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *value);
 /* What a word of so many bytes holds of a number: -1 and 4294967295 are one of 4 bytes. */
@@ -139,6 +148,11 @@ bool wait_is_plain_store(wait_search *w, uint32_t inst);
 /* A call that writes no global memory which the kernel reads, or whose body follows. */
 bool wait_call_is_harmless(const wait_search *w, uint32_t inst);
 
+/* ---- waits.c ------------------------------------------------------------------------------- */
+
+/* A fence that orders more than the threads of the CTA. */
+bool wait_is_wide_fence(wait_search *w, uint32_t inst);
+
 /* ---- progress.c ---------------------------------------------------------------------------- */
 
 /* The way out of block b in the region: `reg` has the value `leaves` when it is taken. False: no condition.
@@ -153,7 +167,7 @@ bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, u
  */
 enum { WAIT_MOST_STEPS = 24 };
 typedef struct wait_fetched {
-  uint32_t atom, bound; /* bound: the register that the number is compared with; HD_NONE */
+  uint32_t bound; /* the register that the number is compared with; HD_NONE */
   struct {
     uint32_t inst, value; /* value: the register that brings the number; HD_NONE: a number of the text */
   } steps[WAIT_MOST_STEPS];
@@ -175,9 +189,9 @@ typedef struct wait_part {
   uint32_t setp;
   wait_compare leaves;
 } wait_part;
-uint32_t wait_exit_parts(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]);
+uint32_t wait_exit_parts(wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]);
 /* The same of whatever instructions: those that are no comparisons have CMP_NONE. */
-uint32_t wait_exit_conditions(const wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]);
+uint32_t wait_exit_conditions(wait_search *w, uint32_t block, wait_part parts[WAIT_MOST_PARTS]);
 
 /* ---- moves.c ------------------------------------------------------------------------------- */
 
