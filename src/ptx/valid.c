@@ -118,8 +118,8 @@ static hd_status check_form(const check *c, const hd_ptx_form *f, uint32_t line)
 static hd_status check_target(const check *c) {
   for (size_t k = 0; k < COUNT(targets); k++)
     if (targets[k].sm == c->m->sm && targets[k].suffix == c->suffix && c->version < targets[k].version)
-      return REFUSE(c, c->m->target_line, "the target %s needs PTX ISA %u.%u, and this is %u.%u", c->m->target,
-                    targets[k].version / 10, targets[k].version % 10, c->m->version_major,
+      return REFUSE(c, c->m->target_line, "the target %s needs PTX ISA %u.%u, and this is %u.%u",
+                    c->m->target, targets[k].version / 10, targets[k].version % 10, c->m->version_major,
                     c->m->version_minor);
   return HD_OK;
 }

@@ -9,7 +9,7 @@
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define DECLARATIONS                                                                                         \
-  ".reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.reg .f32 %f<9>;\n"             \
+  ".reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<9>;\n.reg .f32 %f<9>;\n"            \
   ".shared .align 8 .b32 slot;\n.shared .align 8 .b32 other;\n.local .b32 own;\n"
 /* %rd1 is a pointer, %r8 a number, both of the launch; %r7 the thread. */
 #define START "ld.param.u64 %rd1, [p];\nld.param.u32 %r8, [n];\nmov.u32 %r7, %tid.x;\n"

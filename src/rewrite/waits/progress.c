@@ -376,16 +376,25 @@ bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *all) {
 
 /* ---- Exits ------------------------------------------------------------------------------------- */
 
-static bool takes_lock(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
-                       wait_compare leaves, uint32_t block) {
-  int64_t found;
-  uint32_t reg = wait_register(w, setp, a), ticket = wait_register(w, setp, b);
-  if (leaves != CMP_EQ || reg == HD_NONE) return false;
-  uint32_t look = wait_only_writer(w, reg);
-  if (look == HD_NONE || !wait_inside(w, look)) return false;
-  if (wait_constant(w, setp, b, &found)) return wait_is_lock(w, look, found);
+/* Anew in each round that comes to the exit. */
+static bool looks_each_round(wait_search *w, uint32_t look, uint32_t block) {
+  const uint32_t home = w->g.insts[look].block;
+  return w->source[look] == WAIT_STRONG && wait_inside(w, look) && wait_every_round(w, block, &home, 1);
+}
+
+/* The exit's condition compares operand `side` of setp, which an instruction has found in memory, with the
+ * other one. */
+static bool takes_lock(wait_search *w, uint32_t setp, unsigned side, wait_compare leaves, uint32_t block) {
+  const hd_ptx_opnd *other = &wait_operands(w, setp)[3 - side];
+  int64_t number;
+  uint32_t reg = wait_operand(w, setp, side), ticket = wait_register(w, setp, other);
+  uint32_t look = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
+  if (look == HD_NONE || !looks_each_round(w, look, block)) return false;
+  if (wait_constant(w, setp, other, &number))
+    return (leaves == CMP_EQ && wait_is_lock(w, look, number)) ||
+           wait_is_counted(w, look, setp, side, leaves);
   uint32_t atom = ticket == HD_NONE ? HD_NONE : wait_only_writer(w, ticket);
-  return atom != HD_NONE && w->source[look] == WAIT_STRONG && hd_inst_form(&w->g, look)->op == HD_OP_LD &&
+  return atom != HD_NONE && leaves == CMP_EQ && hd_inst_form(&w->g, look)->op == HD_OP_LD &&
          wait_is_ticket(w, look, atom, block);
 }
 
@@ -435,7 +444,7 @@ bool wait_ends_itself(wait_search *w, uint32_t block) {
     for (unsigned side = 1; side <= 2; side++) {
       wait_compare now = side == 1 ? parts[i].leaves : wait_mirrored(parts[i].leaves);
       if (updates(w, parts[i].setp, &o[side], &o[3 - side], now) ||
-          takes_lock(w, parts[i].setp, &o[side], &o[3 - side], now, block))
+          takes_lock(w, parts[i].setp, side, now, block))
         return true;
     }
   }

@@ -319,7 +319,7 @@ typedef struct leaves {
   bool ok;
 } leaves;
 
-static bool comes_before(const wait_search *w, uint32_t a, uint32_t b) {
+bool wait_comes_before(const wait_search *w, uint32_t a, uint32_t b) {
   uint32_t p = w->g.insts[a].block, q = w->g.insts[b].block;
   return p == q ? a < b : hd_dominates(&w->g, p, q);
 }
@@ -333,11 +333,10 @@ static bool is_kept_in(const wait_search *w, uint32_t reg, uint32_t from, uint32
   return true;
 }
 
-/* Whenever a thread comes to `to`, the register is what it was when `from` ran for the last time. */
-static bool is_kept_since(wait_search *w, uint32_t reg, uint32_t from, uint32_t to) {
+bool wait_is_kept_since(wait_search *w, uint32_t reg, uint32_t from, uint32_t to) {
   uint32_t only = wait_only_writer(w, reg), top = 0;
   if (w->writers.first[reg] == w->writers.first[reg + 1]) return true;
-  if (only != HD_NONE && comes_before(w, only, from) && comes_before(w, from, to)) return true;
+  if (only != HD_NONE && wait_comes_before(w, only, from) && wait_comes_before(w, from, to)) return true;
   uint8_t *seen = HD_NEW_N(w->arena, w->g.n_blocks, uint8_t);
   uint32_t *stack = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
   uint32_t block = w->g.insts[to].block, end = to;
@@ -364,7 +363,7 @@ typedef struct fresh {
 
 static void check_fresh(void *ctx, uint32_t reg) {
   const fresh *x = ctx;
-  x->l->ok = x->l->ok && is_kept_since(x->l->w, reg, x->from, x->to);
+  x->l->ok = x->l->ok && wait_is_kept_since(x->l->w, reg, x->from, x->to);
 }
 
 static void note_leaf(leaves *l, uint32_t reg) {
@@ -437,7 +436,7 @@ static hd_ptx_opnd without_offsets(wait_search *w, uint32_t inst, const hd_ptx_o
     uint32_t from = wait_register(w, at, &p[1]);
     if (type[0].bits != 64 || hd_inst_form(&w->g, at)->n_mods != 1 || from == HD_NONE) break;
     if (p[2].kind != HD_O_INT || p[2].imm < INT32_MIN || p[2].imm > INT32_MAX) break;
-    if (!is_kept_since(w, from, at, inst)) break;
+    if (!wait_is_kept_since(w, from, at, inst)) break;
     x.sym = p[1].sym;
     x.imm += p[2].imm;
   }
@@ -464,6 +463,6 @@ bool wait_beside(wait_search *w, uint32_t a, uint32_t b) {
   leaves l = {.w = w, .regs = regs, .cap = MOST_DEPTH, .first = a, .second = b, .ok = true};
   if (!same_address(w, a, b, true, &l)) return false;
   for (uint32_t i = 0; i < l.n; i++)
-    if (!is_kept_since(w, l.regs[i], a, b)) return false;
+    if (!wait_is_kept_since(w, l.regs[i], a, b)) return false;
   return true;
 }

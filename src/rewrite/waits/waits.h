@@ -116,6 +116,10 @@ const hd_ptx_opnd *wait_address(wait_search *w, uint32_t inst);
  * registers' numbers go to leaves (at most cap), *n of them. */
 bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *leaves, uint32_t *n, uint32_t cap);
 
+/* `a` runs before `b` whenever that runs. */
+bool wait_comes_before(const wait_search *w, uint32_t a, uint32_t b);
+/* Whenever a thread comes to `to`, the register is what it was when `from` ran for the last time. */
+bool wait_is_kept_since(wait_search *w, uint32_t reg, uint32_t from, uint32_t to);
 /* Whenever `b` runs, its address is as far from the one that `a` accessed last as it always is. */
 bool wait_beside(wait_search *w, uint32_t a, uint32_t b);
 
@@ -225,6 +229,12 @@ bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free);
 /* The atomic hands out tickets. The exit at this block is taken when `look` finds the thread's own; then, on
  * every path, the thread passes the turn on to the next. */
 bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit);
+
+/* ---- counted.c ----------------------------------------------------------------------------- */
+
+/* The word that `look` finds is one that threads take parts of and give them back. Some thread that waits
+ * for the comparison at `setp`, of what was found (its operand `side`) with a number, gets through. */
+bool wait_is_counted(wait_search *w, uint32_t look, uint32_t setp, unsigned side, wait_compare leaves);
 
 /* ---- flow.c -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,248 @@
+/* Words that threads take a part of and give it back: counting semaphores, and locks for readers and writers.
+ *
+ *     while (atomicAdd(s, -1) <= 0) atomicAdd(s, 1);  ...  atomicAdd(s, 1);
+ *     do v = *l; while (v < 0 || atomicCAS(l, v, v + 1) != v);  ...  atomicAdd(l, -1);
+ *     while (atomicCAS(l, 0, -1) != 0);  ...  atomicExch(l, 0);
+ *
+ * All of the kernel's writes to the word are takes and what gives them back, so it holds its first value
+ * whenever no thread has any of it. A thread that has goes on by itself, so a waiting thread finds that value
+ * at some time. It must let it in; that is known of a lock that a writer takes when it finds `free`, as
+ * another first value would keep the writer out for ever. Without a writer the first value is not known. But
+ * takes only move the word away from it, and the comparison lets in from some number on, away from where
+ * they move it: if the first value did not let a thread in, no other would. */
+#include "rewrite/waits/held.h"
+
+enum { MOST_PART = 256, MOST_CHECKS = 8 };
+
+typedef struct counted {
+  wait_search *w;
+  uint32_t look;      /* what the loop waits for */
+  wait_place place;   /* of the word */
+  bool up;            /* takes of a part add to it */
+  bool exclusive;     /* a take of all of it swaps `free` for a number beyond */
+  int64_t free;       /* known if it is exclusive */
+  uint8_t *never;     /* per instruction: takes some of it, or waits for it */
+  uint8_t *given;     /* gives back what some take has got */
+  uint8_t *some_hand; /* runs with something of it in hand only */
+} counted;
+
+/* ---- Takes ------------------------------------------------------------------------------------- */
+
+static bool is_part(const counted *c, int64_t part) {
+  return c->up ? part > 0 && part <= MOST_PART : part < 0 && part >= -MOST_PART;
+}
+
+/* A swap of two numbers of the text. */
+static bool swaps_numbers(wait_search *w, uint32_t inst, int64_t *expected, int64_t *taken) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  return f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS) && hd_inst_stmt(&w->g, inst)->n_opnds == 4 &&
+         !hd_inst_stmt(&w->g, inst)->guard && held_word(w, inst, &o[2], expected) &&
+         held_word(w, inst, &o[3], taken);
+}
+
+/* The instruction writes the register in front of `inst`, and nothing does in between. */
+static bool is_fresh(wait_search *w, uint32_t reg, uint32_t writer, uint32_t inst) {
+  return writer != HD_NONE && wait_comes_before(w, writer, inst) && wait_is_kept_since(w, reg, writer, inst);
+}
+
+/* What a swap of a register for its sum with a number of the text adds; 0: it is no such swap. */
+static int64_t swapped_part(wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  int64_t part;
+  if (f->op != HD_OP_ATOM || !hd_ptx_form_has(f, HD_M_CAS) || hd_inst_stmt(&w->g, inst)->guard ||
+      hd_inst_stmt(&w->g, inst)->n_opnds != 4)
+    return 0;
+  const uint32_t from = wait_operand(w, inst, 2), to = wait_operand(w, inst, 3);
+  const uint32_t sum = to == HD_NONE ? HD_NONE : wait_only_writer(w, to);
+  if (from == HD_NONE || !is_fresh(w, to, sum, inst)) return 0;
+  const hd_ptx_form *add = hd_inst_form(&w->g, sum);
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, sum);
+  if (add->op != HD_OP_ADD || !hd_ptx_form_is_whole(add, 32) || s->n_opnds != 3) return 0;
+  if (wait_operand(w, sum, 1) != from || !wait_is_kept_since(w, from, sum, inst)) return 0;
+  return wait_constant(w, sum, &wait_operands(w, sum)[2], &part) ? part : 0;
+}
+
+/* A comparison of two registers for being equal decides about the branch at the end of the block: a swap's
+ * result and what it expected. */
+static uint32_t way_of_swap(const held *h, uint32_t block) {
+  wait_search *w = h->w;
+  const hd_block *b = &w->g.blocks[block];
+  const uint32_t last = b->first + b->n_insts - 1;
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
+  if (b->n_succ != 2 || !s->guard) return HD_NONE;
+  bool taken = !s->guard_neg;
+  const uint32_t setp = wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &taken, false);
+  if (setp == HD_NONE || !wait_comes_before(w, h->atom, setp)) return HD_NONE;
+  const wait_compare c = wait_comparison(w, setp, taken);
+  const uint32_t found = wait_operand(w, h->atom, 0), expected = wait_operand(w, h->atom, 2);
+  const uint32_t x = wait_operand(w, setp, 1), y = wait_operand(w, setp, 2);
+  if ((c != CMP_EQ && c != CMP_NE) || found == HD_NONE || wait_only_writer(w, found) != h->atom ||
+      !wait_is_kept_since(w, expected, h->atom, setp))
+    return HD_NONE;
+  if (!(x == found && y == expected) && !(x == expected && y == found)) return HD_NONE;
+  return w->g.edges[b->first_succ + (c != CMP_EQ)];
+}
+
+static bool gives_part(const held *h, uint32_t inst) { return held_addend(h->w, inst) == -h->part; }
+
+/* ---- Comparisons ------------------------------------------------------------------------------- */
+
+/* A signed comparison with a number of the text that is true from `least` on upwards, or downwards: the
+ * number where it begins. */
+typedef struct threshold {
+  bool upwards;
+  int64_t at;
+} threshold;
+
+static bool is_threshold(wait_search *w, uint32_t setp, unsigned side, unsigned bytes, wait_compare compare,
+                         threshold *t) {
+  int64_t number;
+  hd_ptx_type type[2];
+  wait_types_of(hd_inst_form(&w->g, setp), type);
+  if (type[0].number != HD_NUM_SIGNED || type[0].bits != 8 * bytes) return false;
+  if (!wait_constant(w, setp, &wait_operands(w, setp)[3 - side], &number)) return false;
+  if (number > INT32_MAX - 1 || number < INT32_MIN + 1) return false;
+  t->upwards = compare == CMP_GE || compare == CMP_GT;
+  t->at = number + (compare == CMP_GT) - (compare == CMP_LT);
+  return t->upwards || compare == CMP_LE || compare == CMP_LT;
+}
+
+/* The way to the swap leads through a branch that finds the expected number at or beyond `free`. */
+static bool is_checked(const counted *c, uint32_t swap) {
+  wait_search *w = c->w;
+  uint32_t block = w->g.insts[swap].block;
+  const uint32_t expected = wait_operand(w, swap, 2);
+  for (unsigned k = 0; k < MOST_CHECKS && w->g.blocks[block].n_pred == 1; k++) {
+    const uint32_t from = w->g.edges[w->g.blocks[block].first_pred];
+    const hd_block *b = &w->g.blocks[from];
+    const uint32_t last = b->first + b->n_insts - 1;
+    const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
+    if (b->n_succ == 2 && s->guard && w->g.edges[b->first_succ] != w->g.edges[b->first_succ + 1]) {
+      bool holds = (w->g.edges[b->first_succ] == block) != (bool)s->guard_neg;
+      threshold t;
+      const uint32_t setp =
+          wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &holds, false);
+      const wait_compare now = setp == HD_NONE ? CMP_NONE : wait_comparison(w, setp, holds);
+      if (now != CMP_NONE && wait_operand(w, setp, 1) == expected &&
+          is_threshold(w, setp, 1, c->place.bytes, now, &t) && t.upwards == c->up && t.at == c->free &&
+          wait_comes_before(w, setp, swap) && wait_is_kept_since(w, expected, setp, swap))
+        return true;
+    }
+    block = from;
+  }
+  return false;
+}
+
+/* ---- The word ---------------------------------------------------------------------------------- */
+
+static bool is_the_word(const counted *c, uint32_t inst) {
+  const wait_place p = wait_place_of(c->w, inst);
+  return p.root == c->place.root && p.slot == c->place.slot && p.offset == c->place.offset && !p.step &&
+         !p.mixed && p.bytes == c->place.bytes;
+}
+
+/* A swap of `free` for a number on the other side of it, from where parts lead. */
+static bool takes_all(const counted *c, uint32_t inst, int64_t *taken) {
+  int64_t expected;
+  return c->exclusive && swaps_numbers(c->w, inst, &expected, taken) && expected == c->free &&
+         (c->up ? *taken < c->free : *taken > c->free);
+}
+
+static bool is_given_back(counted *c, held *h) {
+  h->w = c->w;
+  h->look = h->exit = HD_NONE;
+  h->never = c->never;
+  if (!held_is_given_back(h)) return false;
+  for (uint32_t i = 0; i < c->w->g.n_insts; i++) {
+    c->given[i] |= h->given[i];
+    c->some_hand[i] |= !h->free_handed[i];
+  }
+  return true;
+}
+
+/* An instruction that writes the word takes some of it, and every path gives that back. False: it takes
+ * something, and some path does not, or takes what it may not. */
+static bool check_take(counted *c, uint32_t inst) {
+  held h = {.atom = inst, .free = c->free};
+  if (takes_all(c, inst, &h.taken)) {
+    h.gives = held_frees;
+    h.way = held_way_of_lock;
+    return is_given_back(c, &h);
+  }
+  h.gives = gives_part;
+  h.part = held_addend(c->w, inst);
+  if (is_part(c, h.part)) return !c->exclusive && is_given_back(c, &h);
+  h.part = swapped_part(c->w, inst);
+  h.way = way_of_swap;
+  if (is_part(c, h.part)) return (!c->exclusive || is_checked(c, inst)) && is_given_back(c, &h);
+  return true; /* no take */
+}
+
+static bool is_take(const counted *c, uint32_t inst) {
+  int64_t taken;
+  return takes_all(c, inst, &taken) || is_part(c, held_addend(c->w, inst)) ||
+         is_part(c, swapped_part(c->w, inst));
+}
+
+/* Through another pointer, a number that lets a thread in may be meant for the word: `free`, or whatever is
+ * stored to one place only. So may be what is no plain store, unless a thread does it that has some of the
+ * word. */
+static bool meddles(const counted *c, uint32_t inst) {
+  const wait_place p = wait_place_of(c->w, inst);
+  const bool lets_in = c->exclusive ? held_may_store(c->w, inst, c->place.bytes, c->free) : !p.step;
+  if (held_writes_number(c->w, inst) && lets_in) return true;
+  return !c->some_hand[inst] && !wait_is_plain_store(c->w, inst);
+}
+
+/* Every write to the word takes some of it or gives that back. */
+static bool is_kept(counted *c) {
+  wait_search *w = c->w;
+  c->never = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  c->given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  c->some_hand = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  c->never[c->look] = 1;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    if (wait_may_write(w, &c->place, i) != WAIT_MEETS) continue;
+    if (!is_the_word(c, i)) return false;
+    c->never[i] |= is_take(c, i);
+  }
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (wait_may_write(w, &c->place, i) == WAIT_MEETS && !check_take(c, i)) return false;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    const wait_meeting m = wait_may_write(w, &c->place, i);
+    if (m == WAIT_MEETS && !c->given[i] && !is_take(c, i)) return false;
+    if (m == WAIT_OTHER_POINTER && meddles(c, i)) return false;
+  }
+  return true;
+}
+
+/* Some writer swaps this number for another. */
+static bool has_writer(const counted *c, int64_t free) {
+  wait_search *w = c->w;
+  int64_t expected, taken;
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (is_the_word(c, i) && swaps_numbers(w, i, &expected, &taken) && expected == free) return true;
+  return false;
+}
+
+bool wait_is_counted(wait_search *w, uint32_t look, uint32_t setp, unsigned side, wait_compare leaves) {
+  counted c = {.w = w, .look = look, .place = wait_place_of(w, look)};
+  int64_t number, taken;
+  threshold t;
+  w->steps += 4 * (uint64_t)w->g.n_insts;
+  if (!w->whole || !c.place.root || c.place.step || c.place.mixed || c.place.bytes < 4) return false;
+  if (leaves == CMP_EQ) {
+    if (!wait_constant(w, setp, &wait_operands(w, setp)[3 - side], &number)) return false;
+    c.exclusive = true;
+    c.free = wait_word(number, c.place.bytes);
+    if (!swaps_numbers(w, look, &number, &taken) || number != c.free) return false;
+    c.up = taken < c.free;
+  } else {
+    if (!is_threshold(w, setp, side, c.place.bytes, leaves, &t)) return false;
+    c.free = t.at;
+    c.exclusive = has_writer(&c, t.at);
+    c.up = c.exclusive == t.upwards;
+  }
+  return is_kept(&c);
+}
