@@ -34,20 +34,50 @@ typedef enum hd_status {
   HD_ERR_USAGE,       /* the caller's words are off */
 } hd_status;
 
+/* It is a plan that cannot be had, so that others may still be tried. Everything else is the kernel's, the
+ * machine's or the caller's. */
+static inline bool hd_blames_plan(hd_status st) {
+  return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE;
+}
+
+/* What an emulated kernel did wrong, with HD_ERR_FAULT. */
+typedef enum hd_fault {
+  HD_FAULT_NONE = 0,
+  HD_FAULT_OTHER, /* breaks a rule of an instruction */
+  HD_FAULT_BOUNDS,
+  HD_FAULT_MISALIGNED,
+  HD_FAULT_UNWRITTEN,        /* reads memory that was never written */
+  HD_FAULT_UNWRITTEN_SHARED, /* the same of shared memory, which another warp may write later */
+  HD_FAULT_RACE,             /* the result may depend on the schedule */
+  HD_FAULT_BARRIER,          /* it is never complete */
+  HD_FAULT_HANG, /* a deadlock, a livelock, no progress, or no end within the steps that are given */
+  HD_FAULT_ASSERTION,
+  HD_FAULT_TRAP,
+  HD_FAULT_NOT_EMULATED, /* heddle's limit, met while the kernel ran */
+} hd_fault;
+
 /* One failure: what and where. Errors are values: a function that fails fills
  * the hd_diag it was given (which may be NULL) and returns its status.
  * `file` is "" when there is none; `line` and `column` count from 1, 0 when
  * there is none; `source` is the offending line's text, cut to fit, or "". */
 typedef struct hd_diag {
   hd_status status;
+  hd_fault fault;
+  uint16_t reason; /* where in the message its reason begins, behind the instruction that it is about */
   uint32_t line, column;
   char file[512];
   char message[768];
   char source[256];
 } hd_diag;
 
+static inline const char *hd_diag_reason(const hd_diag *d) { return d->message + d->reason; }
+
 /* Fill *d (if not NULL) with a status and a message without a place. Returns st. */
 HD_API hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) HD_PRINTF(3, 4);
+
+/* The same about something that a message puts in front: "fmt: why". The reason is `why`. */
+HD_API hd_status hd_fail_because(hd_diag *d, hd_status st, const char *why, const char *fmt, ...)
+    HD_PRINTF(4, 5);
 
 /* As hd_fail, with a place. `text`,`len` is the whole file's text (or NULL):
  * the line at `offset` is quoted and line/column are counted from it. */
@@ -56,6 +86,7 @@ HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const ch
 #ifdef __clang_analyzer__ /* which sees no function of another file: a failure is one */
 #define hd_fail(d, st, ...) (hd_fail(d, st, __VA_ARGS__), (st))
 #define hd_fail_at(d, st, ...) (hd_fail_at(d, st, __VA_ARGS__), (st))
+#define hd_fail_because(d, st, ...) (hd_fail_because(d, st, __VA_ARGS__), (st))
 #endif
 
 /* What `fmt` prints, in `cap` bytes. If that is too long, the longest words, which are mangled names, lose

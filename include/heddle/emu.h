@@ -10,8 +10,8 @@
  *
  * Every mistake of the kernel (out of bounds, misaligned, never-written memory read,
  * barriers, races between CTAs, waits that cannot end, a trap, an assertion) ends the launch with
- * HD_ERR_FAULT and a diagnostic that holds the PTX line and, in the message, the
- * instruction, kernel, CTA, thread and address.
+ * HD_ERR_FAULT and a diagnostic whose `fault` says which it is; it holds the PTX line and,
+ * in the message, the instruction, kernel, CTA, thread and address.
  */
 #ifndef HEDDLE_EMU_H
 #define HEDDLE_EMU_H
@@ -476,11 +476,6 @@ typedef struct hd_emu_stats {
  * several host threads count as resident, whatever the dispatcher. `how` NULL: round robin. */
 HD_API hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *l, const hd_dispatch *how,
                                const hd_emu_hooks *hooks, hd_emu_stats *stats, hd_diag *d);
-
-/* Whether a launch's diagnostic reports a race: the kernel's result may depend on its schedule. */
-HD_API bool hd_emu_is_race(const hd_diag *d);
-/* Whether it reports CTAs that wait and cannot continue. */
-HD_API bool hd_emu_is_hang(const hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -152,8 +152,9 @@ typedef enum hd_refusal_kind {
 
 typedef struct hd_refusal {
   hd_refusal_kind kind;
-  uint32_t line;  /* PTX line of the instruction; 0: none */
-  char what[256]; /* "mov.u32 %r1, %smid: ..." one line */
+  uint32_t line;   /* PTX line of the instruction; 0: none */
+  uint16_t reason; /* where in `what` the reason begins, behind the instruction */
+  char what[256];  /* "mov.u32 %r1, %smid: ..." one line */
 } hd_refusal;
 
 /* All reasons why `func` of m must not be reordered; at most cap are stored, the

@@ -69,8 +69,8 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   if (st == HD_OK) {
     runner_fill_from(&r, c->initial, c->filled);
     st = runner_run(&r, &how, NULL, &stats, &e);
-    st = launch_as_answer(st, &e, hd_emu_is_race(&e) ? racy : "original kernel", out, d);
-    if (st == HD_OK && !out->equal && !hd_emu_is_race(&e)) suggest_cooperative(c->code, out);
+    st = launch_as_answer(st, &e, e.fault == HD_FAULT_RACE ? racy : "original kernel", out, d);
+    if (st == HD_OK && !out->equal && e.fault != HD_FAULT_RACE) suggest_cooperative(c->code, out);
   }
   out->thread_instructions = stats.thread_instructions;
   out->race_free = st == HD_OK && out->equal && !o->no_race_check;
@@ -115,7 +115,7 @@ static void compare_runs(const runner *r, const hd_checker *c, const char *who, 
 
 /* A loop waits for another CTA, against the caller's word. */
 static bool breaks_word(const hd_run_options *o, const hd_diag *e, hd_check_result *out) {
-  if (!(o->apply.assume & HD_ASSUME_NO_WAITS) || !hd_emu_is_hang(e)) return false;
+  if (!(o->apply.assume & HD_ASSUME_NO_WAITS) || e->fault != HD_FAULT_HANG) return false;
   char what[sizeof out->what];
   memcpy(what, out->what, sizeof what);
   snprintf(out->what, sizeof out->what, "'%s' does not hold: %.700s", hd_assume_text(HD_ASSUME_NO_WAITS),

@@ -90,7 +90,7 @@ static hd_status admit(placement *p, variant *v, const hd_resolved *plans, hd_me
   if (st == HD_OK) st = placement_compare(p, want, &compared, &e);
   if (st == HD_OK) return HD_OK;
   variant_close(v);
-  if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED) return refuse_row(row, st, e.message);
+  if (hd_blames_plan(st)) return refuse_row(row, st, e.message);
   if (d) *d = e;
   return st;
 }

@@ -44,7 +44,7 @@ static hd_status resolve_row(hd_device *dev, const hd_workload *w, const hd_run_
     *out = own;
     return HD_OK;
   }
-  if (row->status == HD_ERR_REFUSED || row->status == HD_ERR_UNSUPPORTED) {
+  if (hd_blames_plan(row->status)) {
     hd_fit(row->why, sizeof row->why, "%s", e.message);
     return HD_OK;
   }
@@ -68,7 +68,7 @@ static hd_status check_row(const hd_resolved *plans, const hd_run_options *run, 
   if (row->status == HD_OK && !r.equal) row->status = hd_fail(&e, HD_ERR_REFUSED, "%.255s", r.what);
   if (row->status == HD_OK) return HD_OK;
   hd_fit(row->why, sizeof row->why, "%s", e.message);
-  if (row->status == HD_ERR_REFUSED || row->status == HD_ERR_UNSUPPORTED) return HD_OK;
+  if (hd_blames_plan(row->status)) return HD_OK;
   if (d) *d = e;
   return row->status;
 }

@@ -132,7 +132,7 @@ hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads,
   if (st == HD_OK) {
     *cell = (hd_lever_cell){result.equal ? HD_LEVER_EQUAL : HD_LEVER_DIFFERENT,
                             hd_arena_printf(arena, "%s", result.what)};
-  } else if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
+  } else if (hd_blames_plan(st)) {
     *cell =
         (hd_lever_cell){HD_LEVER_REFUSED, hd_arena_printf(arena, "%s", hd_diag_line(&e, line, sizeof line))};
   } else {

@@ -43,14 +43,6 @@ static const char *known_reason(const hd_ptx_module *m, uint32_t func, const hd_
   return NULL;
 }
 
-/* The reason in a message like "line 7: mov.u32 %r1, %smid;: its value ...", without the place and the
- * instruction. */
-static const char *reason_in(const char *message) {
-  const char *instruction = strstr(message, ";: "),
-             *line = strncmp(message, "line ", 5) == 0 ? strstr(message, ": ") : NULL;
-  return instruction ? instruction + 3 : line ? line + 2 : message;
-}
-
 /* ---- One module ---------------------------------------------------------------------------- */
 
 typedef struct module_job {
@@ -73,9 +65,9 @@ static hd_status try_kernels(module_job *j, hd_rewritten_file *t, bool *again, h
     hd_recipe recipe;
     hd_diag e = {0};
     hd_status st = hd_rewrite(j->m, f, j->all->plan, j->all->options, &recipe, &e);
-    if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
+    if (hd_blames_plan(st)) {
       j->skip[f] = *again = true;
-      return count_reason(t, reason_in(e.message)) ? HD_OK : hd_nomem(d);
+      return count_reason(t, hd_diag_reason(&e)) ? HD_OK : hd_nomem(d);
     }
     if (st != HD_OK) {
       if (d) *d = e;

@@ -32,7 +32,7 @@ void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) {
 hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const char *why, hd_diag *d) {
   hd_buf text = {0};
   hd_ptx_print_stmt(m, st, &text);
-  hd_fail(d, HD_ERR_REFUSED, "line %u: %.200s: %s", st->line, text.data ? text.data : "", why);
+  hd_fail_because(d, HD_ERR_REFUSED, why, "line %u: %.200s", st->line, text.data ? text.data : "");
   hd_buf_free(&text);
   return HD_ERR_REFUSED;
 }
@@ -266,8 +266,9 @@ void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_read
 hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d) {
   if (!n) return HD_OK;
   if (why->kind == HD_REFUSE_NO_MEMORY) return hd_nomem(d);
-  if (why->line) return hd_fail(d, HD_ERR_REFUSED, "line %u: %s", why->line, why->what);
-  return hd_fail(d, HD_ERR_REFUSED, "%s", why->what);
+  if (!why->line) return hd_fail(d, HD_ERR_REFUSED, "%s", why->what);
+  return hd_fail_because(d, HD_ERR_REFUSED, why->what + why->reason, "line %u: %.*s", why->line,
+                         why->reason ? why->reason - 2 : 0, why->what);
 }
 
 static hd_status refuse(const rewrite_job *j, hd_diag *d) {

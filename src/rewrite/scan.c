@@ -10,7 +10,8 @@ void rewrite_scan_refuse(rewrite_scan *s, hd_refusal_kind kind, const hd_ptx_stm
   hd_buf text = {0};
   if (st) hd_ptx_print_stmt(s->m, st, &text);
   *r = (hd_refusal){.kind = kind, .line = st ? st->line : 0};
-  snprintf(r->what, sizeof r->what, "%.120s%s%s", text.data ? text.data : "", text.len ? ": " : "", why);
+  if (text.len) r->reason = (uint16_t)snprintf(r->what, sizeof r->what, "%.120s: ", text.data);
+  snprintf(r->what + r->reason, sizeof r->what - r->reason, "%s", why);
   for (char *p = r->what; *p; p++)
     if (*p == '\n' || *p == '\t') *p = ' ';
   hd_buf_free(&text);

@@ -173,12 +173,10 @@ static char *describe_difference(const session *s, const hd_composed_group *g, c
   return b.data;
 }
 
-/* "matmul: line 55: ld.global.f32 %f1, [%rd2];: it does not go ..." becomes "it does not go ..."; a kernel's
- * name within, "the kernel". */
-static char *reason_of(const hd_workload *w, const char *what) {
-  const char *after = strstr(what, ";: "), *colon = strstr(what, ": ");
+/* The reason of all kernels alike: a kernel's name within is "the kernel". */
+static char *reason_of(const hd_workload *w, const hd_diag *e) {
   hd_buf b = {0};
-  for (const char *p = after ? after + 3 : colon ? colon + 2 : what; *p;) {
+  for (const char *p = hd_diag_reason(e); *p;) {
     size_t len = 0;
     while (isalnum((unsigned char)p[len]) || p[len] == '_') len++;
     bool kernel = false;
@@ -227,11 +225,11 @@ static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *
   if (st == HD_OK && !r.equal) {
     t->outcome = HD_COMPOSED_DIFFERENT;
     t->what = describe_difference(s, g, v, &k, &how[r.different], t->plan, r.what);
-  } else if (st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE) {
+  } else if (hd_blames_plan(st)) {
     char line[1400];
     t->outcome = HD_COMPOSED_REFUSED;
     t->what = strdup(hd_diag_line(&e, line, sizeof line));
-    t->why = t->what ? reason_of(w, t->what) : NULL;
+    t->why = t->what ? reason_of(w, &e) : NULL;
     st = HD_OK;
   } else if (st == HD_ERR_INPUT) { /* the rewriter's text cannot be parsed */
     char line[1400];

@@ -387,9 +387,7 @@ static hd_status choose_turns(corun *c, hd_diag *d) {
 }
 
 /* The failure is the mode's own; any other ends everything. */
-static bool is_rows_own(hd_status st) {
-  return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE || st == HD_ERR_INPUT;
-}
+static bool is_rows_own(hd_status st) { return hd_blames_plan(st) || st == HD_ERR_INPUT; }
 
 hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
                    hd_corun_result *out, hd_diag *d) {

@@ -65,11 +65,6 @@ static bool is_over(const run *r) {
   return r->o->seconds > 0 && r->b->clock(r->b->ctx) - r->start >= r->o->seconds;
 }
 
-static bool is_the_plans_fault(hd_status st) {
-  return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE || st == HD_ERR_INPUT ||
-         st == HD_ERR_NOMEM || st == HD_ERR_BUDGET;
-}
-
 static hd_status tell(run *r, search_trial *t, hd_diag *d) {
   if (t->score > r->best) r->best = t->score;
   return r->o->found ? r->o->found(r->o->ctx, t, d) : HD_OK;
@@ -95,7 +90,7 @@ static hd_status admit(run *r, search_trial *t, bool *ready, hd_diag *d) {
   t->status = r->b->admit(r->b->ctx, &plans, &t->slot, &us, &e);
   if (t->status != HD_OK) {
     hd_diag_line(&e, t->why, sizeof t->why);
-    if (is_the_plans_fault(t->status)) return tell(r, t, d);
+    if (search_plans_fault(t->status)) return tell(r, t, d);
     if (d) *d = e;
     return t->status;
   }
@@ -265,7 +260,7 @@ static hd_status enter(contest *c, const char *kernel, const hd_plan *plans, siz
     hd_status ready = c->b->admit(c->b->ctx, &set, &c->slots[c->n + 1], &us, &e);
     if (ready == HD_OK)
       c->of[c->n++] = i;
-    else if (!is_the_plans_fault(ready)) {
+    else if (!search_plans_fault(ready)) {
       st = ready;
       if (d) *d = e;
     }

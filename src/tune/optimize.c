@@ -270,11 +270,6 @@ static bool only_reorders(const hd_plan *p) {
   return hd_plan_equal(p, &order);
 }
 
-/* These strike the plan out; any other status ends it all. */
-static bool is_the_plans_fault(hd_status st) {
-  return st == HD_ERR_REFUSED || st == HD_ERR_USAGE || st == HD_ERR_UNSUPPORTED;
-}
-
 static hd_status give_up(optimizing *z, const char *why) {
   z->out->best = 0;
   hd_fit(z->out->why, sizeof z->out->why, "the kernel cannot be reordered: %s", why);
@@ -323,7 +318,7 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   if (proved) st = take_text(z, &plans, &e);
   if (st == HD_ERR_BUDGET && is_over(z, proved_by)) {
     st = leave_unproved(z, row);
-  } else if (is_the_plans_fault(st)) {
+  } else if (hd_blames_plan(st)) {
     strike_out(row, st, e.message);
     /* A plan that a smaller launch does not take may be one for larger ones. */
     *done = st == HD_ERR_REFUSED && only_reorders(&row->plan) && !z->proof.smaller;
@@ -355,7 +350,7 @@ static hd_status list_unseen(optimizing *z, hd_diag *d) {
     }
     if (st == HD_OK)
       st = hd_plan_list_add(&z->out->unseen, &all.at[i].plan, all.at[i].prior, all.at[i].reason, &e);
-    if (is_the_plans_fault(st)) st = HD_OK;
+    if (hd_blames_plan(st)) st = HD_OK;
     if (st != HD_OK && d) *d = e;
     hd_buf_free(&text);
     free(recipes);
@@ -396,7 +391,7 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
     z->out->second_speedup = 0;
     return true;
   }
-  if (is_the_plans_fault(*st) || *st == HD_ERR_BUDGET) {
+  if (hd_blames_plan(*st) || *st == HD_ERR_BUDGET) {
     z->out->unproved |= *st == HD_ERR_BUDGET;
     strike_out(row, *st, e.message);
     *st = HD_OK;

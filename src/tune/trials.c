@@ -59,8 +59,7 @@ void search_report(const search *s, const char *stage, size_t done, size_t n) {
 }
 
 bool search_plans_fault(hd_status st) {
-  return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE || st == HD_ERR_INPUT ||
-         st == HD_ERR_NOMEM || st == HD_ERR_BUDGET;
+  return hd_blames_plan(st) || st == HD_ERR_INPUT || st == HD_ERR_NOMEM || st == HD_ERR_BUDGET;
 }
 
 void search_let_go(search *s, search_trial *t) {

@@ -64,6 +64,33 @@ static void diagnostics_name_line_column_and_source(void **state) {
   assert_int_equal(hd_fail(NULL, HD_ERR_NOMEM, "no diagnostic wanted"), HD_ERR_NOMEM);
 }
 
+static void a_reason_is_found_behind_whatever_it_is_about(void **state) {
+  char line[256], name[900];
+  hd_diag d;
+  assert_int_equal(hd_fail_because(&d, HD_ERR_REFUSED, "it reads; so: no", "line %u: %s", 7, "mov x, y;: z;"),
+                   HD_ERR_REFUSED);
+  assert_string_equal(hd_diag_line(&d, line, sizeof line), "line 7: mov x, y;: z;: it reads; so: no");
+  assert_string_equal(hd_diag_reason(&d), "it reads; so: no");
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = 0;
+  hd_fail_because(&d, HD_ERR_REFUSED, "it is long", "%s", name);
+  assert_string_equal(hd_diag_reason(&d), "it is long");
+  hd_fail_because(&d, HD_ERR_REFUSED, name, "%s", name);
+  assert_int_equal(strspn(hd_diag_reason(&d), "n"), strlen(hd_diag_reason(&d)));
+  hd_fail(&d, HD_ERR_REFUSED, "line 7: it reads");
+  assert_string_equal(hd_diag_reason(&d), "line 7: it reads");
+  assert_int_equal(hd_fail_because(NULL, HD_ERR_IO, "why", "what"), HD_ERR_IO);
+}
+
+static void every_status_says_whether_a_plan_is_to_blame(void **state) {
+  static const bool plan[] = {
+      [HD_OK] = false,         [HD_ERR_INPUT] = false,  [HD_ERR_IO] = false,         [HD_ERR_NOMEM] = false,
+      [HD_ERR_BUDGET] = false, [HD_ERR_REFUSED] = true, [HD_ERR_UNSUPPORTED] = true, [HD_ERR_FAULT] = false,
+      [HD_ERR_USAGE] = true};
+  for (size_t k = 0; k < sizeof plan / sizeof *plan; k++)
+    assert_int_equal(hd_blames_plan((hd_status)k), plan[k]);
+}
+
 static void numbers_parse_whole_or_not_at_all(void **state) {
   uint64_t v;
   assert_true(hd_parse_u64("18446744073709551615", 20, UINT64_MAX, &v));
@@ -229,6 +256,9 @@ int main(void) {
       BEHAVIOUR("an arena hands out aligned, disjoint memory", arena_hands_out_aligned_disjoint_memory),
       BEHAVIOUR("an arena keeps its budget and escapes when told to", arena_budget_is_kept_and_escapes),
       BEHAVIOUR("a diagnostic names line, column and source", diagnostics_name_line_column_and_source),
+      BEHAVIOUR("a reason is found behind whatever it is about",
+                a_reason_is_found_behind_whatever_it_is_about),
+      BEHAVIOUR("every status says whether a plan is to blame", every_status_says_whether_a_plan_is_to_blame),
       BEHAVIOUR("names that are spelt nearly so are found in lists",
                 names_that_are_spelt_nearly_so_are_found_in_lists),
       BEHAVIOUR("a meter tells some hundred times, from all threads, and its end",

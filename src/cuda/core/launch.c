@@ -17,49 +17,41 @@ typedef struct kernel_work {
 
 /* ---- A fault's result for the program ----------------------------------------------------------------- */
 
-/* Words that the emulator's diagnostics have, what was found, and the driver's result. */
+/* What was found, and the driver's result. */
 static const struct {
-  const char *words;
   core_finding_kind kind;
   cu_result result;
 } faults[] = {
-    {"misaligned", CORE_FOUND_MISALIGNED, CU_MISALIGNED_ADDRESS},
-    {"out of bounds", CORE_FOUND_BOUNDS, CU_ILLEGAL_ADDRESS},
-    {"assertion", CORE_FOUND_ASSERTION, CU_ASSERT},
-    {"is not emulated", CORE_FOUND_FAULT, CU_NOT_SUPPORTED},
-    {"trap", CORE_FOUND_FAULT, CU_LAUNCH_FAILED},
-    {"never written", CORE_FOUND_INIT, CU_LAUNCH_FAILED},
-    {"race between", CORE_FOUND_RACE, CU_LAUNCH_FAILED},
-    {"race inside", CORE_FOUND_RACE, CU_LAUNCH_FAILED},
-    {"is never complete", CORE_FOUND_BARRIER, CU_LAUNCH_FAILED},
+    [HD_FAULT_NONE] = {CORE_FOUND_FAULT, CU_LAUNCH_FAILED},
+    [HD_FAULT_OTHER] = {CORE_FOUND_FAULT, CU_LAUNCH_FAILED},
+    [HD_FAULT_BOUNDS] = {CORE_FOUND_BOUNDS, CU_ILLEGAL_ADDRESS},
+    [HD_FAULT_MISALIGNED] = {CORE_FOUND_MISALIGNED, CU_MISALIGNED_ADDRESS},
+    [HD_FAULT_UNWRITTEN] = {CORE_FOUND_INIT, CU_LAUNCH_FAILED},
+    [HD_FAULT_UNWRITTEN_SHARED] = {CORE_FOUND_INIT, CU_LAUNCH_FAILED},
+    [HD_FAULT_RACE] = {CORE_FOUND_RACE, CU_LAUNCH_FAILED},
+    [HD_FAULT_BARRIER] = {CORE_FOUND_BARRIER, CU_LAUNCH_FAILED},
+    [HD_FAULT_HANG] = {CORE_FOUND_FAULT, CU_LAUNCH_TIMEOUT},
+    [HD_FAULT_ASSERTION] = {CORE_FOUND_ASSERTION, CU_ASSERT},
+    [HD_FAULT_TRAP] = {CORE_FOUND_FAULT, CU_LAUNCH_FAILED},
+    [HD_FAULT_NOT_EMULATED] = {CORE_FOUND_FAULT, CU_NOT_SUPPORTED},
 };
-enum { FAULTS = sizeof faults / sizeof *faults };
-
-static size_t fault_of(const hd_diag *d) {
-  size_t k = 0;
-  while (k < FAULTS && !strstr(d->message, faults[k].words)) k++;
-  return k;
-}
 
 static cu_result result_of(hd_status st, const hd_diag *d) {
   if (st == HD_ERR_NOMEM) return CU_OUT_OF_MEMORY;
   if (st == HD_ERR_UNSUPPORTED) return CU_NOT_SUPPORTED;
-  if (hd_emu_is_hang(d)) return CU_LAUNCH_TIMEOUT;
-  const size_t k = fault_of(d);
-  return k < FAULTS ? faults[k].result : CU_LAUNCH_FAILED;
+  return faults[d->fault].result;
 }
 
 /* `end` closes the sentence. */
 static void say_fault(const core_function *f, const hd_diag *d, const char *end) {
   char line[1600], source[256] = "";
-  const size_t k = fault_of(d);
   const hd_ptx_source from = hd_ptx_source_at(f->module->ptx, d->line);
   if (from.line) snprintf(source, sizeof source, ", from %.*s:%u", (int)from.file_len, from.file, from.line);
   hd_diag_line(d, line, sizeof line);
   /* Whichever warp the emulator runs first: a read in front of another warp's store is this, too. */
-  const bool shared = k < FAULTS && faults[k].kind == CORE_FOUND_INIT && strstr(d->message, "shared offset");
-  core_found_at(k < FAULTS ? faults[k].kind : CORE_FOUND_FAULT, (core_code[2]){{d->line ? f : NULL, d->line}},
-                "%s%s%s%s", line, shared ? "; or a race with a warp that writes it later" : "", source, end);
+  const bool shared = d->fault == HD_FAULT_UNWRITTEN_SHARED;
+  core_found_at(faults[d->fault].kind, (core_code[2]){{d->line ? f : NULL, d->line}}, "%s%s%s%s", line,
+                shared ? "; or a race with a warp that writes it later" : "", source, end);
 }
 
 /* An instruction's stray accesses are said once, however often its kernel is launched. */

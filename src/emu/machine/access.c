@@ -47,8 +47,9 @@ static void describe(const hd_emu *e, uint64_t address, char *out, size_t cap) {
 static bool misaligned(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, unsigned bytes,
                        unsigned align, hd_access_kind kind) {
   if (!(address & (align - 1))) return false;
-  emu_fault(w, i, 1u << lane, "misaligned %s of %u bytes at 0x%" PRIx64 ", which is no multiple of %u",
-            access_word(kind), bytes, address, align);
+  emu_fault(w, i, 1u << lane, HD_FAULT_MISALIGNED,
+            "misaligned %s of %u bytes at 0x%" PRIx64 ", which is no multiple of %u", access_word(kind),
+            bytes, address, align);
   return true;
 }
 
@@ -82,7 +83,7 @@ static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
     unsigned l = (unsigned)__builtin_ctz(left);
     if (misaligned(w, i, l, addr[l], bytes, align, kind)) return;
     if (addr[l] < v->base || bytes > v->bytes || addr[l] - v->base > v->bytes - bytes) {
-      emu_fault(w, i, 1u << l,
+      emu_fault(w, i, 1u << l, HD_FAULT_BOUNDS,
                 "out of bounds: %s of %u bytes at %s offset %" PRId64 ", where there are %" PRIu64 " bytes",
                 access_word(kind), bytes, v->name, (int64_t)(addr[l] - v->base), v->bytes);
       return;
@@ -98,25 +99,26 @@ static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
 static bool init_fault(emu_warp *w, const emu_cta *c, const emu_inst *i, unsigned lane, uint64_t address,
                        unsigned bytes, hd_access_kind kind, hd_space space) {
   const char *where = space == HD_SPACE_SHARED ? "shared offset" : "address";
+  const hd_fault unwritten = space == HD_SPACE_SHARED ? HD_FAULT_UNWRITTEN_SHARED : HD_FAULT_UNWRITTEN;
   uint64_t bar;
   const uint32_t line = space == HD_SPACE_SHARED ? emu_bulk_writer(c, address, bytes, &bar) : 0;
   const uint32_t copy = space == HD_SPACE_SHARED ? emu_copy_writer(c, address, bytes) : 0;
   if (copy)
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "%s of %u bytes at shared offset 0x%" PRIx64
               " reads what the cp.async at line %u still writes: its "
               "thread has not waited for it",
               access_word(kind), bytes, address, copy);
   else if (line)
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "%s of %u bytes at shared offset 0x%" PRIx64
               " reads what the bulk copy at line %u still writes: "
               "the phase of its mbarrier at shared offset 0x%" PRIx64 " is not complete",
               access_word(kind), bytes, address, line, bar);
   else if (c->grid->unwritten)
-    emu_stray_note(w, i, 1u << lane, UNWRITTEN, access_word(kind), bytes, where, address);
+    emu_stray_note(w, i, 1u << lane, unwritten, UNWRITTEN, access_word(kind), bytes, where, address);
   else
-    emu_fault(w, i, 1u << lane, UNWRITTEN, access_word(kind), bytes, where, address);
+    emu_fault(w, i, 1u << lane, unwritten, UNWRITTEN, access_word(kind), bytes, where, address);
   return !copy && !line && c->grid->unwritten;
 }
 
@@ -136,7 +138,7 @@ static bool check_init(emu_warp *w, emu_cta *c, const emu_inst *i, uint32_t mask
       unsigned l = (unsigned)__builtin_ctz(left);
       const uint32_t line = emu_bulk_reader(c, addr[l] - base, bytes);
       if (!line) continue;
-      emu_fault(w, i, 1u << l,
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER,
                 "%s of %u bytes at shared offset 0x%" PRIx64
                 " overwrites what the bulk copy at line %u still "
                 "reads: its thread has not waited for its group",
@@ -212,9 +214,9 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   if (!why.other)
     emu_nomem(w, i, 1u << why.lane, "the record of races");
   else
-    emu_fault(w, i, 1u << why.lane,
-              EMU_RACE " between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s", access_word(kind),
-              bytes, why.address, name, why.wrote ? "wrote" : "read");
+    emu_fault(w, i, 1u << why.lane, HD_FAULT_RACE,
+              "race between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s", access_word(kind), bytes,
+              why.address, name, why.wrote ? "wrote" : "read");
   return false;
 }
 
@@ -280,7 +282,7 @@ static bool reach(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t addres
   emu_cta *c = emu_owner_of(w, i, lane, &offset);
   if (!c || misaligned(w, i, lane, offset, bytes, align, kind)) return false;
   if (bytes > c->shared_bytes || offset > c->shared_bytes - bytes) {
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_BOUNDS,
               "out of bounds: %s of %u bytes at shared offset %" PRIu64
               " of the CTA of rank %u, where there are "
               "%" PRIu64 " bytes",
@@ -355,7 +357,7 @@ static __attribute__((noinline)) bool strays_shared(emu_warp *w, const emu_inst 
     if (addr[l] & (align - 1) || addr[l] < v->base || at > given - bytes) return false;
     if (bytes > v->bytes || at > v->bytes - bytes) beyond |= 1u << l;
   }
-  emu_stray_note(w, i, beyond & -beyond,
+  emu_stray_note(w, i, beyond & -beyond, HD_FAULT_BOUNDS,
                  "out of bounds: %s of %u bytes at shared offset %" PRIu64 ", where there are %" PRIu64
                  " bytes",
                  access_word(kind), bytes, addr[__builtin_ctz(beyond)] - v->base, v->bytes);
@@ -400,15 +402,16 @@ static __attribute__((noinline)) bool look_up(emu_warp *w, const emu_inst *i, ui
       describe(e, addr[l], where, sizeof where);
     pthread_rwlock_unlock(&e->lock);
     if (!inside && !foreign && strays(w, addr[l], bytes)) {
-      emu_stray_note(w, i, 1u << l, STRAY, access_word(kind), bytes, addr[l], where);
+      emu_stray_note(w, i, 1u << l, HD_FAULT_BOUNDS, STRAY, access_word(kind), bytes, addr[l], where);
       continue;
     }
     if (!inside) {
-      emu_fault(w, i, 1u << l, STRAY, access_word(kind), bytes, addr[l], where);
+      emu_fault(w, i, 1u << l, HD_FAULT_BOUNDS, STRAY, access_word(kind), bytes, addr[l], where);
       return false;
     }
     if (b->readonly && kind != HD_ACCESS_LOAD) {
-      emu_fault(w, i, 1u << l, "%s at 0x%" PRIx64 ", in a .const variable", access_word(kind), addr[l]);
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "%s at 0x%" PRIx64 ", in a .const variable", access_word(kind),
+                addr[l]);
       return false;
     }
     *written &= b->written;
@@ -501,7 +504,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
     }
   }
   if (space == HD_SPACE_PARAM && kind != HD_ACCESS_LOAD) {
-    emu_fault(w, i, mask, "%s to the kernel's parameters", access_word(kind));
+    emu_fault(w, i, mask, HD_FAULT_OTHER, "%s to the kernel's parameters", access_word(kind));
     return false;
   }
   *out = (emu_view){(uint64_t)(uintptr_t)v.host - v.base, (int64_t)v.stride};

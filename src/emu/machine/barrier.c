@@ -50,7 +50,7 @@ static void report_stuck(emu_cta *c) {
     char missing[256], count[48] = "";
     thread_list(c, all & ~b->arrived & (b->expected ? all : c->live_mask), missing, sizeof missing);
     if (b->expected) snprintf(count, sizeof count, " of the %u it waits for", b->expected);
-    emu_fault_at(m, f->frame->code, at(f), f->mask,
+    emu_fault_at(m, f->frame->code, at(f), f->mask, HD_FAULT_BARRIER,
                  "barrier %d is never complete: %u threads arrived%s, missing are %s", m->barrier,
                  b->arrivals * HD_WARP, count, missing[0] ? missing : "none of this CTA");
     return;
@@ -119,15 +119,15 @@ static void arrive(emu_mwarp *m, uint32_t id) {
   const uint32_t count = bar->has_count ? emu_lane_u32(f->frame->regs, bar->count_slot, lead(f)) : 0;
   const uint32_t whole = c->n_warps * HD_WARP;
   if (bar->has_count && (count == 0 || count % HD_WARP)) {
-    emu_fault_at(m, f->frame->code, i, f->mask, "a barrier's count of %u threads is no multiple of %u", count,
-                 HD_WARP);
+    emu_fault_at(m, f->frame->code, i, f->mask, HD_FAULT_OTHER,
+                 "a barrier's count of %u threads is no multiple of %u", count, HD_WARP);
     return;
   }
   if (!b->inst) {
     b->inst = i;
     b->expected = count;
   } else if (b->expected != count && (b->expected ? b->expected : whole) != (count ? count : whole)) {
-    emu_fault_at(m, f->frame->code, i, f->mask,
+    emu_fault_at(m, f->frame->code, i, f->mask, HD_FAULT_OTHER,
                  "barrier %u is used for %u threads here and for %u at line %u", id, count ? count : whole,
                  b->expected ? b->expected : whole, b->inst->line);
     return;
@@ -166,7 +166,7 @@ void emu_barrier_settle_warp(emu_mwarp *m) {
     if (at(f) == at(g)) continue;
     const bool arrives = bar_of(f)->kind == EMU_BAR_ARRIVE, other_arrives = bar_of(g)->kind == EMU_BAR_ARRIVE;
     if (!bar_of(f)->aligned && !bar_of(g)->aligned && arrives == other_arrives) continue;
-    emu_fault_at(m, f->frame->code, at(f), f->mask,
+    emu_fault_at(m, f->frame->code, at(f), f->mask, HD_FAULT_OTHER,
                  "threads of one warp reach barrier %u at different instructions: the other ones at line %u",
                  id_of(f), at(g)->line);
     return;
@@ -184,7 +184,7 @@ void emu_barrier_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
     if (others & f->mask) emu_split_fiber(&m->w, f, others & f->mask, f->pc);
   }
   if (id >= EMU_BARRIERS) {
-    emu_fault(&m->w, i, f->mask, "barrier %u of %u", id, EMU_BARRIERS);
+    emu_fault(&m->w, i, f->mask, HD_FAULT_OTHER, "barrier %u of %u", id, EMU_BARRIERS);
     return;
   }
   f->waiting = EMU_AT_BARRIER;

@@ -300,9 +300,9 @@ static void assertion(emu_warp *w, const emu_inst *i, const emu_call *c, char *r
     ok = ok && (!at || read_string(w, i, lane, at, &text[k], 256));
   }
   if (ok)
-    emu_fault(w, i, 1u << lane, "assertion `%s' failed in %s, %s:%u", text[0].data ? text[0].data : "",
-              text[2].data ? text[2].data : "?", text[1].data ? text[1].data : "?",
-              (unsigned)argument(w, c, r, lane, 2));
+    emu_fault(w, i, 1u << lane, HD_FAULT_ASSERTION, "assertion `%s' failed in %s, %s:%u",
+              text[0].data ? text[0].data : "", text[2].data ? text[2].data : "?",
+              text[1].data ? text[1].data : "?", (unsigned)argument(w, c, r, lane, 2));
   for (unsigned k = 0; k < 3; k++) hd_buf_free(&text[k]);
 }
 
@@ -322,7 +322,7 @@ static bool run_lane(emu_warp *w, const emu_inst *i, const emu_call *c, char *r,
   case B_FREE: {
     const uint64_t at = ARG(0);
     if (!at || emu_heap_free(w, at)) return true;
-    emu_fault(w, i, 1u << lane, "free of 0x%" PRIx64 ", which malloc did not give", at);
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "free of 0x%" PRIx64 ", which malloc did not give", at);
     return false;
   }
   case B_MEMCPY:

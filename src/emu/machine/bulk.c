@@ -242,7 +242,8 @@ bool emu_mover_end(emu_mover *m) {
     emu_landing l = {.bar = m->bar, .lo = m->lo, .hi = m->hi - 1, .line = m->i->line};
     hd_emu_cta *to = emu_owner_of(m->w, m->i, m->lane, &l.lo);
     if (!to || !emu_owner_of(m->w, m->i, m->lane, &l.hi) || emu_owner_of(m->w, m->i, m->lane, &l.bar) != to) {
-      emu_fault(m->w, m->i, 1u << m->lane, "the mbarrier of a bulk copy is not in the CTA that it copies to");
+      emu_fault(m->w, m->i, 1u << m->lane, HD_FAULT_OTHER,
+                "the mbarrier of a bulk copy is not in the CTA that it copies to");
       return false;
     }
     l.hi++;
@@ -343,7 +344,7 @@ uint32_t emu_copy_ranks(emu_warp *w, const emu_inst *i, const emu_bulk *b, const
   if (b->mask_slot == EMU_NO_SLOT) return ONCE;
   const uint32_t ranks = emu_lane_u32(r, b->mask_slot, lane) & UINT16_MAX, n = emu_unit_size(w->cta);
   if (!(ranks >> n)) return ranks;
-  emu_fault(w, i, 1u << lane, "a copy to the CTAs 0x%x of a cluster of %u", ranks, n);
+  emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "a copy to the CTAs 0x%x of a cluster of %u", ranks, n);
   return 0;
 }
 
@@ -361,8 +362,8 @@ bool emu_copy_next(emu_warp *w, const emu_bulk *b, uint32_t *ranks, uint64_t *ds
 
 static bool aligned(emu_warp *w, const emu_inst *i, unsigned lane, const char *what, uint64_t value) {
   if (value % COPY_ALIGN == 0) return true;
-  emu_fault(w, i, 1u << lane, "the %s of a bulk copy is 0x%" PRIx64 ", no multiple of %d", what, value,
-            COPY_ALIGN);
+  emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "the %s of a bulk copy is 0x%" PRIx64 ", no multiple of %d",
+            what, value, COPY_ALIGN);
   return false;
 }
 

@@ -53,7 +53,7 @@ emu_frame *emu_frame_make(emu_mwarp *m, const emu_code *code, emu_frame *caller,
   const uint32_t depth = caller ? caller->depth + 1 : 0;
   const uint64_t base = caller ? caller->local_base + emu_local_bytes(caller->code) : 0;
   if (base + code->local_bytes > g->stack_bytes || depth > EMU_MAX_DEPTH) {
-    emu_fault_at(m, caller ? caller->code : code, i, mask,
+    emu_fault_at(m, caller ? caller->code : code, i, mask, HD_FAULT_OTHER,
                  "call stack overflow: %s is called %u deep with %llu bytes of local memory a thread",
                  code->name, depth, (unsigned long long)g->stack_bytes);
     return NULL;
@@ -161,7 +161,8 @@ static bool enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const emu_call 
   emu_frame *caller = f->frame;
   if (!places_fit(call->args, call->n_args, callee->params, callee->n_params) ||
       !places_fit(call->rets, call->n_rets, callee->rets, callee->n_rets)) {
-    emu_fault(&m->w, i, f->mask, "%s is called with other arguments or results than it has", callee->name);
+    emu_fault(&m->w, i, f->mask, HD_FAULT_OTHER, "%s is called with other arguments or results than it has",
+              callee->name);
     return false;
   }
   emu_frame *frame = m->w.n_fibers > 1 ? find_activation(m, f, callee) : NULL;
@@ -204,11 +205,11 @@ static const hd_emu_program *program_at(const emu_mwarp *m, const hd_emu_program
  * kernel's is unknown. */
 static bool may_enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const emu_code *callee) {
   if (callee->unsupported.status != HD_OK)
-    emu_fault(&m->w, i, f->mask, "call to %s, which is not emulated: %s", callee->name,
+    emu_fault(&m->w, i, f->mask, HD_FAULT_NOT_EMULATED, "call to %s, which is not emulated: %s", callee->name,
               callee->unsupported.message);
   else if (callee->shares && callee->program && callee->program != m->w.cta->grid->program)
-    emu_fault(&m->w, i, f->mask, "call to %s of another module, which has shared memory of its own",
-              callee->name);
+    emu_fault(&m->w, i, f->mask, HD_FAULT_OTHER,
+              "call to %s of another module, which has shared memory of its own", callee->name);
   else
     return true;
   return false;
@@ -228,7 +229,8 @@ static bool enter_indirect(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const 
       program_at(m, caller->program ? caller->program : m->w.cta->grid->program, address);
   const uint64_t index = p ? (address - p->functions) / 16 : 0;
   if (!p || address % 16 || index >= p->module->n_funcs || p->module->funcs[index].entry) {
-    emu_fault(&m->w, i, f->mask, "call to 0x%llx, which is no function", (unsigned long long)address);
+    emu_fault(&m->w, i, f->mask, HD_FAULT_OTHER, "call to 0x%llx, which is no function",
+              (unsigned long long)address);
     return false;
   }
   const emu_code *callee = p->codes[index];
@@ -237,14 +239,14 @@ static bool enter_indirect(emu_mwarp *m, emu_fiber *f, const emu_inst *i, const 
   emu_call builtin = *call;
   builtin.builtin = emu_find_builtin(name);
   if (builtin.builtin) return enter_builtin(m, f, i, &builtin);
-  emu_fault(&m->w, i, f->mask, "call to %s, which is declared but not defined", name);
+  emu_fault(&m->w, i, f->mask, HD_FAULT_OTHER, "call to %s, which is declared but not defined", name);
   return false;
 }
 
 bool emu_call_enter(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
   const emu_call *call = i->extra;
   if (call->missing) {
-    emu_fault(&m->w, i, f->mask,
+    emu_fault(&m->w, i, f->mask, HD_FAULT_NOT_EMULATED,
               "CUDA's device runtime, by which kernels launch kernels, is not emulated: call to %s",
               call->missing);
     return false;

@@ -42,7 +42,8 @@ static bool request(emu_warp *w, const emu_inst *i, const char *r, unsigned lane
       !emu_shared_offset(w, i, &x->copy.bar, r, lane, &bar))
     return false;
   if (to % ANSWER_BYTES) {
-    emu_fault(w, i, 1u << lane, "the answer's address is 0x%" PRIx64 ", no multiple of %d", to, ANSWER_BYTES);
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "the answer's address is 0x%" PRIx64 ", no multiple of %d",
+              to, ANSWER_BYTES);
     return false;
   }
   take(w->cta->grid, answer);
@@ -75,7 +76,7 @@ void emu_run_query_cancel(emu_warp *w, const emu_inst *i, char *r, uint32_t mask
     return;
   }
   if (taken != mask) {
-    emu_fault(w, i, mask & ~taken, "it asks which CTA was taken over, and none was");
+    emu_fault(w, i, mask & ~taken, HD_FAULT_OTHER, "it asks which CTA was taken over, and none was");
     return;
   }
   for (uint32_t left = mask; left; left &= left - 1) {

@@ -79,13 +79,14 @@ hd_emu_cta *emu_owner_of(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t
   if (!emu_has_rank(*offset)) return c;
   const uint64_t rank = (*offset >> EMU_RANK_SHIFT) - 1;
   if (rank >= emu_unit_size(c)) {
-    emu_fault(w, i, 1u << lane, "0x%" PRIx64 " is no shared address of a cluster of %u", *offset,
-              emu_unit_size(c));
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "0x%" PRIx64 " is no shared address of a cluster of %u",
+              *offset, emu_unit_size(c));
     return NULL;
   }
   hd_emu_cta *owner = emu_unit_cta(c, (uint32_t)rank);
   if (!owner->live_warps) {
-    emu_fault(w, i, 1u << lane, "the CTA of rank %" PRIu64 ", whose shared memory this is, has exited", rank);
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
+              "the CTA of rank %" PRIu64 ", whose shared memory this is, has exited", rank);
     return NULL;
   }
   *offset &= (UINT64_C(1) << EMU_RANK_SHIFT) - 1;
@@ -100,7 +101,7 @@ void emu_run_mapa(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
     const uint32_t rank = emu_lane_u32(r, i->src[1], l), n = emu_unit_size(c);
     uint64_t at = bytes == 8 ? emu_lane_u64(r, i->src[0], l) : emu_lane_u32(r, i->src[0], l);
     if (rank >= n) {
-      emu_fault(w, i, 1u << l, "CTA %u of a cluster of %u", rank, n);
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "CTA %u of a cluster of %u", rank, n);
       return;
     }
     const uint64_t base = at >= EMU_SHARED_BASE ? EMU_SHARED_BASE : 0;
@@ -164,7 +165,7 @@ bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
   const bool arrives = i->imm;
   if (arrives) {
     if (m->cluster_pending & f->mask) {
-      emu_fault(&m->w, i, m->cluster_pending & f->mask,
+      emu_fault(&m->w, i, m->cluster_pending & f->mask, HD_FAULT_OTHER,
                 "the thread arrives at the cluster's barrier again and has not waited since");
       return false;
     }
@@ -177,7 +178,7 @@ bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
     return true;
   }
   if (f->mask & ~m->cluster_pending) {
-    emu_fault(&m->w, i, f->mask & ~m->cluster_pending,
+    emu_fault(&m->w, i, f->mask & ~m->cluster_pending, HD_FAULT_OTHER,
               "the thread waits at the cluster's barrier, where it has not arrived");
     return false;
   }

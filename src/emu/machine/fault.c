@@ -26,7 +26,7 @@ static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_i
 }
 
 static void describe(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_status st,
-                     const char *fmt, va_list ap, hd_diag *out) {
+                     hd_fault kind, const char *fmt, va_list ap, hd_diag *out) {
   const char *name = module_of(m->w.cta->grid, code)->name;
   char what[512];
   vsnprintf(what, sizeof what, fmt, ap);
@@ -37,6 +37,7 @@ static void describe(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint
   hd_fail(out, st, "%s%s", what, place.data && !place.failed ? place.data : "");
   snprintf(out->file, sizeof out->file, "%s", name ? name : "");
   snprintf(out->source, sizeof out->source, "%s", text.data && !text.failed ? text.data : "");
+  out->fault = kind;
   out->line = i ? i->line : 0;
   out->column = i ? 1 : 0;
   hd_buf_free(&place);
@@ -44,11 +45,11 @@ static void describe(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint
 }
 
 static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_status st,
-                   const char *fmt, va_list ap) {
+                   hd_fault kind, const char *fmt, va_list ap) {
   emu_cta *c = m->w.cta;
   hd_emu_grid *g = c->grid;
   hd_diag d = {0};
-  describe(m, code, i, mask, st, fmt, ap, &d);
+  describe(m, code, i, mask, st, kind, fmt, ap, &d);
   pthread_mutex_lock(&g->lock);
   const uint64_t earlier = g->fault_ordinal;
   if (earlier == UINT64_MAX || (g->ordered && c->ordinal < earlier)) {
@@ -59,18 +60,18 @@ static void record(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32
   m->stop = NULL;
 }
 
-void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt,
-                  ...) {
+void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_fault kind,
+                  const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  record(m, code, i, mask, HD_ERR_FAULT, fmt, ap);
+  record(m, code, i, mask, HD_ERR_FAULT, kind, fmt, ap);
   va_end(ap);
 }
 
-void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) {
+void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, hd_fault kind, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  record((emu_mwarp *)w, w->current->frame->code, i, mask, HD_ERR_FAULT, fmt, ap);
+  record((emu_mwarp *)w, w->current->frame->code, i, mask, HD_ERR_FAULT, kind, fmt, ap);
   va_end(ap);
 }
 
@@ -78,7 +79,7 @@ void emu_nomem_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_
                   ...) {
   va_list ap;
   va_start(ap, fmt);
-  record(m, code, i, mask, HD_ERR_NOMEM, fmt, ap);
+  record(m, code, i, mask, HD_ERR_NOMEM, HD_FAULT_NONE, fmt, ap);
   va_end(ap);
 }
 
@@ -104,13 +105,13 @@ static emu_stray *claim(hd_emu_grid *g, const emu_cta *c, const emu_inst *i) {
   return NULL; /* no memory: it is not told */
 }
 
-void emu_stray_note(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) {
+void emu_stray_note(emu_warp *w, const emu_inst *i, uint32_t mask, hd_fault kind, const char *fmt, ...) {
   hd_emu_grid *g = w->cta->grid;
   va_list ap;
   va_start(ap, fmt);
   pthread_mutex_lock(&g->lock);
   emu_stray *s = claim(g, w->cta, i);
-  if (s) describe((emu_mwarp *)w, w->current->frame->code, i, mask, HD_ERR_FAULT, fmt, ap, s->what);
+  if (s) describe((emu_mwarp *)w, w->current->frame->code, i, mask, HD_ERR_FAULT, kind, fmt, ap, s->what);
   pthread_mutex_unlock(&g->lock);
   va_end(ap);
 }

@@ -127,7 +127,8 @@ static bool gather(emu_mwarp *m, emu_fiber *f) {
   w->current = f;
   const bool apart = !one_frame || !one_place;
   if (i->fn && apart && !i->exchange) {
-    emu_fault(w, i, f->mask, "threads meet in different calls of one function, which is not emulated");
+    emu_fault(w, i, f->mask, HD_FAULT_NOT_EMULATED,
+              "threads meet in different calls of one function, which is not emulated");
     return false;
   }
   if (i->fn && apart)
@@ -155,7 +156,7 @@ bool emu_gather_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
   }
   const uint32_t want = members(w, f);
   if (f->mask & ~want) {
-    emu_fault(w, i, f->mask & ~want, "the thread is not in its own member mask 0x%08x", want);
+    emu_fault(w, i, f->mask & ~want, HD_FAULT_OTHER, "the thread is not in its own member mask 0x%08x", want);
     return false;
   }
   if (f->mask == want) {
@@ -186,14 +187,14 @@ void emu_gather_stuck(emu_mwarp *m) {
     for (uint32_t j = 0; j < w->n_fibers; j++)
       if (w->fibers[j].waiting == EMU_AT_GATHER && can_meet(w, f, &w->fibers[j])) there |= w->fibers[j].mask;
     emu_fault_at(
-        m, f->frame->code, at(f), f->mask,
+        m, f->frame->code, at(f), f->mask, HD_FAULT_OTHER,
         "a warp-synchronous instruction waits for threads that never reach it: lanes 0x%08x of 0x%08x",
         members(w, f) & ~there, members(w, f));
     return;
   }
   emu_fiber *f = &w->fibers[0], *g = &w->fibers[w->n_fibers - 1];
   emu_fault_at(
-      m, f->frame->code, at(f), f->mask,
+      m, f->frame->code, at(f), f->mask, HD_FAULT_OTHER,
       "threads of one warp wait at different barriers: the other ones at line %u, thread %u of the CTA first",
       at(g)->line, w->index * HD_WARP + (uint32_t)__builtin_ctz(g->mask));
 }

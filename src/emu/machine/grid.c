@@ -243,16 +243,6 @@ hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d) {
   return st;
 }
 
-bool hd_emu_is_race(const hd_diag *d) {
-  return d->status == HD_ERR_FAULT && strncmp(d->message, EMU_RACE " ", sizeof EMU_RACE) == 0;
-}
-
-bool hd_emu_is_hang(const hd_diag *d) {
-  return d->status == HD_ERR_FAULT && (strncmp(d->message, EMU_DEADLOCKED, sizeof EMU_DEADLOCKED - 1) == 0 ||
-                                       strncmp(d->message, EMU_STUCK, sizeof EMU_STUCK - 1) == 0 ||
-                                       strncmp(d->message, EMU_LIVELOCKED, sizeof EMU_LIVELOCKED - 1) == 0);
-}
-
 const emu_launch_view *emu_warp_launch(const emu_warp *w) { return &w->cta->grid->view; }
 
 /* ---- CTAs ------------------------------------------------------------------------------ */

@@ -58,12 +58,6 @@ struct hd_emu_grid {
   hd_emu_strays *unwritten; /* so do loads of memory never written */
 };
 
-/* How the message of a race begins. */
-#define EMU_RACE "race"
-#define EMU_DEADLOCKED "deadlock: "
-#define EMU_STUCK "no progress: "
-#define EMU_LIVELOCKED "livelock: "
-
 /* grid.c */
 /* A CTA with its shared memory there (NULL: of its own). */
 hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *shared);
@@ -87,10 +81,11 @@ void emu_fill_sregs(emu_mwarp *m, emu_frame *f);
 void emu_nomem_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt, ...)
     HD_PRINTF(5, 6);
 /* As emu_fault, at an instruction of `code`; i NULL: no instruction. */
-void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, const char *fmt, ...)
-    HD_PRINTF(5, 6);
+void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_fault kind,
+                  const char *fmt, ...) HD_PRINTF(6, 7);
 /* As emu_fault, but the access happens, and is told when the launch ends. */
-void emu_stray_note(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) HD_PRINTF(4, 5);
+void emu_stray_note(emu_warp *w, const emu_inst *i, uint32_t mask, hd_fault kind, const char *fmt, ...)
+    HD_PRINTF(5, 6);
 void emu_strays_tell(hd_emu_grid *g);
 void emu_strays_free(hd_emu_grid *g);
 

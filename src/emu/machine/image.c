@@ -224,9 +224,10 @@ static void no_object(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t ha
   const hd_ptx_module *m = owner(w)->module;
   const char *kind = x->surface ? "surface" : "texture";
   if (x->handle == EMU_NO_SLOT)
-    emu_fault(w, i, 1u << lane, "%s stands for no %s", m->syms[m->vars[x->var].sym].name, kind);
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "%s stands for no %s", m->syms[m->vars[x->var].sym].name,
+              kind);
   else
-    emu_fault(w, i, 1u << lane, "0x%" PRIx64 " is the handle of no %s%s", handle, kind,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "0x%" PRIx64 " is the handle of no %s%s", handle, kind,
               !o           ? ""
               : x->surface ? " but of a texture"
                            : " but of a surface");
@@ -246,7 +247,7 @@ const hd_texture *emu_image_of(emu_warp *w, const emu_inst *i, const char *r, un
   if (query || (readable && fits(x, image))) return &o->texture;
   char what[160];
   describe(image, what, sizeof what);
-  emu_fault(w, i, 1u << lane, "the %s is %s, which this instruction cannot access",
+  emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "the %s is %s, which this instruction cannot access",
             x->surface ? "surface" : "texture", what);
   return NULL;
 }

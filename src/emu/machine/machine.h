@@ -106,7 +106,8 @@ uint32_t emu_split_generic(const uint64_t addr[32], uint32_t mask, unsigned *spa
 uint32_t emu_split_cluster(const uint64_t addr[32], uint32_t mask);
 
 /* Record a fault at this instruction for the lowest lane of `mask`; the first one wins. */
-void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const char *fmt, ...) HD_PRINTF(4, 5);
+void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, hd_fault kind, const char *fmt, ...)
+    HD_PRINTF(5, 6);
 /* The same where memory ran out: the launch ends with HD_ERR_NOMEM. */
 void emu_nomem(emu_warp *w, const emu_inst *i, uint32_t mask, const char *what);
 

@@ -49,7 +49,7 @@ bool emu_shared_offset(emu_warp *w, const emu_inst *i, const emu_pointer *p, con
   uint64_t at = emu_pointer_at(r, p, lane);
   if (p->space == EMU_GENERIC) {
     if ((at & ~(EMU_WINDOW_BYTES - 1)) != EMU_SHARED_BASE) {
-      emu_fault(w, i, 1u << lane, "0x%" PRIx64 " is no address in shared memory", at);
+      emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "0x%" PRIx64 " is no address in shared memory", at);
       return false;
     }
     at -= EMU_SHARED_BASE;
@@ -72,7 +72,7 @@ static bool load(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset,
   uint64_t word;
   memcpy(&word, host, sizeof word);
   if (unpack(word, o)) return true;
-  emu_fault(w, i, 1u << lane, "there is no mbarrier at shared offset 0x%" PRIx64, offset);
+  emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "there is no mbarrier at shared offset 0x%" PRIx64, offset);
   return false;
 }
 
@@ -100,7 +100,7 @@ static void complete_if_due(emu_warp *w, const emu_inst *i, uint64_t offset, obj
 static bool add_tx(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset, object *o, int64_t bytes) {
   const int64_t tx = o->tx + bytes;
   if (tx < -(int64_t)COUNT_MAX || tx > (int64_t)COUNT_MAX) {
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "the mbarrier at shared offset 0x%" PRIx64 " would count %" PRId64
               " bytes of transactions: at most 2^20 - 1 are possible",
               offset, tx);
@@ -112,7 +112,7 @@ static bool add_tx(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offse
 
 static bool check_count(emu_warp *w, const emu_inst *i, unsigned lane, uint32_t count) {
   if (count >= 1 && count <= COUNT_MAX) return true;
-  emu_fault(w, i, 1u << lane, "a count of %u arrivals: 1 to 2^20 - 1 are possible", count);
+  emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "a count of %u arrivals: 1 to 2^20 - 1 are possible", count);
   return false;
 }
 
@@ -120,7 +120,7 @@ static bool arrive(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbar
                    object *o, uint32_t count) {
   if (!check_count(w, i, lane, count)) return false;
   if (count > o->pending) {
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "%u arrivals at the mbarrier at shared offset 0x%" PRIx64 ", where %u of %u are pending", count,
               offset, o->pending, o->expected);
     return false;
@@ -128,14 +128,15 @@ static bool arrive(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbar
   o->pending -= count;
   if (b->op == EMU_MBARRIER_ARRIVE_DROP) {
     if (count > o->expected) {
-      emu_fault(w, i, 1u << lane, "the mbarrier at shared offset 0x%" PRIx64 " expects %u arrivals, not %u",
-                offset, o->expected, count);
+      emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
+                "the mbarrier at shared offset 0x%" PRIx64 " expects %u arrivals, not %u", offset,
+                o->expected, count);
       return false;
     }
     o->expected -= count;
   }
   if (!b->completes && !o->pending && !o->tx) {
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "an arrival with .noComplete completes the phase of the mbarrier at shared offset 0x%" PRIx64,
               offset);
     return false;
@@ -148,7 +149,7 @@ static bool arrive(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbar
 static bool arrive_for_copies(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarrier *b,
                               uint64_t offset, object *o) {
   if (b->increments && o->pending == COUNT_MAX) {
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "more than 2^20 - 1 arrivals pend at the mbarrier at shared offset 0x%" PRIx64, offset);
     return false;
   }
@@ -233,7 +234,7 @@ static void asked_in_vain(emu_mwarp *m, const emu_inst *i, unsigned lane, uint64
   m->starving = m->w.n_fibers > 1;
   if (m->polls < POLL_LIMIT || !all_idle(c)) return;
   c->stuck = true;
-  emu_fault(&m->w, i, 1u << lane,
+  emu_fault(&m->w, i, 1u << lane, HD_FAULT_OTHER,
             "the mbarrier at shared offset 0x%" PRIx64
             " never completes its phase of parity %u: it waits for "
             "%u of %u arrivals and %d bytes of transactions, and no warp of the CTA can go on",
@@ -268,7 +269,7 @@ static void wait(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, char *r,
       parity = emu_lane_u32(r, b->count_slot, l) & 1;
     } else {
       if (!unpack(emu_lane_u64(r, b->count_slot, l), &state)) {
-        emu_fault(w, i, 1u << l, "0x%" PRIx64 " is no state of an mbarrier",
+        emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "0x%" PRIx64 " is no state of an mbarrier",
                   emu_lane_u64(r, b->count_slot, l));
         return;
       }
@@ -340,7 +341,7 @@ void emu_run_pending_count(emu_warp *w, const emu_inst *i, char *r, uint32_t mas
     const uint64_t state = emu_lane_u64(r, i->src[0], l);
     object o;
     if (!unpack(state, &o)) {
-      emu_fault(w, i, 1u << l, "0x%" PRIx64 " is no state of an mbarrier", state);
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "0x%" PRIx64 " is no state of an mbarrier", state);
       return;
     }
     memcpy(r + (size_t)i->dst * EMU_SLOT_BYTES + (size_t)l * 4, &o.pending, sizeof o.pending);

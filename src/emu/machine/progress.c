@@ -425,9 +425,8 @@ static void report_barrier(hd_emu_cta *const *ctas, size_t n) {
       emu_mwarp *m = &ctas[k]->warps[w];
       if (!m->w.live || m->barrier != EMU_CLUSTER_BARRIER) continue;
       const emu_fiber *f = &m->w.fibers[0];
-      emu_fault_at(m, f->frame->code, &f->frame->code->insts[f->pc], f->mask,
-                   EMU_DEADLOCKED
-                   "the barrier of the cluster is never complete, because threads that have not "
+      emu_fault_at(m, f->frame->code, &f->frame->code->insts[f->pc], f->mask, HD_FAULT_HANG,
+                   "deadlock: the barrier of the cluster is never complete, because threads that have not "
                    "arrived wait elsewhere");
       return;
     }
@@ -448,12 +447,11 @@ void emu_progress_fault(const emu_progress *p, emu_verdict v, hd_emu_cta *const 
   snprintf(others, sizeof others, "resident CTAs: %zu, not started: %" PRIu64 ", dispatcher %s", n, waiting,
            dispatcher);
   if (v == EMU_LIVELOCK && s->window.inst) {
-    emu_fault_at(
-        m, s->window.code, s->window.inst, s->window.lanes,
-        EMU_LIVELOCKED
-        "the loop at lines %u to %u changes memory and changes it back for ever, and waits for another "
-        "value at 0x%" PRIx64 "; %s",
-        s->window.first_line, s->window.last_line, s->window.address, others);
+    emu_fault_at(m, s->window.code, s->window.inst, s->window.lanes, HD_FAULT_HANG,
+                 "livelock: the loop at lines %u to %u changes memory and changes it back for ever, and "
+                 "waits for another "
+                 "value at 0x%" PRIx64 "; %s",
+                 s->window.first_line, s->window.last_line, s->window.address, others);
     return;
   }
   const bool whole = v == EMU_NO_PROGRESS && s->window.inst;
@@ -464,13 +462,12 @@ void emu_progress_fault(const emu_progress *p, emu_verdict v, hd_emu_cta *const 
   if (whole || s->inst)
     snprintf(what, sizeof what, "what it reads at 0x%" PRIx64, whole ? s->window.address : s->address);
   if (v == EMU_DEADLOCK)
-    emu_fault_at(m, code, i, lanes,
-                 EMU_DEADLOCKED
-                 "the loop at lines %u to %u never ends, because nobody can change %s any more; %s",
+    emu_fault_at(m, code, i, lanes, HD_FAULT_HANG,
+                 "deadlock: the loop at lines %u to %u never ends, because nobody can change %s any more; %s",
                  s->first_line, s->last_line, s->inst ? what : "what it reads", others);
   else
-    emu_fault_at(m, code, i, lanes,
-                 EMU_STUCK "the loop at lines %u to %u waits for a change of %s, and in %" PRIu64
-                           " warp instructions memory has come to no other state; %s",
+    emu_fault_at(m, code, i, lanes, HD_FAULT_HANG,
+                 "no progress: the loop at lines %u to %u waits for a change of %s, and in %" PRIu64
+                 " warp instructions memory has come to no other state; %s",
                  s->window.first_line, s->window.last_line, what, p->clock - p->quiet, others);
 }

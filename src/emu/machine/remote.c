@@ -14,7 +14,7 @@ static bool send(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
       !emu_shared_offset(w, i, &x->copy.bar, r, lane, &bar))
     return false;
   if (to % bytes) {
-    emu_fault(w, i, 1u << lane, "its address is 0x%" PRIx64 ", no multiple of %u", to, bytes);
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "its address is 0x%" PRIx64 ", no multiple of %u", to, bytes);
     return false;
   }
   for (unsigned k = 0; k < x->n; k++) {

@@ -20,7 +20,7 @@ static bool bound(const emu_image_inst *x, int64_t n, int64_t *c) {
 
 static void out_of_bounds(emu_warp *w, const emu_inst *i, unsigned lane, const int64_t c[3],
                           const hd_image_level *l, uint64_t row) {
-  emu_fault(w, i, 1u << lane,
+  emu_fault(w, i, 1u << lane, HD_FAULT_BOUNDS,
             "out of bounds: (%" PRId64 ", %" PRId64 ", %" PRId64 ") of a surface with rows of %" PRIu64
             " bytes, %u rows and %u slices or layers",
             c[0], c[1], c[2], row, l->height, l->depth);

@@ -24,8 +24,8 @@ static bool locate_map(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t a
   emu_view v;
   for (unsigned k = 0; k < HD_WARP; k++) at[k] = address + k % (HD_TENSOR_MAP_BYTES / MAP_PIECE) * MAP_PIECE;
   if (address % HD_TENSOR_MAP_ALIGN) {
-    emu_fault(w, i, 1u << lane, "the tensor map at 0x%" PRIx64 " is not aligned to %d bytes", address,
-              HD_TENSOR_MAP_ALIGN);
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "the tensor map at 0x%" PRIx64 " is not aligned to %d bytes",
+              address, HD_TENSOR_MAP_ALIGN);
     return false;
   }
   emu_mwarp *m = (emu_mwarp *)w;
@@ -38,7 +38,7 @@ static bool locate_map(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t a
 }
 
 static bool bad_map(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t address, const char *why) {
-  emu_fault(w, i, 1u << lane, "the tensor map at 0x%" PRIx64 ": %s", address, why);
+  emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "the tensor map at 0x%" PRIx64 ": %s", address, why);
   return false;
 }
 
@@ -93,7 +93,7 @@ void emu_run_tensormap_copy(emu_warp *w, const emu_inst *i, char *r, uint32_t ma
     uint64_t other;
     if (!emu_shared_offset(w, i, &b->src, r, l, &other)) return;
     if (other == src && emu_pointer_at(r, &b->dst, l) == dst) continue;
-    emu_fault(w, i, 1u << l, "the threads of the warp name different addresses");
+    emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "the threads of the warp name different addresses");
     return;
   }
   if (locate_map(w, i, lane, src, HD_SPACE_SHARED, HD_ACCESS_LOAD, &from) &&
@@ -201,7 +201,7 @@ static bool move_box(emu_mover *m, const box *b, uint64_t shared) {
     bool overflow = false;
     const bool in = row_address(b, index, &row, &overflow) && lo < hi;
     if (in && overflow) {
-      emu_fault(m->w, m->i, 1u << m->lane, "the tensor reaches beyond the address space");
+      emu_fault(m->w, m->i, 1u << m->lane, HD_FAULT_OTHER, "the tensor reaches beyond the address space");
       return false;
     }
     if (!move_row(m, b, row + (uint64_t)b->start[0] * b->element, shared, in ? lo : 0, in ? hi : 0))
@@ -236,7 +236,7 @@ static bool reduction_type(emu_warp *w, const emu_inst *i, unsigned lane, const 
     *out = (emu_bulk_type)type;
     return true;
   }
-  emu_fault(w, i, 1u << lane, "there is no such reduction of the tensor's element type");
+  emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "there is no such reduction of the tensor's element type");
   return false;
 }
 
@@ -255,14 +255,15 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
   emu_mover m;
   if (!read_map(w, i, lane, map, &x.t)) return false;
   if (x.t.rank != b->rank) {
-    emu_fault(w, i, 1u << lane, "the tensor map at 0x%" PRIx64 " has %u dimensions, the instruction %u", map,
-              x.t.rank, b->rank);
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
+              "the tensor map at 0x%" PRIx64 " has %u dimensions, the instruction %u", map, x.t.rank,
+              b->rank);
     return false;
   }
   for (uint32_t k = 0; k < b->rank; k++) x.start[k] = (int32_t)emu_lane_u32(r, b->coordinate[k], lane);
   measure(&x);
   if (x.rows > EMU_SHARED_LIMIT / x.pitch) {
-    emu_fault(w, i, 1u << lane,
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "the box of the tensor map at 0x%" PRIx64 " has %" PRIu64 " bytes, more than shared memory",
               map, x.rows * x.pitch);
     return false;
@@ -270,8 +271,8 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
   if (b->op != EMU_BULK_PREFETCH) {
     if (!emu_shared_offset(w, i, b->op == EMU_BULK_STORE ? &b->src : &b->dst, r, lane, &shared)) return false;
     if (shared % BOX_ALIGN) {
-      emu_fault(w, i, 1u << lane, "a tensor copy's shared offset is 0x%" PRIx64 ", no multiple of %d", shared,
-                BOX_ALIGN);
+      emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
+                "a tensor copy's shared offset is 0x%" PRIx64 ", no multiple of %d", shared, BOX_ALIGN);
       return false;
     }
     if (b->op == EMU_BULK_LOAD && !emu_shared_offset(w, i, &b->bar, r, lane, &bar)) return false;

@@ -141,7 +141,7 @@ static uint32_t brx_target(const emu_mwarp *m, emu_fiber *f, const emu_inst *i) 
   const unsigned lead = (unsigned)__builtin_ctz(f->mask);
   const uint32_t index = emu_lane_u32(r, i->src[0], lead);
   if (index >= t->n) {
-    emu_fault(w, i, f->mask, "branch index %u of %u targets", index, t->n);
+    emu_fault(w, i, f->mask, HD_FAULT_OTHER, "branch index %u of %u targets", index, t->n);
     return 0;
   }
   uint32_t others = 0;
@@ -228,7 +228,7 @@ static bool control(emu_mwarp *m, emu_fiber *f, const emu_inst *i, uint64_t *thr
   case EMU_BAR: emu_barrier_meet(m, f, i); break;
   case EMU_CLUSTER_BAR: go_on = emu_cluster_barrier(m, f, i); break;
   case EMU_GATHER: go_on = emu_gather_meet(m, f, i); break;
-  case EMU_TRAP: emu_fault(w, i, f->mask, "trap"); break;
+  case EMU_TRAP: emu_fault(w, i, f->mask, HD_FAULT_TRAP, "trap"); break;
   case EMU_YIELD:
     f->pc = pc + 1;
     m->yielded = true;
@@ -319,7 +319,7 @@ hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t k, uint64_t quantum) {
   while (quantum && s == HD_STEP_RUNNING && !m->yielded) {
     if (c->clock >= max) {
       emu_fiber *f = &m->w.fibers[0];
-      emu_fault_at(m, f->frame->code, at(f), f->mask,
+      emu_fault_at(m, f->frame->code, at(f), f->mask, HD_FAULT_HANG,
                    "the CTA has run %llu warp instructions without coming to its end and counts as hung",
                    (unsigned long long)c->clock);
       return HD_STEP_FAULT;

@@ -169,7 +169,7 @@ void emu_wgmma_cta_over(emu_mwarp *m) {
     const emu_flight *f = c->warps[k].flight, *first = c->warps[k / 4 * 4].flight;
     if (issued(f) == issued(first)) continue;
     const emu_flight *one = issued(f) ? f : first;
-    emu_fault_at(m, one->code, one->last, 1,
+    emu_fault_at(m, one->code, one->last, 1, HD_FAULT_OTHER,
                  "warps %u and %u, of one warpgroup, did not issue the same products", k / 4 * 4, k);
     return;
   }
@@ -180,7 +180,7 @@ uint32_t *emu_wgmma_begin(emu_warp *w, const emu_inst *i, const emu_wgmma_regs *
   emu_flight *f = flight_of(w);
   emu_frame *frame = w->current->frame;
   if (f && !f->fenced) {
-    emu_fault(w, i, w->live, "no wgmma.fence orders the registers before the first product");
+    emu_fault(w, i, w->live, HD_FAULT_OTHER, "no wgmma.fence orders the registers before the first product");
     return NULL;
   }
   if (f) count_product(f, frame->code, i, descriptor);
@@ -193,14 +193,14 @@ uint32_t *emu_wgmma_begin(emu_warp *w, const emu_inst *i, const emu_wgmma_regs *
       return a->value;
     }
     if (overlap(a->d, d)) {
-      emu_fault(w, i, w->live,
+      emu_fault(w, i, w->live, HD_FAULT_OTHER,
                 "some of its registers belong to another product, of line %u, that is in flight",
                 a->inst->line);
       return NULL;
     }
   }
   if (f && f->accumulators.n == MAX_ACCUMULATORS) {
-    emu_fault(w, i, w->live, "more than %d accumulators are in flight", MAX_ACCUMULATORS);
+    emu_fault(w, i, w->live, HD_FAULT_OTHER, "more than %d accumulators are in flight", MAX_ACCUMULATORS);
     return NULL;
   }
   accumulator fresh = {.inst = i, .d = d, .frame = frame};
@@ -232,15 +232,15 @@ static uint64_t hash_of(const emu_cta *c, const uint32_t *chunk, uint32_t n) {
 static bool check_reading(emu_mwarp *m, const emu_inst *i, const reading *r) {
   emu_warp *w = &m->w;
   if (hash_of(w->cta, r->chunk, r->n_chunks) != r->hash) {
-    emu_fault(w, i, w->live,
+    emu_fault(w, i, w->live, HD_FAULT_OTHER,
               "shared memory that the product of line %u reads changed before this wait for it",
               r->inst->line);
     return false;
   }
   for (unsigned k = 0; r->has_a && k < 4; k++)
     if (memcmp(slot_of(r->frame, r->a_slot[k]), r->a[k], sizeof r->a[k]) != 0) {
-      emu_fault(w, i, w->live, "registers of A of the product of line %u changed before this wait for it",
-                r->inst->line);
+      emu_fault(w, i, w->live, HD_FAULT_OTHER,
+                "registers of A of the product of line %u changed before this wait for it", r->inst->line);
       return false;
     }
   return true;
@@ -298,8 +298,8 @@ static bool check_accumulator(emu_mwarp *m, const emu_inst *i, const accumulator
     for (unsigned l = 0; l < HD_WARP; l++) lost |= reg[l] ^ POISON;
   }
   if (lost)
-    emu_fault(&m->w, i, m->w.live, "registers of the product of line %u were written before this wait for it",
-              a->inst->line);
+    emu_fault(&m->w, i, m->w.live, HD_FAULT_OTHER,
+              "registers of the product of line %u were written before this wait for it", a->inst->line);
   return !lost;
 }
 

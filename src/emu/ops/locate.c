@@ -18,18 +18,20 @@ static bool locate_param(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
   FOR_LANES(l, differs ? mask : first) {
     const uint64_t at = addr[l] < EMU_PARAM_BASE ? addr[l] : addr[l] - EMU_PARAM_BASE;
     if (how->kind != HD_ACCESS_LOAD) {
-      emu_fault(w, i, 1u << l, "write to the kernel's parameters at offset %llu", (unsigned long long)at);
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "write to the kernel's parameters at offset %llu",
+                (unsigned long long)at);
       return false;
     }
     if (at > v->params_bytes || v->params_bytes - at < how->bytes) {
-      emu_fault(w, i, 1u << l,
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER,
                 "read of %u bytes at offset %llu of the kernel's parameters, which are %llu bytes",
                 how->bytes, (unsigned long long)at, (unsigned long long)v->params_bytes);
       return false;
     }
     if (at % how->align) {
-      emu_fault(w, i, 1u << l, "read of %u bytes at misaligned offset %llu of the kernel's parameters",
-                how->bytes, (unsigned long long)at);
+      emu_fault(w, i, 1u << l, HD_FAULT_MISALIGNED,
+                "read of %u bytes at misaligned offset %llu of the kernel's parameters", how->bytes,
+                (unsigned long long)at);
       return false;
     }
     out->at[l] = (uint64_t)(uintptr_t)(v->params + at);

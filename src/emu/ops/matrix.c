@@ -143,7 +143,7 @@ INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd
   addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
   *rows = i->mem.count == 4 ? ALL_LANES : (1u << (8 * i->mem.count)) - 1;
   if ((mask & *rows) != *rows) {
-    emu_fault(w, i, mask, "not all threads that give a row's address take part");
+    emu_fault(w, i, mask, HD_FAULT_OTHER, "not all threads that give a row's address take part");
     return false;
   }
   return locate(w, i, *rows, addr, &(const emu_locate){i->mem.space, 16, 16, i->mem.cache, kind}, h);

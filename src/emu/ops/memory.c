@@ -281,7 +281,7 @@ HANDLER(cp_async) {
     if (sizes) FOR_LANES(l, todo) group |= (uint32_t)(sizes[l] == size) << l;
     todo &= ~group;
     if (size > bytes) {
-      emu_fault(w, i, group, "cp.async reads %u bytes where it writes %u", size, bytes);
+      emu_fault(w, i, group, HD_FAULT_OTHER, "cp.async reads %u bytes where it writes %u", size, bytes);
       return;
     }
     if (size == 0) continue;

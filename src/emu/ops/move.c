@@ -121,7 +121,7 @@ HANDLER(alloca_64) {
   FOR_LANES(l, mask) {
     const uint64_t base = reserve[l], at = (base + used[l] + align - 1) / align * align - base;
     if (size[l] > EMU_ALLOCA_BYTES || at + size[l] > EMU_ALLOCA_BYTES) {
-      emu_fault(w, i, 1u << l,
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER,
                 "alloca of %llu bytes: the emulator keeps %u bytes for a function's allocations",
                 (unsigned long long)size[l], (unsigned)EMU_ALLOCA_BYTES);
       return;

@@ -187,12 +187,12 @@ static bool check_warpgroup(emu_warp *w, const emu_inst *i, uint32_t mask) {
   const uint32_t *block = emu_warp_launch(w)->block;
   const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
   if (mask != ALL_LANES) {
-    emu_fault(w, i, mask, "not all threads of the warp take part");
+    emu_fault(w, i, mask, HD_FAULT_OTHER, "not all threads of the warp take part");
     return false;
   }
   if ((w->index / 4 + 1) * 128 > threads) {
-    emu_fault(w, i, mask, "warp %u is in no whole warpgroup: the CTA has %u threads", w->index,
-              (unsigned)threads);
+    emu_fault(w, i, mask, HD_FAULT_OTHER, "warp %u is in no whole warpgroup: the CTA has %u threads",
+              w->index, (unsigned)threads);
     return false;
   }
   return true;
@@ -204,7 +204,7 @@ static bool read_descriptor(emu_warp *w, const emu_inst *i, char *r, uint32_t s,
   uint64_t differs = 0;
   LANE_LOOP differs |= d[l] ^ d[0];
   *descriptor = d[0];
-  if (differs) emu_fault(w, i, ALL_LANES, "the threads' matrix descriptors differ");
+  if (differs) emu_fault(w, i, ALL_LANES, HD_FAULT_OTHER, "the threads' matrix descriptors differ");
   return !differs;
 }
 
@@ -216,7 +216,7 @@ HANDLER(wgmma_mma) {
   operands o = {.n = 0};
   if (!check_warpgroup(w, i, mask)) return;
   if (scale != 0 && scale != ALL_LANES) {
-    emu_fault(w, i, mask, "the threads' scale-d predicates differ");
+    emu_fault(w, i, mask, HD_FAULT_OTHER, "the threads' scale-d predicates differ");
     return;
   }
   if ((!x->a_in_regs && !read_descriptor(w, i, r, x->a_desc, &a_desc)) ||

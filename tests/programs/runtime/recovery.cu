@@ -10,6 +10,11 @@ __global__ void shifted(char *p) { *(int *)(p + 1) = 1; }
 __global__ void trapped(int *p) {
   if (*p) asm("trap;");
 }
+// What kernels are called is no error of theirs.
+__global__ void misaligned(int *p, long long at) { p[at] = 1; }
+__global__ void assertion_that_is_not_emulated(int *p) {
+  if (*p) asm("trap;");
+}
 __global__ void fine(int *p) { *p = 11; }
 
 static void works() {
@@ -24,6 +29,8 @@ static void works() {
 static void beyond(int *p) { store<<<1, 1>>>(p, 1LL << 44); } // a GPU maps more than was asked for
 static void between(int *p) { shifted<<<1, 1>>>((char *)p); }
 static void trap(int *p) { trapped<<<1, 1>>>(p); }
+static void beyond_by_name(int *p) { misaligned<<<1, 1>>>(p, 1LL << 44); }
+static void trap_by_name(int *p) { assertion_that_is_not_emulated<<<1, 1>>>(p); }
 static void host(int *p) {
   int reachable = 0;
   OK(cudaDeviceGetAttribute(&reachable, cudaDevAttrPageableMemoryAccess, 0));
@@ -59,6 +66,8 @@ int main() {
   in_a_process("beyond its memory", beyond, cudaErrorIllegalAddress);
   in_a_process("between two words", between, cudaErrorMisalignedAddress);
   in_a_process("a trap", trap, cudaErrorLaunchFailure);
+  in_a_process("beyond its memory, in \"misaligned\"", beyond_by_name, cudaErrorIllegalAddress);
+  in_a_process("a trap, in \"assertion_that_is_not_emulated\"", trap_by_name, cudaErrorLaunchFailure);
   in_a_process("the host's memory", host, cudaErrorIllegalAddress);
   works();
   puts("recovery: ok");
