@@ -71,6 +71,18 @@ typedef struct hd_ptxas {
   bool unrolls_no_join; /* loops that are entered from several places stay as they are */
 } hd_ptxas;
 
+/* How replays compare with measurements of such a GPU (docs/decisions/clock.md), as scripts/accuracy-table
+ * puts it into the file; all 0 where they were not compared, or the GPU is changed. Of an effect the sign is
+ * right where the measurement has it, too. */
+typedef struct hd_compared {
+  uint32_t launches;                         /* default launches by the clock */
+  double time_error;                         /* of their times: percent, the mean */
+  uint32_t effects, right_signs;             /* plans' effects by the clock (accuracy.h) */
+  uint32_t bound_effects, bound_right_signs; /* the same by bounds */
+  uint32_t sampled;                          /* times of which a part is replayed, beside those of all */
+  double sampled_error;                      /* percent, the mean */
+} hd_compared;
+
 /* The time that launches take beside their CTAs' work, for replays with a clock; all 0 where it is not
  * known. */
 typedef struct hd_launch_cost {
@@ -105,8 +117,8 @@ typedef struct hd_gpu {
   bool l1_global;       /* global loads are cached in L1 */
   bool l1_unified; /* l1.bytes is shared with shared memory: L1 loses the bytes that resident CTAs take */
   hd_l1_write l1_write;
-  uint32_t l1_mshrs; /* lines that one SM's loads may wait for at once, through L1 or past it: a load that
-                        finds none free waits, and others go on */
+  uint32_t l1_mshrs; /* lines that one SM's loads may have asked L2 for at once, through L1 or past it: a load
+                        that finds none free waits, and others go on */
   hd_cache_config l1, l2;
   hd_cache_config
       readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through
@@ -158,8 +170,7 @@ typedef struct hd_gpu {
   double dram_row_cycles, dram_activate_cycles;
   double clock_mhz;
   hd_units units;
-  bool clock_compared; /* replays with a clock were compared with such a GPU, by this file
-                          (docs/decisions/clock.md) */
+  hd_compared compared;
 } hd_gpu;
 
 /* NAME of a file in the GPU folder (without .toml), or a path to one. Every key is
@@ -319,10 +330,10 @@ typedef struct hd_counters {
   uint64_t l2_read_sectors, l2_write_sectors; /* loads; stores and atomics */
   uint64_t dram_read_bytes, dram_write_bytes; /* dirty sectors left in L2 at the end count as written */
   uint64_t compulsory_bytes;                  /* hd_trace_info read_bytes + written_bytes */
-  double cycles, cycles_issue, cycles_l1, cycles_l2,
-      cycles_dram; /* bounds per resource; cycles is the largest
-and includes imbalance between SMs. An access keeps L1 busy for at least a cycle, and for as long as it
-waits for an MSHR */
+  /* Bounds per resource, with the imbalance between SMs; cycles is the largest. An access keeps L1 busy for
+   * at least a cycle and, with a clock, for as long as it waits for a way of its set. A load that waits for
+   * an MSHR does not: others go on. */
+  double cycles, cycles_issue, cycles_l1, cycles_l2, cycles_dram;
   /* With a clock: cycles of all warps from start to end, and of these the cycles they waited, by reason. In
    * the rest they issued. */
   double warp_cycles, stall_memory, stall_dependency, stall_barrier, stall_throttle, stall_issue;

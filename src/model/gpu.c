@@ -42,7 +42,6 @@ static const key keys[] = {
     {NULL, "title", KEY_TEXT, AT(title), 0, 0, NULL},
     {NULL, "arch", KEY_U32, AT(arch), 20, 999, NULL},
     {NULL, "clock_mhz", KEY_REAL, AT(clock_mhz), 1, 1e5, NULL},
-    {NULL, "clock_compared", KEY_BOOL, AT(clock_compared), 0, 0, NULL, true},
     {"sm", "count", KEY_U32, AT(n_sms), 1, 1024, NULL},
     {"sm", "ctas", KEY_U32, AT(max_ctas), 1, 64, NULL},
     {"sm", "warps", KEY_U32, AT(max_warps), 1, 64, NULL},
@@ -147,6 +146,14 @@ static const key keys[] = {
     {"units", "tensor_latency", KEY_U32, AT(units.tensor_latency), 1, 1000, NULL},
     {"dram", "latency", KEY_U32, AT(dram_latency), 1, 100000, NULL},
     {"dram", "bytes_per_cycle", KEY_REAL, AT(dram_bytes_per_cycle), 1e-3, 1e6, NULL},
+    {"compared", "launches", KEY_U32, AT(compared.launches), 1, 1e6, NULL},
+    {"compared", "time_error", KEY_REAL, AT(compared.time_error), 0, 1e6, NULL},
+    {"compared", "effects", KEY_U32, AT(compared.effects), 1, 1e9, NULL},
+    {"compared", "right_signs", KEY_U32, AT(compared.right_signs), 0, 1e9, NULL},
+    {"compared", "bound_effects", KEY_U32, AT(compared.bound_effects), 1, 1e9, NULL, true},
+    {"compared", "bound_right_signs", KEY_U32, AT(compared.bound_right_signs), 0, 1e9, NULL, true},
+    {"compared", "sampled", KEY_U32, AT(compared.sampled), 1, 1e9, NULL, true},
+    {"compared", "sampled_error", KEY_REAL, AT(compared.sampled_error), 0, 1e6, NULL, true},
 };
 #undef AT
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
@@ -154,8 +161,8 @@ enum { N_KEYS = sizeof keys / sizeof keys[0] };
 static const struct {
   const char *name;
   bool optional; /* a clock alone needs it, or not every GPU has such a cache */
-} tables[] = {{"sm"}, {"units", true}, {"l1"},           {"readonly", true},
-              {"l2"}, {"dram"},        {"launch", true}, {"ptxas", true}};
+} tables[] = {{"sm"},   {"units", true},  {"l1"},          {"readonly", true}, {"l2"},
+              {"dram"}, {"launch", true}, {"ptxas", true}, {"compared", true}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static bool same_table(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -275,9 +282,8 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
                      HD_WARP, HD_WARP);
   if ((st = check_cache(file, l1, &g->l1, d)) != HD_OK || (st = check_cache(file, l2, &g->l2, d)) != HD_OK)
     return st;
-  if (g->readonly.bytes &&
-      (st = check_cache(file, json_object_get(root, "readonly"), &g->readonly, d)) != HD_OK)
-    return st;
+  if (g->readonly.bytes) st = check_cache(file, json_object_get(root, "readonly"), &g->readonly, d);
+  if (st != HD_OK) return st;
   if (g->l2_parts > 1 && g->gpcs < g->l2_parts)
     return toml_fail(file, l2, "parts", d, "'parts' need at least as many [sm] gpcs");
   if (g->l2_parts > 1 && g->l2.bytes % ((uint64_t)g->l2.line * g->l2.ways * g->l2_parts))
@@ -296,6 +302,9 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
   if (g->dram_row_latency > g->dram_latency)
     return toml_fail(file, dram, "row_latency", d, "'row_latency' must be at most 'latency', %u",
                      g->dram_latency);
+  const hd_compared *c = &g->compared;
+  if (c->right_signs > c->effects || c->bound_right_signs > c->bound_effects)
+    return toml_fail(file, json_object_get(root, "compared"), NULL, d, "more right signs than effects");
   if (g->l1_unified && g->l1.bytes <= g->shared_bytes)
     return toml_fail(file, l1, "bytes", d, "'bytes' of a unified L1 must be more than [sm] shared_bytes, %u",
                      g->shared_bytes);
@@ -366,6 +375,7 @@ static bool has_table(const char *name, const hd_gpu *g) {
   if (strcmp(name, "units") == 0) return hd_gpu_has_clock(g);
   if (strcmp(name, "launch") == 0) return hd_gpu_has_launches(g);
   if (strcmp(name, "ptxas") == 0) return g->ptxas.registers > 0;
+  if (strcmp(name, "compared") == 0) return g->compared.launches > 0;
   return strcmp(name, "readonly") != 0 || g->readonly.bytes;
 }
 
@@ -537,11 +547,10 @@ hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
     return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
                    (unsigned long long)bytes, (unsigned long long)unit);
   const uint64_t both = g->l1.bytes + g->shared_bytes;
-  if (bytes && bytes < both && splits_store(g)) g->shared_bytes = (uint32_t)(both - bytes);
-  if (bytes) {
-    g->l1.bytes = bytes;
-    g->clock_compared = false; /* such a GPU was not */
-  }
+  if (!bytes) return HD_OK;
+  if (bytes < both && splits_store(g)) g->shared_bytes = (uint32_t)(both - bytes);
+  g->l1.bytes = bytes;
+  g->compared = (hd_compared){0}; /* such a GPU was not */
   return HD_OK;
 }
 

@@ -1,4 +1,4 @@
-/* model/mshrs.h: an SM's MSHRs, of which each line takes one that a load waits for (sm.h). */
+/* model/mshrs.h: an SM's MSHRs, of which each line takes one that a load asks L2 for (sm.h). */
 #ifndef HEDDLE_MODEL_MSHRS_H
 #define HEDDLE_MODEL_MSHRS_H
 

@@ -17,10 +17,11 @@
  * bound on time from L1: warps that march in step over unhashed sets wait far longer here than where SCH
  * simulated them.
  *
- * MSHRs. Each line that a load waits for takes one, whether the load goes through L1 or past it, and gives it
- * back when its data is there. A load that finds too few does with those lines that get one, and asks again
- * for the others as soon as one is free. Other warps' accesses go on meanwhile, so that hits pass a miss that
- * waits. */
+ * MSHRs. Each line that a load asks L2 for takes one, whether the load goes through L1 or past it, and gives
+ * it back when its data is there. Hits take none, nor do a line that is on its way already and loads through
+ * the read-only cache. A load that finds too few does with those lines that get one, and asks again for the
+ * others as soon as one is free. Other warps' accesses go on meanwhile, so that hits pass a miss that waits.
+ */
 #ifndef HEDDLE_MODEL_SM_H
 #define HEDDLE_MODEL_SM_H
 

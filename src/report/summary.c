@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "heddle/accuracy.h"
 #include "report/json.h"
 #include "report/picture.h"
 #include "report/stalls.h"
@@ -115,33 +116,44 @@ void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out) {
     hd_buf_printf(out, "The file of %s has no [units], which a clock needs.\n", g->name);
 }
 
-/* The figures are those of one GPU, and of no other. */
-static void put_figures(const hd_gpu *g, bool clock, hd_buf *out) {
+/* How the GPU's file says that such times compare with measurements. */
+static void put_compared(const hd_gpu *g, bool clock, hd_buf *out) {
+  const hd_compared *c = &g->compared;
+  const uint32_t effects = clock ? c->effects : c->bound_effects,
+                 right = clock ? c->right_signs : c->bound_right_signs;
   hd_buf_puts(out, clock ? "Times are by a clock" : "Times are bounds, those of the busiest resource");
-  hd_buf_puts(out, g->clock_compared ? ": on"
-                   : clock           ? " that was not compared with such a GPU. On"
-                                     : ", and were not compared with such a GPU. On");
-  hd_buf_puts(out,
-              clock ? " an H100 it was off by 11% (mean of 71 default launches), and right about the sign of "
-                      "91% of plans' effects over 5% (docs/decisions/clock.md).\n"
-                    : " an H100 they are right about the sign of 47% of plans' effects over 5% "
-                      "(docs/decisions/clock.md).\n");
+  if (!effects) {
+    hd_buf_printf(out, "%s compared with such a GPU (docs/decisions/clock.md).\n",
+                  clock ? " that was not" : ", and were not");
+    return;
+  }
+  hd_buf_puts(out, ". Compared with such a GPU, ");
+  if (clock)
+    hd_buf_printf(out, "it was off by %.1f%% (mean of %u default launches), and ", c->time_error,
+                  c->launches);
+  hd_buf_printf(out,
+                "%sright about the sign of %.0f%% of plans' effects over %.0f%% (docs/decisions/clock.md).\n",
+                clock ? "" : "they were ", 100.0 * right / effects, 100 * HD_ACCURACY_EFFECT);
 }
 
-void report_put_part(double part, const char *more, bool lack_ends, hd_buf *out) {
+void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_ends, hd_buf *out) {
   if (part >= 1) return;
-  hd_buf_printf(out, "%.1f%% of the launches' work was replayed (%s). %s\n", 100 * part, more,
-                lack_ends
-                    ? "A few warps have far more work than others and were cut: times compare plans, and "
-                      "lack how long these warps take."
-                    : "Such times were off by 7% (mean of 69) from those of whole replays.");
+  hd_buf_printf(out, "%.1f%% of the launches' work was replayed (%s).", 100 * part, more);
+  if (lack_ends)
+    hd_buf_puts(out,
+                " A few warps have far more work than others and were cut: times compare plans, and lack "
+                "how long these warps take.");
+  else if (g->compared.sampled)
+    hd_buf_printf(out, " Such times were off by %.1f%% (mean of %u) from those of whole replays.",
+                  g->compared.sampled_error, g->compared.sampled);
+  hd_buf_putc(out, '\n');
 }
 
 void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack_ends, const hd_counters *c,
                              hd_buf *out) {
-  put_figures(g, clock, out);
+  put_compared(g, clock, out);
   report_put_lacks(g, clock, out);
-  report_put_part(part, "--exact replays all", lack_ends, out);
+  report_put_part(g, part, "--exact replays all", lack_ends, out);
   if (c && c->time_error_us > 0)
     hd_buf_printf(out,
                   "Some launches stand for those like them: the standard error of the time is %.2f us "

@@ -21,7 +21,7 @@ bool report_proof_is_smaller(const hd_report *r);
 /* Lines on what the GPU's file lacks, and so times on it. Nothing where it lacks nothing. */
 void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out);
 /* A line on the part of the work that was replayed, and on how to have `more` of it. Nothing of 1. */
-void report_put_part(double part, const char *more, bool lack_ends, hd_buf *out);
+void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_ends, hd_buf *out);
 /* Lines on how well such times were confirmed, and on what they lack; `part` as hd_study_part has it;
  * `lack_ends`: hd_study_leaves_ends; c: of the original, or NULL. */
 void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack_ends, const hd_counters *c,

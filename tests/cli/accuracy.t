@@ -64,6 +64,28 @@ Times, from a device and from a file:
   + 1 of 2 workloads failed: late
   $ "$SOURCE/scripts/accuracy-table" late.json | tail -1
   1 of 1 workloads failed: late
+
+The summaries of a folder become the keys that a GPU's file has them as; others stay. What is printed is the file's:
+
+  $ mkdir told; echo 'all 9: default launches off by 12.5% (mean), 3% (median); right signs 3 of 4; tau' >told/accuracy.txt
+  $ echo '5 replays: off by 1.5% (mean), 0.1% (median)' >told/sampling.txt; cp "$HEDDLE_DATA/gpus/gtx580.toml" made.toml
+  $ "$SOURCE/scripts/accuracy-table" --check made.toml told
+  made.toml: [compared] is not what told says; write it by --into
+  [1]
+  $ "$SOURCE/scripts/accuracy-table" --into made.toml told; sed -n '/^.compared/,$p' made.toml
+  [compared]
+  launches = 9           # told/accuracy.txt
+  time_error = 12.5      # told/accuracy.txt
+  right_signs = 3        # told/accuracy.txt
+  effects = 4            # told/accuracy.txt
+  sampled = 5            # told/sampling.txt
+  sampled_error = 1.5    # told/sampling.txt
+  $ heddle simulate copy-row --size tiny --gpu ./made.toml | grep ^Times
+  Times are by a clock. Compared with such a GPU, it was off by 12.5% (mean of 9 default launches), and right about the sign of 75% of plans' effects over 5% (docs/decisions/clock.md).
+  $ sed -i 's/of 4; tau/of 8; tau/' told/accuracy.txt; rm told/sampling.txt; "$SOURCE/scripts/accuracy-table" --into made.toml told
+  $ "$SOURCE/scripts/accuracy-table" --check made.toml told; grep -E '^(effects|sampled) ' made.toml
+  effects = 8            # told/accuracy.txt
+  sampled = 5            # told/sampling.txt
   $ heddle accuracy --time --measured times.json matmul-naive
   heddle: times.json has no times of 'matmul-naive'
   [2]

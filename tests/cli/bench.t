@@ -20,7 +20,7 @@ Tables of many workloads; one that fails is a line:
 On a model the tables say what their times are:
 
   $ sed -n '/^Times/,/^$/p' out/table.txt; grep -c 'The file of gtx580 has no \[launch\]' out/report.html
-  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
   The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
   
   1

@@ -64,6 +64,6 @@ On a modelled GPU, by its clock, with persistent threads beside the partitions:
   
   partition: A under bind=agents:#,sms=#, B under bind=agents:#,sms=#
   
-  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
   $ heddle corun copy-col copy-row --size tiny --device model:m2075 --plan bypass=l1:1 | grep '^partition: '
   partition: copy-col: together with others only plans are replayed that change no accesses, whole and by a clock

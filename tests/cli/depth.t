@@ -26,16 +26,16 @@ A kernel of one CTA takes as long as its loads and stores, which no resource's b
 Launches cost nothing where the file does not say what they cost, and no other GPU than an H100 was compared. Without
 [units] there are bounds alone:
 
-  $ for gpu in h100 gtx580 ./plain.toml; do heddle simulate copy-row --size tiny --gpu $gpu | sed -n '/^Times/,$p'; done
-  Times are by a clock: on an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
-  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
+  $ for gpu in h100 gtx580 ./plain.toml; do heddle simulate copy-row --size tiny --gpu $gpu | sed -n '/^Times/,$p'; done | sed 's/off by [0-9.]*% (mean of [0-9]*/off by N% (mean of N/; s/sign of [0-9]*%/sign of N%/'
+  Times are by a clock. Compared with such a GPU, it was off by N% (mean of N default launches), and right about the sign of N% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
   The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
-  Times are bounds, those of the busiest resource: on an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are bounds, those of the busiest resource. Compared with such a GPU, they were right about the sign of N% of plans' effects over 5% (docs/decisions/clock.md).
   The file of plain has no [units], which a clock needs.
   $ heddle simulate copy-row --size tiny --gpu gtx580 --depth traffic | sed -n '/^Times/,$p'
-  Times are bounds, those of the busiest resource, and were not compared with such a GPU. On an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are bounds, those of the busiest resource, and were not compared with such a GPU (docs/decisions/clock.md).
   $ heddle simulate copy-row --size tiny --l1 32768 --gpu gtx480 | sed -n '/^Times/,$p' | cut -c1-60
-  Times are by a clock that was not compared with such a GPU. 
+  Times are by a clock that was not compared with such a GPU (
   The file of gtx480 has no [launch]: what launches take besid
 
 The page of a sweep says so, too:

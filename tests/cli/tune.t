@@ -13,7 +13,7 @@ Tuning on a modelled GPU, whose times do not vary; of nvcc's code and clang's, o
     verdict: threads=cta:col,
       proved on the emulator at size tiny, grid 2x5x1: 16428 bytes equal under 8 dispatchers
   
-  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
   The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
   
 
@@ -25,7 +25,7 @@ change what caches keep promise a gain that is not beyond the clock's errors:
   $ heddle tune scan --device model:gtx580 --size tiny --store none --no-advice --rows 0 | grep verdict | sed 's/[0-9.]* us/N us/; s/of [0-9]* plans/of so many plans/; s/at [0-9.]*x/at Nx/'
     verdict: the original stays, N us; none of so many plans was faster: the best one runs at Nx
   $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx580.toml" >bare.toml; heddle tune copy-col --device model:./bare.toml --size tiny --store none --no-advice --rows 0 | tail -3
-  Times are bounds, those of the busiest resource, and were not compared with such a GPU. On an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are bounds, those of the busiest resource, and were not compared with such a GPU (docs/decisions/clock.md).
   The file of bare has no [units], which a clock needs.
   
 
@@ -64,7 +64,7 @@ A workload of one size, as a recorded launch is, has no smaller one for the advi
   kernel matmul_swapped
     verdict: threads=cta:col
   
-  Times are by a clock that was not compared with such a GPU. On an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' effects over 5% (docs/decisions/clock.md).
+  Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
   The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
   
   $ heddle tune copy-col --device model:gtx580 --size tiny --store v.db --verify

@@ -14,16 +14,32 @@ static hd_gpu_keys told_of(const hd_probe_result *r, hd_gpu *g) {
 
 /* Nothing measures these: rules of allocation and of caches that are not published, ptxas's code, and whether
  * the clock was compared. */
-static const char *const unmeasured[] = {".clock_compared",  "sm.schedulers",
-                                         "sm.scheduler",     "sm.issue_per_cycle",
-                                         "sm.register_unit", "sm.shared_unit",
-                                         "ptxas.registers",  "ptxas.pairs_guarded",
-                                         "ptxas.predicated", "ptxas.unrolls_no_join",
+static const char *const unmeasured[] = {"sm.schedulers",
+                                         "sm.scheduler",
+                                         "sm.issue_per_cycle",
+                                         "sm.register_unit",
+                                         "sm.shared_unit",
+                                         "ptxas.registers",
+                                         "ptxas.pairs_guarded",
+                                         "ptxas.predicated",
+                                         "ptxas.unrolls_no_join",
                                          "l1.bytes", /* with shared memory, by architecture */
-                                         "l1.ways",          "l1.mshrs",
-                                         "l1.hashed",        "l1.unified",
-                                         "l1.write",         "l2.line",
-                                         "l2.ways",          "l2.hashed"};
+                                         "l1.ways",
+                                         "l1.mshrs",
+                                         "l1.hashed",
+                                         "l1.unified",
+                                         "l1.write",
+                                         "l2.line",
+                                         "l2.ways",
+                                         "l2.hashed",
+                                         "compared.launches",
+                                         "compared.time_error",
+                                         "compared.effects",
+                                         "compared.right_signs",
+                                         "compared.bound_effects",
+                                         "compared.bound_right_signs",
+                                         "compared.sampled",
+                                         "compared.sampled_error"};
 
 static bool is_unmeasured(const char *table, const char *key) {
   char name[64];

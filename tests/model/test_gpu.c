@@ -422,7 +422,7 @@ static void a_clock_needs_units_and_nothing_else(void **state) {
     const bool h100 = strcmp(names[i], "h100") == 0;
     assert_true(hd_gpu_has_clock(&g));
     assert_int_equal(hd_gpu_has_launches(&g), h100 || strcmp(names[i], "m2075") == 0);
-    assert_int_equal(g.clock_compared, h100);
+    assert_int_equal(g.compared.launches > 0, h100);
     g.launch = (hd_launch_cost){0};
     assert_true(hd_gpu_has_clock(&g));
     assert_false(hd_gpu_has_launches(&g));
@@ -430,26 +430,6 @@ static void a_clock_needs_units_and_nothing_else(void **state) {
     assert_false(hd_gpu_has_clock(&g));
   }
   hd_gpu_list_free(names, n);
-}
-
-static void a_gpu_that_is_another_one_was_not_compared(void **state) {
-  hd_gpu g = load("h100"), read;
-  hd_buf text = {0};
-  assert_int_equal(hd_gpu_set_l1(&g, 0, NULL), HD_OK);
-  assert_int_equal(hd_gpu_parse_scheduler(&g, "none", NULL), HD_ERR_USAGE);
-  assert_true(g.clock_compared);
-  hd_gpu_toml(&g, &text);
-  assert_int_equal(hd_gpu_read(text.data, text.len, "text", &read, NULL), HD_OK);
-  assert_true(read.clock_compared);
-  hd_buf_free(&text);
-  assert_int_equal(hd_gpu_parse_scheduler(&g, "lrr", NULL), HD_OK);
-  assert_false(g.clock_compared);
-  g = load("h100");
-  assert_int_equal(hd_gpu_set_l1(&g, (uint64_t)g.l1.line * g.l1.ways, NULL), HD_OK);
-  assert_false(g.clock_compared);
-  hd_gpu_toml(&g, &text);
-  assert_null(strstr(text.data, "clock_compared"));
-  hd_buf_free(&text);
 }
 
 /* ---- Occupancy ---------------------------------------------------------------------- */
@@ -580,7 +560,6 @@ int main(void) {
       cmocka_unit_test(what_is_no_toml_is_refused),
       cmocka_unit_test(a_gpu_is_found_by_name_or_by_path),
       cmocka_unit_test(a_clock_needs_units_and_nothing_else),
-      cmocka_unit_test(a_gpu_that_is_another_one_was_not_compared),
       cmocka_unit_test(occupancy_is_what_the_guides_tables_give),
       cmocka_unit_test(a_gpu_agrees_with_itself),
       cmocka_unit_test(keys_agree_within_a_percentage_of_the_files),

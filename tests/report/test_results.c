@@ -7,6 +7,7 @@
 #include "heddle/report.h"
 #include "heddle/results.h"
 #include "report/json.h"
+#include "report/summary.h"
 
 static hd_wl_buffer buffers[] = {{.name = "a"},
                                  {.name = "out", .compare = HD_COMPARE_EXACT},
@@ -38,6 +39,13 @@ static const hd_counters counters = {.time_us = 12.5,
                                      .cycles_issue = 100,
                                      .cycles_dram = 900,
                                      .resident = 8};
+
+/* Figures that no GPU has. */
+#define COMPARED                                                                                             \
+  {                                                                                                          \
+    .launches = 8, .time_error = 12.5, .effects = 10, .right_signs = 9, .bound_effects = 4,                  \
+    .bound_right_signs = 1, .sampled = 16, .sampled_error = 2.5                                              \
+  }
 
 /* One tree, and the same text again when it is printed again. */
 static void assert_json(const char *name, hd_buf *text) {
@@ -161,7 +169,7 @@ static void an_optimization_says_what_the_time_did_not_suffice_for(void **state)
 /* Without [units] times are bounds. */
 static void a_simulation_is_all_its_counters(void **state) {
   hd_buf out = {0};
-  hd_gpu gpu = {.name = "h100", .title = "H100 SXM", .clock_compared = true};
+  hd_gpu gpu = {.name = "h100", .title = "H100 SXM", .compared = COMPARED};
   hd_simulation s = {&workload, &gpu, "demand", &column, counters, false, 1, false};
   hd_simulation_text(&s, &out);
   s.counters = (hd_counters){0};
@@ -172,36 +180,39 @@ static void a_simulation_is_all_its_counters(void **state) {
   assert_json("simulation.json", &out);
 }
 
-#define FIGURES                                                                                              \
-  " an H100 it was off by 11% (mean of 71 default launches), and right about the sign of 91% of plans' "     \
-  "effects over 5% (docs/decisions/clock.md).\n"
 #define NO_LAUNCH                                                                                            \
   "The file of other has no [launch]: what launches take beside their CTAs' work counts as nothing.\n"
-#define BOUNDS                                                                                               \
-  " an H100 they are right about the sign of 47% of plans' effects over 5% (docs/decisions/clock.md).\n"
 
-/* The figures are an H100's, by its file; no other GPU has any. */
+/* The figures are the GPU's own, by its file. */
 static void what_confirms_times_is_said_for_each_gpu(void **state) {
   static const struct {
     hd_gpu gpu;
     bool clock;
     const char *text;
   } cases[] = {
-      {{.name = "h100", .clock_compared = true, .units.fma = 1, .launch.first_us = 1},
+      {{.name = "h100", .compared = COMPARED, .units.fma = 1, .launch.first_us = 1},
        true,
-       "Times are by a clock: on" FIGURES},
+       "Times are by a clock. Compared with such a GPU, it was off by 12.5% (mean of 8 default launches), "
+       "and "
+       "right about the sign of 90% of plans' effects over 5% (docs/decisions/clock.md).\n"},
+      {{.name = "h100", .compared = COMPARED, .units.fma = 1},
+       false,
+       "Times are bounds, those of the busiest resource. Compared with such a GPU, they were right about the "
+       "sign of 25% of plans' effects over 5% (docs/decisions/clock.md).\n"},
       {{.name = "probed", .units.fma = 1, .launch.first_us = 1},
        true,
-       "Times are by a clock that was not compared with such a GPU. On" FIGURES},
+       "Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).\n"},
       {{.name = "other", .units.fma = 1},
        true,
-       "Times are by a clock that was not compared with such a GPU. On" FIGURES NO_LAUNCH},
+       "Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).\n" NO_LAUNCH},
       {{.name = "other", .units.fma = 1}, /* asked for */
        false,
-       "Times are bounds, those of the busiest resource, and were not compared with such a GPU. On" BOUNDS},
+       "Times are bounds, those of the busiest resource, and were not compared with such a GPU "
+       "(docs/decisions/clock.md).\n"},
       {{.name = "bare"},
        false,
-       "Times are bounds, those of the busiest resource, and were not compared with such a GPU. On" BOUNDS
+       "Times are bounds, those of the busiest resource, and were not compared with such a GPU "
+       "(docs/decisions/clock.md).\n"
        "The file of bare has no [units], which a clock needs.\n"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hd_counters c = counters;
@@ -231,14 +242,43 @@ static void what_confirms_times_is_said_for_each_gpu(void **state) {
   }
 }
 
+/* Of a part of the work; nothing where no such times were compared, or the part is no sample. */
+static void what_a_part_of_the_work_tells_is_said_by_the_gpus_file(void **state) {
+  static const struct {
+    hd_gpu gpu;
+    double part;
+    bool lack_ends;
+    const char *text;
+  } cases[] = {
+      {{.compared = COMPARED}, 1, false, ""},
+      {{.compared = COMPARED},
+       0.25,
+       false,
+       "25.0% of the launches' work was replayed (--exact replays all). Such times were off by 2.5% (mean of "
+       "16) "
+       "from those of whole replays.\n"},
+      {{.name = "other"}, 0.25, false, "25.0% of the launches' work was replayed (--exact replays all).\n"},
+      {{.compared = COMPARED},
+       0.25,
+       true,
+       "25.0% of the launches' work was replayed (--exact replays all). A few warps have far more work than "
+       "others and were cut: times compare plans, and lack how long these warps take.\n"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_buf text = {0};
+    report_put_part(&cases[i].gpu, cases[i].part, "--exact replays all", cases[i].lack_ends, &text);
+    assert_string_equal(text.data ? text.data : "", cases[i].text);
+    hd_buf_free(&text);
+  }
+}
+
 static void a_models_times_say_what_they_are(void **state) {
   static const struct {
     hd_gpu gpu;
     const char *head, *kind, *line;
-  } cases[] = {{{.name = "h100", .clock_compared = true, .units.fma = 1, .launch.first_us = 1},
+  } cases[] = {{{.name = "h100", .compared = COMPARED, .units.fma = 1, .launch.first_us = 1},
                 " predicted us ",
                 "\"time\": \"clock\"",
-                "\nTimes are by a clock: on"},
+                "\nTimes are by a clock. Compared with such a GPU, it was off by 12.5%"},
                {{.name = "bare"}, " bound us ", "\"time\": \"bound\"", "\nThe file of bare has no [units]"}};
   const hd_device_info model = {.kind = HD_DEVICE_MODEL, .name = "model:X", .title = "A GPU"};
   hd_measure_row row = {.median_us = 100, .least_us = 100, .speedup = {1, 1, 1, 31, 0.99}};
@@ -410,6 +450,8 @@ int main(void) {
       BEHAVIOUR("a proof of a smaller size says so", a_proof_of_a_smaller_size_says_so),
       BEHAVIOUR("an optimization says what the time did not suffice for",
                 an_optimization_says_what_the_time_did_not_suffice_for),
+      BEHAVIOUR("what a part of the work tells is said by the GPU's file",
+                what_a_part_of_the_work_tells_is_said_by_the_gpus_file),
       BEHAVIOUR("a simulation is all its counters", a_simulation_is_all_its_counters),
       BEHAVIOUR("what confirms times is said for each GPU", what_confirms_times_is_said_for_each_gpu),
       BEHAVIOUR("a model's times say what they are", a_models_times_say_what_they_are),
