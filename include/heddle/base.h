@@ -56,6 +56,14 @@ typedef enum hd_fault {
   HD_FAULT_NOT_EMULATED, /* heddle's limit, met while the kernel ran */
 } hd_fault;
 
+/* What an HD_ERR_BUDGET ran into. */
+typedef enum hd_bound {
+  HD_BOUND_NONE,
+  HD_BOUND_TIME,   /* a point of time */
+  HD_BOUND_WORK,   /* a number of instructions and accesses, which follows from a budget in seconds */
+  HD_BOUND_MEMORY, /* a trace's */
+} hd_bound;
+
 /* One failure: what and where. Errors are values: a function that fails fills
  * the hd_diag it was given (which may be NULL) and returns its status.
  * `file` is "" when there is none; `line` and `column` count from 1, 0 when
@@ -64,6 +72,7 @@ typedef struct hd_diag {
   hd_status status;
   hd_fault fault;
   uint16_t reason; /* where in the message its reason begins, behind the instruction that it is about */
+  hd_bound bound;  /* of HD_ERR_BUDGET, where it is known */
   uint32_t line, column;
   char file[512];
   char message[768];
@@ -78,6 +87,8 @@ HD_API hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) HD_PRIN
 /* The same about something that a message puts in front: "fmt: why". The reason is `why`. */
 HD_API hd_status hd_fail_because(hd_diag *d, hd_status st, const char *why, const char *fmt, ...)
     HD_PRINTF(4, 5);
+/* The same for a bound that was reached. Returns HD_ERR_BUDGET. */
+HD_API hd_status hd_fail_bound(hd_diag *d, hd_bound bound, const char *fmt, ...) HD_PRINTF(3, 4);
 
 /* As hd_fail, with a place. `text`,`len` is the whole file's text (or NULL):
  * the line at `offset` is quoted and line/column are counted from it. */
@@ -85,6 +96,7 @@ HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const ch
                             size_t offset, const char *fmt, ...) HD_PRINTF(7, 8);
 #ifdef __clang_analyzer__ /* which sees no function of another file: a failure is one */
 #define hd_fail(d, st, ...) (hd_fail(d, st, __VA_ARGS__), (st))
+#define hd_fail_bound(d, bound, ...) (hd_fail_bound(d, bound, __VA_ARGS__), HD_ERR_BUDGET)
 #define hd_fail_at(d, st, ...) (hd_fail_at(d, st, __VA_ARGS__), (st))
 #define hd_fail_because(d, st, ...) (hd_fail_because(d, st, __VA_ARGS__), (st))
 #endif

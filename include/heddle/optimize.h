@@ -69,8 +69,9 @@ typedef struct hd_optimized {
    * all the same, the most promising first; for a GPU to judge. */
   hd_plan_list unseen;
   bool stopped;   /* not all plans were replayed */
-  size_t late;    /* plans that were not, for the time was over, or it was stopped */
-  bool unproved;  /* the time was over before the best one was proved */
+  unsigned ended; /* the bounds that left work undone: bits 1 << hd_bound; 0: none did */
+  size_t late;    /* plans that were not replayed, for a bound, or it was stopped */
+  bool unproved;  /* a bound was reached before the best one was proved */
   uint32_t tried; /* plans whose instructions were counted */
   hd_optimize_seconds seconds;
 } hd_optimized;
@@ -80,9 +81,13 @@ typedef struct hd_optimized {
 HD_API hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o,
                              hd_optimized *out, hd_diag *d);
 HD_API void hd_optimized_free(hd_optimized *z);
-/* Does it rest on all that its budget pays for? False where the clock, or `stop`, ended it before: what it
- * found so far is no verdict on the plans that were not tried. */
+/* Does it rest on all that was to be tried? False where a bound, or `stop`, ended it before: what it found so
+ * far is no verdict on the plans that were not tried. */
 HD_API bool hd_optimize_answers(const hd_optimized *z);
+/* That a bound was reached, and what to ask for instead, as heddle's options have it: "the time was over", "a
+ * longer --wall". */
+HD_API const char *hd_bound_reached(hd_bound b);
+HD_API const char *hd_bound_remedy(hd_bound b);
 
 /* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
  * is rarely wrong about effects of 5% and no judge of smaller ones, and of some kinds of plans it promises

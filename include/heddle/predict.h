@@ -151,6 +151,7 @@ HD_API hd_status hd_study_replay_streams(hd_stream_row *rows, uint32_t n, const 
 typedef struct hd_sweep_row {
   hd_plan plan; /* owned by the caller of hd_sweep */
   hd_status status;
+  hd_bound bound; /* of HD_ERR_BUDGET */
   hd_counters counters;
   char why[256]; /* when status is not HD_OK */
 } hd_sweep_row;

@@ -83,7 +83,8 @@ typedef struct hd_report {
   double part;                        /* of the work that was replayed: hd_study_part; 0: all of it */
   bool lack_ends;                     /* hd_study_leaves_ends */
   bool stopped;                       /* not all plans were replayed */
-  size_t late;                        /* plans that were not, for the time was over */
+  unsigned ended;                     /* hd_optimized's */
+  size_t late;                        /* plans that were not */
   bool unproved;                      /* hd_optimized's */
   const char *fixed;                  /* hd_optimized's: why no order is possible; NULL or "": one is */
   const hd_reuse_picture *picture;    /* or NULL */

@@ -60,25 +60,26 @@ const char *hd_fit(char *out, size_t cap, const char *fmt, ...) {
 
 /* ---- Failures ------------------------------------------------------------ */
 
-/* Everything but the message's text. */
-static void begin(hd_diag *d, hd_status st) {
+/* The message may be made of what the diagnostic holds. */
+static void fill(hd_diag *d, hd_status st, size_t room, const char *fmt, va_list ap) {
+  hd_fit_args(d->message, room, fmt, ap);
   d->status = st;
   d->fault = HD_FAULT_NONE;
+  d->bound = HD_BOUND_NONE;
   d->reason = 0;
   d->line = d->column = 0;
   d->file[0] = d->source[0] = 0;
 }
 
 #undef hd_fail /* what analyzers are told instead */
+#undef hd_fail_bound
 #undef hd_fail_at
 #undef hd_fail_because
 
 hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) {
-  if (!d) return st;
   va_list ap;
-  begin(d, st);
   va_start(ap, fmt);
-  hd_fit_args(d->message, sizeof d->message, fmt, ap);
+  if (d) fill(d, st, sizeof d->message, fmt, ap);
   va_end(ap);
   return st;
 }
@@ -87,24 +88,33 @@ hd_status hd_fail_because(hd_diag *d, hd_status st, const char *why, const char 
   if (!d) return st;
   const size_t room = sizeof d->message, len = strlen(why);
   va_list ap;
-  begin(d, st);
   va_start(ap, fmt);
-  hd_fit_args(d->message, len + 3 < room ? room - len - 2 : 1, fmt, ap);
+  fill(d, st, len + 3 < room ? room - len - 2 : 1, fmt, ap);
   va_end(ap);
   d->reason = (uint16_t)(strlen(d->message) + 2);
   snprintf(d->message + d->reason - 2, room - d->reason + 2, ": %s", why);
   return st;
 }
 
+hd_status hd_fail_bound(hd_diag *d, hd_bound bound, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  if (d) {
+    fill(d, HD_ERR_BUDGET, sizeof d->message, fmt, ap);
+    d->bound = bound;
+  }
+  va_end(ap);
+  return HD_ERR_BUDGET;
+}
+
 hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len, size_t offset,
                      const char *fmt, ...) {
   if (!d) return st;
-  begin(d, st);
-  snprintf(d->file, sizeof d->file, "%s", file ? file : "");
   va_list ap;
   va_start(ap, fmt);
-  hd_fit_args(d->message, sizeof d->message, fmt, ap);
+  fill(d, st, sizeof d->message, fmt, ap);
   va_end(ap);
+  snprintf(d->file, sizeof d->file, "%s", file ? file : "");
   if (!text) return st;
   if (offset > len) offset = len;
   size_t start = 0;

@@ -295,7 +295,7 @@ static void run_some(void *ctx, unsigned worker) {
     hd_status st = hd_emu_cluster_start(s->grid, cluster, (uint32_t)(cluster % s->n_sms), worker, &c, &e);
     if (st == HD_OK) {
       if (!run_cluster(s, c))
-        st = hd_fail(&e, HD_ERR_BUDGET, "a task takes longer than it may on the emulator");
+        st = hd_fail_bound(&e, HD_BOUND_TIME, "a task takes longer than it may on the emulator");
       hd_emu_cta_end(c);
     }
     if (st == HD_OK) continue;

@@ -393,5 +393,5 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   const bool done = run(m, &q, running, o->until);
   if (done) collect(m, t, &q, o->keep_caches, out);
   model_dispatch_free(&q);
-  return done ? HD_OK : hd_fail(d, HD_ERR_BUDGET, "the replay takes longer than it may");
+  return done ? HD_OK : hd_fail_bound(d, HD_BOUND_TIME, "the replay takes longer than it may");
 }

@@ -12,9 +12,12 @@ static const uint64_t default_limit = 8ull << 30;
 static const struct {
   hd_status status;
   const char *text;
+  hd_bound bound;
 } failures[] = {
-    [TRACE_LIMIT] = {HD_ERR_BUDGET, "the trace needs more than its limit of memory: trace a smaller launch"},
-    [TRACE_LONG] = {HD_ERR_BUDGET, "the trace takes longer than it may: trace a smaller launch"},
+    [TRACE_LIMIT] = {HD_ERR_BUDGET, "the trace needs more than its limit of memory: trace a smaller launch",
+                     HD_BOUND_MEMORY},
+    [TRACE_LONG] = {HD_ERR_BUDGET, "the trace is more work than it may be: trace a smaller launch",
+                    HD_BOUND_WORK},
     [TRACE_NOMEM] = {HD_ERR_NOMEM, "out of memory while tracing"},
     [TRACE_ADDRESS] = {HD_ERR_UNSUPPORTED,
                        "an access lies more than 128 GB above the start of device memory"},
@@ -65,8 +68,8 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
   if (__builtin_mul_overflow(tasks, per_task, &bytes) || !model_recording_charge(t, bytes)) {
     uint64_t budget = t->limit;
     hd_trace_destroy(t);
-    return hd_fail(d, HD_ERR_BUDGET, "%llu tasks need more than the trace's limit of %llu bytes",
-                   (unsigned long long)tasks, (unsigned long long)budget);
+    return hd_fail_bound(d, HD_BOUND_MEMORY, "%llu tasks need more than the trace's limit of %llu bytes",
+                         (unsigned long long)tasks, (unsigned long long)budget);
   }
   t->task = calloc(tasks, sizeof *t->task);
   t->base = calloc(tasks * t->warps, sizeof *t->base);
@@ -83,8 +86,9 @@ hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsig
 hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d) {
   if (t->path) return HD_OK;
   if (!model_recording_charge(t, t->tasks * t->warps * sizeof *t->path))
-    return hd_fail(d, HD_ERR_BUDGET, "the paths of %llu tasks need more than the trace's limit of %llu bytes",
-                   (unsigned long long)t->tasks, (unsigned long long)t->limit);
+    return hd_fail_bound(d, HD_BOUND_MEMORY,
+                         "the paths of %llu tasks need more than the trace's limit of %llu bytes",
+                         (unsigned long long)t->tasks, (unsigned long long)t->limit);
   t->path = calloc(t->tasks * t->warps, sizeof *t->path);
   if (!t->path) return hd_nomem(d);
   t->hooks = model_recording_hooks(t);
@@ -147,7 +151,9 @@ hd_status hd_trace_finish(hd_trace *t, hd_diag *d) {
     if (foot->failed) model_recording_fail(t, TRACE_NOMEM);
   }
   int why = atomic_load(&t->failure);
-  if (why != TRACE_OK) return hd_fail(d, failures[why].status, "%s", failures[why].text);
+  if (why != TRACE_OK)
+    return failures[why].bound ? hd_fail_bound(d, failures[why].bound, "%s", failures[why].text)
+                               : hd_fail(d, failures[why].status, "%s", failures[why].text);
   for (uint64_t i = 0; !t->gaps && i < t->tasks; i++)
     if (!t->task[i].worker)
       return hd_fail(d, HD_ERR_USAGE, "task %llu of the traced launch has not run to its end",

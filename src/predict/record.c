@@ -95,26 +95,29 @@ bool record_has(const recording *r, uint32_t launch, const uint64_t *tasks, uint
 hd_status record_tasks(recording *r, uint32_t launch, const uint64_t *tasks, uint64_t n, uint64_t most,
                        hd_diag *d) {
   hd_trace *t = r->traces[launch];
-  if (r->broken)
-    return hd_fail(d, r->broken,
-                   r->broken == HD_ERR_BUDGET ? "the trace takes longer than it may" : "the trace broke off");
+  if (r->broken.status != HD_OK) {
+    if (d) *d = r->broken;
+    return r->broken.status;
+  }
   uint64_t *left = malloc((n + 1) * sizeof *left), n_left = 0;
   if (!left) return hd_nomem(d);
   for (uint64_t i = 0; i < n; i++)
     if (!hd_trace_has(t, tasks[i])) left[n_left++] = tasks[i];
-  hd_status st = n_left ? hd_trace_resume(t, d) : HD_OK;
+  hd_diag why = {0};
+  hd_status st = n_left ? hd_trace_resume(t, &why) : HD_OK;
   if (n_left && r->before) states_restore(r->before, launch, &r->r);
   if (st == HD_OK && n_left)
-    st = runner_run_some(&r->r, launch, hd_trace_hooks(t), left, n_left, most, r->threads, d);
+    st = runner_run_some(&r->r, launch, hd_trace_hooks(t), left, n_left, most, r->threads, &why);
   /* Those that cannot replay it any more may still look at it. A trace that has failed ends the launch, and
    * only the trace knows why. */
   hd_diag own = {0};
   const hd_status finished = n_left ? hd_trace_finish(t, &own) : HD_OK;
   if (finished != HD_OK && (st == HD_OK || st == HD_ERR_BUDGET)) {
     st = finished;
-    if (d) *d = own;
+    why = own;
   }
-  if (st != HD_OK) r->broken = st;
+  if (st != HD_OK) r->broken = why;
+  if (st != HD_OK && d) *d = why;
   free(left);
   return st;
 }

@@ -37,7 +37,7 @@ typedef struct recording {
   runner r;
   unsigned threads;
   bool timed;
-  hd_status broken;     /* why tasks broke off, some in their traces in part; HD_OK: none did */
+  hd_diag broken;       /* why tasks broke off, some in their traces in part; HD_OK: none did */
   hd_trace **traces;    /* per launch, with gaps; a launch that has none of its own has another's */
   bool *own;            /* per launch */
   double *counted;      /* per launch: survey_compare's; 0: not known yet */

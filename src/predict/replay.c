@@ -118,7 +118,7 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   hd_status st = sample_tasks(l, o, hd_trace_tasks(t), &tasks, &n, d);
   if (st != HD_OK) return st;
   pthread_mutex_lock(&r->lock);
-  if (r->broken || !record_has(r, launch, tasks, n)) {
+  if (r->broken.status != HD_OK || !record_has(r, launch, tasks, n)) {
     r->r.until = s->run.until;
     st = record_tasks(r, launch, tasks, n, l->most, d);
   }

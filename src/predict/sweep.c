@@ -13,6 +13,7 @@ typedef struct sweep {
 /* An answer; the plan is the row's own. */
 typedef struct sweep_answer {
   hd_status status;
+  hd_bound bound;
   hd_counters counters;
   double part; /* of the work, that the study has */
   char why[sizeof((hd_sweep_row *)0)->why];
@@ -39,6 +40,7 @@ static hd_status sweep_item(void *ctx, size_t i, unsigned thread, hd_buf *answer
                        &a.counters, &e);
   a.part = hd_study_part(*j->study);
   if (a.status != HD_OK) hd_fit(a.why, sizeof a.why, "%s", e.message);
+  if (a.status != HD_OK) a.bound = e.bound;
   hd_buf_put(answer, (const char *)&a, sizeof a);
   return HD_OK;
 }
@@ -61,6 +63,7 @@ static hd_status sweep_take(void *ctx, size_t i, const void *answer, size_t len,
   memcpy(&a, answer, sizeof a);
   if (j->part) *j->part = a.part;
   row->status = a.status;
+  row->bound = a.bound;
   row->counters = a.counters;
   memcpy(row->why, a.why, sizeof row->why);
   row->why[sizeof row->why - 1] = 0;

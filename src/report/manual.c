@@ -57,6 +57,10 @@ static void put_text(const char *text, hd_buf *out) {
   }
 }
 
+static const char exit_status[] = ".SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: "
+                                  "bad usage or input. 3: no answer: a "
+                                  "bound on time, work or memory was reached, or the search was stopped.\n";
+
 static void put_head(const char *name, const char *summary, const char *version, hd_buf *out) {
   hd_buf_puts(out, ".TH \"");
   for (const char *p = name; *p; p++) hd_buf_putc(out, *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p);
@@ -96,9 +100,7 @@ static void put_page(const hd_manual *m, const char *version, hd_buf *out) {
   }
   if (m->notes[0]) hd_buf_puts(out, "\n.SH NOTES\n");
   put_text(m->notes, out);
-  hd_buf_puts(out, "\n.SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: bad usage or "
-                   "input. 3: no answer: the time was over.\n"
-                   ".SH SEE ALSO\n.BR heddle (1)\n");
+  hd_buf_printf(out, "\n%s.SH SEE ALSO\n.BR heddle (1)\n", exit_status);
 }
 
 static void put_overview(const hd_manual *all, size_t n, const char *version, hd_buf *out) {
@@ -109,8 +111,7 @@ static void put_overview(const hd_manual *all, size_t n, const char *version, hd
     put_text(all[i].summary, out);
     hd_buf_putc(out, '\n');
   }
-  hd_buf_puts(out, ".SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: bad usage or "
-                   "input. 3: no answer: the time was over.\n");
+  hd_buf_puts(out, exit_status);
 }
 
 static hd_status write_page(const char *folder, const char *name, hd_buf *text, hd_diag *d) {

@@ -64,6 +64,7 @@ hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch
                      .part = hd_study_part(f->study),
                      .lack_ends = hd_study_leaves_ends(f->study),
                      .stopped = f->stopped,
+                     .ended = f->ended,
                      .late = f->late,
                      .unproved = f->unproved,
                      .fixed = f->fixed};

@@ -46,7 +46,7 @@ size_t report_count_untried(const hd_report *r) {
   return n;
 }
 
-bool report_has_answer(const hd_report *r) { return !r->stopped && !r->late && !r->unproved; }
+bool report_has_answer(const hd_report *r) { return !r->stopped && !r->ended; }
 
 void report_put_no_answer(const hd_report *r, hd_buf *out) {
   size_t replayed = 0;
@@ -56,8 +56,13 @@ void report_put_no_answer(const hd_report *r, hd_buf *out) {
   else
     hd_buf_printf(out, "No answer: %zu of %zu plans replayed%s", replayed, r->n_rows - 1,
                   r->unproved ? ", and the best not proved," : "");
-  hd_buf_printf(out, " when %s",
-                r->stopped ? "the search was stopped" : "the time was over (a longer --wall waits for all)");
+  hd_buf_printf(out, " when %s", r->stopped ? "the search was stopped" : "");
+  bool first = !r->stopped;
+  for (unsigned b = 0; b <= HD_BOUND_MEMORY; b++) {
+    if (!(r->ended >> b & 1)) continue;
+    hd_buf_printf(out, "%s%s (%s)", first ? "" : ", and ", hd_bound_reached(b), hd_bound_remedy(b));
+    first = false;
+  }
 }
 
 /* What the default's row says of it. */

@@ -61,9 +61,9 @@ static void say_why_not(const search *s, hd_tuned *k) {
     best = fmax(best, t->score);
   }
   if (s->cut)
-    snprintf(k->why, sizeof k->why,
-             "no answer: %zu of %zu plans measured when the time was over (a longer --wall)", measured,
-             s->trials.n - refused + s->left);
+    snprintf(k->why, sizeof k->why, "no answer: %zu of %zu plans measured when %s (%s)", measured,
+             s->trials.n - refused + s->left, hd_bound_reached(HD_BOUND_TIME),
+             hd_bound_remedy(HD_BOUND_TIME));
   else if (s->unaffordable)
     snprintf(k->why, sizeof k->why, "a run takes %.1f s: in %.0f s of budget nothing can be told",
              s->original_us * 1e-6, s->o.budget);

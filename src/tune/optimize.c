@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tune/second_look.h"
+#include "tune/undone.h"
 #include "tune/winner.h"
 
 static const double default_seconds = 60, traced_part = 0.5, replays_part = 0.45, second_part = 0.1,
@@ -94,7 +95,10 @@ static hd_status list_rows(optimizing *z, hd_diag *d) {
   hd_plan_list plans = {0};
   hd_study_set_until(z->out->study, when(z, replayed_by));
   st = hd_advise_list(z->w, z->out->study, z->g, &list, &plans, &e);
-  if (st == HD_ERR_BUDGET) return HD_OK;
+  if (st == HD_ERR_BUDGET) {
+    undone_end(z->out, e.bound);
+    return HD_OK;
+  }
   if (st != HD_OK && d) *d = e;
   for (size_t i = 0; st == HD_OK && i < plans.n && i < list.most; i++) st = add_row(z, &plans.at[i].plan, d);
   if (plans.replayed) {
@@ -218,10 +222,9 @@ static bool is_known_loser(const optimizing *z, hd_sweep_row *row) {
     hd_buf plan = {0};
     char why[256];
     hd_plan_print(&z->out->rows[c->row].plan, &plan);
-    snprintf(why, sizeof why,
-             "working out its tasks costs more than it gains, about as much as %.80s's: %+.0f%% "
-             "instructions",
-             plan.data ? plan.data : "", 100.0 * (c->ratio - 1));
+    hd_fit(why, sizeof why,
+           "working out its tasks costs more than it gains, about as much as %s's: %+.0f%% instructions",
+           plan.data ? plan.data : "", 100.0 * (c->ratio - 1));
     hd_buf_free(&plan);
     strike_out(row, HD_ERR_UNSUPPORTED, why);
     return true;
@@ -276,28 +279,6 @@ static hd_status give_up(optimizing *z, const char *why) {
   return HD_OK;
 }
 
-/* Without traces, or a replay of the default, nothing is known of any plan; its row says why. */
-static hd_status know_nothing(optimizing *z) {
-  z->out->best = 0;
-  hd_fit(z->out->why, sizeof z->out->why,
-         "no plan was tried, for want of time: %s (a larger --budget, a longer --wall, or a smaller --size)",
-         z->out->rows[0].why);
-  return HD_OK;
-}
-
-/* A plan that is not proved is not written. */
-static hd_status leave_unproved(optimizing *z, const hd_sweep_row *row) {
-  hd_buf plan = {0};
-  hd_plan_print(&row->plan, &plan);
-  z->out->best = 0;
-  z->out->unproved = true;
-  hd_fit(z->out->why, sizeof z->out->why,
-         "the time was over before a plan was proved (next: %s, predicted %.2fx; a longer --wall)",
-         plan.data ? plan.data : "", z->out->rows[0].counters.time_us / row->counters.time_us);
-  hd_buf_free(&plan);
-  return HD_OK;
-}
-
 /* Try the row's plan; *done: it is the one, or no other would fare better. */
 static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   hd_sweep_row *row = &z->out->rows[at];
@@ -316,8 +297,9 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   }
   bool proved = st == HD_OK && prove(z, row, &plans, &st, &e);
   if (proved) st = take_text(z, &plans, &e);
-  if (st == HD_ERR_BUDGET && is_over(z, proved_by)) {
-    st = leave_unproved(z, row);
+  if (st == HD_ERR_BUDGET) {
+    undone_leave_unproved(z->out, row, e.bound, "proved");
+    st = HD_OK;
   } else if (hd_blames_plan(st)) {
     strike_out(row, st, e.message);
     /* A plan that a smaller launch does not take may be one for larger ones. */
@@ -392,8 +374,12 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
     return true;
   }
   if (hd_blames_plan(*st) || *st == HD_ERR_BUDGET) {
-    z->out->unproved |= *st == HD_ERR_BUDGET;
     strike_out(row, *st, e.message);
+    if (*st == HD_ERR_BUDGET) {
+      row->bound = e.bound;
+      z->out->unproved = true;
+      undone_end(z->out, e.bound);
+    }
     *st = HD_OK;
     return false;
   }
@@ -413,7 +399,7 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
 static hd_status explain(optimizing *z, hd_diag *d) {
   const hd_sweep_row *rows = z->out->rows;
   if (!hd_optimize_answers(z->out)) {
-    snprintf(z->out->why, sizeof z->out->why, "of the plans that were replayed none gains enough to be kept");
+    undone_explain(z->out);
     return HD_OK;
   }
   if (z->out->n_rows == 1) {
@@ -426,8 +412,8 @@ static hd_status explain(optimizing *z, hd_diag *d) {
   if (best > 0 && rows[best].counters.time_us * least_gain <= rows[0].counters.time_us) {
     hd_buf plan = {0};
     hd_plan_print(&rows[best].plan, &plan);
-    snprintf(most, sizeof most, " beyond what the model may err (the best: %.60s, %.2fx)",
-             plan.data ? plan.data : "", rows[0].counters.time_us / rows[best].counters.time_us);
+    hd_fit(most, sizeof most, " beyond what the model may err (the best: %s, %.2fx)",
+           plan.data ? plan.data : "", rows[0].counters.time_us / rows[best].counters.time_us);
     hd_buf_free(&plan);
   }
   snprintf(z->out->why, sizeof z->out->why, "no gain%s is predicted; %s", most, why);
@@ -440,7 +426,10 @@ static hd_status choose(optimizing *z, hd_diag *d) {
   hd_status st = HD_OK;
   for (bool done = false; st == HD_OK && !done;) {
     int64_t best = hd_sweep_best(rows, z->out->n_rows);
-    if (rows[0].status == HD_ERR_BUDGET) return know_nothing(z);
+    if (rows[0].status == HD_ERR_BUDGET) {
+      undone_know_nothing(z->out);
+      return HD_OK;
+    }
     if (best < 0) return hd_fail(d, HD_ERR_INPUT, "no plan could be simulated: %s", rows[0].why);
     z->out->best = 0;
     if (best == 0 || !count_promising(z)) break;
@@ -454,7 +443,10 @@ static hd_status choose(optimizing *z, hd_diag *d) {
       snprintf(z->out->why, sizeof z->out->why, "no plan was proved before the search was stopped");
       return HD_OK;
     }
-    if (is_over(z, proved_by)) return leave_unproved(z, &rows[best]);
+    if (is_over(z, proved_by)) {
+      undone_leave_unproved(z->out, &rows[best], HD_BOUND_TIME, "proved");
+      return HD_OK;
+    }
     if (!keeps_promise(z, &rows[best], &st, d)) continue;
     report(z, "proving plans", promising - count_promising(z), promising);
     if (z->proof.checker && is_known_loser(z, &rows[best])) continue;
@@ -485,11 +477,7 @@ static hd_status replay(optimizing *z, hd_diag *d) {
     z->out->stopped = st == HD_OK && z->replayed < n && asked_to_stop(z);
     if (z->out->stopped) break;
   }
-  for (size_t i = z->replayed; i < n; i++)
-    strike_out(&z->out->rows[i], HD_ERR_BUDGET,
-               z->out->stopped ? "the search was stopped before it was replayed"
-                               : "the time was over before it was replayed");
-  for (size_t i = 0; i < n; i++) z->out->late += z->out->rows[i].status == HD_ERR_BUDGET;
+  undone_count(z->out, z->replayed);
   return st;
 }
 
@@ -517,8 +505,10 @@ static hd_status trace(optimizing *z, hd_diag *d) {
     z->out->late = 1;
     st = add_row(z, &baseline, d);
     if (st != HD_OK) return st;
-    strike_out(&z->out->rows[0], HD_ERR_BUDGET, e.message);
-    return know_nothing(z);
+    undone_row(&z->out->rows[0], e.bound, e.message);
+    undone_end(z->out, e.bound);
+    undone_know_nothing(z->out);
+    return HD_OK;
   }
   if (st != HD_OK && d) *d = e;
   return st;
@@ -547,8 +537,7 @@ static hd_status find_fixed(optimizing *z, hd_diag *d) {
     hd_refusal r;
     if (!hd_rewrite_refusals_assuming(code->module, code->kernels[k].func, z->o.run.apply.assume, &r, 1))
       continue;
-    snprintf(z->out->fixed, sizeof z->out->fixed, "%.120s, line %u: %.255s", code->kernels[k].name, r.line,
-             r.what);
+    hd_fit(z->out->fixed, sizeof z->out->fixed, "%s, line %u: %s", code->kernels[k].name, r.line, r.what);
   }
   return st;
 }
@@ -581,7 +570,6 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   return st;
 }
 
-bool hd_optimize_answers(const hd_optimized *z) { return !z->late && !z->stopped && !z->unproved; }
 void hd_optimized_free(hd_optimized *z) {
   for (size_t i = 0; i < z->n_rows; i++) hd_plan_free(&z->rows[i].plan);
   free(z->rows);

@@ -8,7 +8,10 @@ static hd_status look(second_look *l, const hd_plan *p, double *speedup, hd_diag
     st = hd_sweep(l->study, l->g, l->dispatch, l->seed, rows + first, 2 - first, l->run.threads, NULL, NULL,
                   d);
   for (size_t i = first; st == HD_OK && i < 2; i++)
-    if (rows[i].status != HD_OK) st = hd_fail(d, rows[i].status, "%s", rows[i].why);
+    if (rows[i].status == HD_ERR_BUDGET)
+      st = hd_fail_bound(d, rows[i].bound, "%s", rows[i].why);
+    else if (rows[i].status != HD_OK)
+      st = hd_fail(d, rows[i].status, "%s", rows[i].why);
   if (st != HD_OK) return st;
   if (!first) l->default_us = rows[0].counters.time_us;
   l->looks++;

@@ -26,7 +26,8 @@ double search_meter_now(search_meter *m) {
 }
 
 hd_status search_meter_admits(search_meter *m, hd_diag *d) {
-  return search_meter_is_over(m) ? hd_fail(d, HD_ERR_BUDGET, "the time was over before it was tried") : HD_OK;
+  return search_meter_is_over(m) ? hd_fail_bound(d, HD_BOUND_TIME, "the time was over before it was tried")
+                                 : HD_OK;
 }
 
 /* ---- Bookkeeping -------------------------------------------------------------------- */

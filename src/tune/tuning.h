@@ -11,6 +11,7 @@
 #ifndef HEDDLE_TUNE_TUNING_H
 #define HEDDLE_TUNE_TUNING_H
 
+#include "heddle/optimize.h"
 #include "tune/tuner.h"
 
 typedef struct tuning {

@@ -19,7 +19,7 @@ static hd_counters replay(const session *z, const char *text) {
   return c;
 }
 
-/* No CTA starts once the time is over. */
+/* No CTA starts once the work is more than it may be. */
 static void a_trace_ends_when_it_takes_too_long(void **state) {
   skip_without_compiler();
   hd_workload *w = open_workload("matmul-naive", "tiny");
@@ -28,7 +28,8 @@ static void a_trace_ends_when_it_takes_too_long(void **state) {
   hd_run_options run = {.threads = 2, .trace_seconds = 1e-9};
   assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_BUDGET);
   assert_null(s);
-  assert_non_null(strstr(d.message, "takes longer than it may"));
+  assert_non_null(strstr(d.message, "is more work than it may be"));
+  assert_int_equal(d.bound, HD_BOUND_WORK);
   hd_workload_close(w);
 }
 
@@ -43,6 +44,7 @@ static void runs_and_replays_end_when_their_time_is_over(void **state) {
   hd_run_options run = {.threads = 2, .timed = true, .until = past};
   assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_BUDGET);
   assert_non_null(strstr(d.message, "takes longer than it may"));
+  assert_int_equal(d.bound, HD_BOUND_TIME);
   run.until = 0;
   assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
   session z = {.w = w, .s = s, .g = g};
@@ -82,6 +84,7 @@ static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
   for (int i = 0; i < 2; i++) {
     assert_int_equal(hd_study_replay(s, &g, i ? &base : &far, g.dispatch, 0, &c, &d), HD_ERR_BUDGET);
     assert_non_null(strstr(d.message, "takes longer than it may"));
+    assert_int_equal(d.bound, HD_BOUND_TIME);
   }
   hd_affinity graph; /* as a page shows it */
   assert_int_equal(hd_affinity_build(hd_study_trace(s, 0), NULL, &graph, &d), HD_OK);

@@ -124,6 +124,33 @@ static void a_proof_of_a_smaller_size_says_so(void **state) {
   }
 }
 
+/* Each bound that was reached stands there, with the option that moves it; and none of the others does. */
+static void no_answer_names_the_bounds_that_were_reached(void **state) {
+  static const char *const said[] = {
+      [HD_BOUND_TIME] = "the time was over (a longer --wall)",
+      [HD_BOUND_WORK] = "the traces' work was over what the budget pays for (a larger --budget)",
+      [HD_BOUND_MEMORY] = "the traces' memory was over its limit (a smaller --size)"};
+  const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
+  const hd_sweep_row rows[] = {{.plan = original, .counters = counters},
+                               {.status = HD_ERR_BUDGET, .why = "made up"}};
+  for (unsigned ended = 0; ended < 2u << HD_BOUND_MEMORY; ended += 2) {
+    hd_report r = {.workload = &workload,
+                   .gpu = &gpu,
+                   .dispatch = "demand",
+                   .rows = rows,
+                   .n_rows = 2,
+                   .nothing_helps = "made up",
+                   .stopped = !ended,
+                   .ended = ended};
+    hd_buf text = {0};
+    hd_report_text(&r, 0, false, &text);
+    for (unsigned b = HD_BOUND_TIME; b <= HD_BOUND_MEMORY; b++)
+      if ((strstr(text.data, said[b]) != NULL) != (ended >> b & 1)) fail_msg("%u: %s", ended, text.data);
+    assert_int_equal(strstr(text.data, "when the search was stopped.") != NULL, !ended);
+    hd_buf_free(&text);
+  }
+}
+
 /* Plans that the time did not suffice for are counted. Without traces there is no page. */
 static void an_optimization_says_what_the_time_did_not_suffice_for(void **state) {
   const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
@@ -136,12 +163,12 @@ static void an_optimization_says_what_the_time_did_not_suffice_for(void **state)
                  .n_rows = 2,
                  .nothing_helps = "no gain is predicted",
                  .html = "made-up.html",
+                 .ended = 1u << HD_BOUND_TIME,
                  .late = 1};
   hd_buf text = {0};
   hd_report_text(&r, 0, false, &text);
-  assert_non_null(strstr(text.data,
-                         "No answer: 0 of 1 plans replayed when the time was over (a longer --wall waits "
-                         "for all).\n"));
+  assert_non_null(
+      strstr(text.data, "No answer: 0 of 1 plans replayed when the time was over (a longer --wall).\n"));
   assert_non_null(strstr(text.data, "not tried: the time was over before it was replayed"));
   assert_null(strstr(text.data, "kept"));
   assert_non_null(strstr(text.data, "Wrote made-up.html.\n"));
@@ -155,12 +182,11 @@ static void an_optimization_says_what_the_time_did_not_suffice_for(void **state)
   assert_null(strstr(text.data, "No order helps"));
   hd_buf_free(&text);
   rows[0] = late;
-  r.nothing_helps = "no plan was tried, for want of time: made up";
+  r.nothing_helps = "no plan was tried: made up";
   r.html = NULL;
   hd_report_text(&r, 0, false, &text);
   hd_report_json(&r, &text);
-  assert_non_null(
-      strstr(text.data, "\nThe kernel is left as it is: no plan was tried, for want of time: made up"));
+  assert_non_null(strstr(text.data, "\nThe kernel is left as it is: no plan was tried: made up"));
   assert_null(strstr(text.data, "Wrote"));
   assert_null(strstr(text.data, "\"report\""));
   hd_buf_free(&text);
@@ -450,6 +476,7 @@ int main(void) {
       BEHAVIOUR("a proof of a smaller size says so", a_proof_of_a_smaller_size_says_so),
       BEHAVIOUR("an optimization says what the time did not suffice for",
                 an_optimization_says_what_the_time_did_not_suffice_for),
+      BEHAVIOUR("no answer names the bounds that were reached", no_answer_names_the_bounds_that_were_reached),
       BEHAVIOUR("what a part of the work tells is said by the GPU's file",
                 what_a_part_of_the_work_tells_is_said_by_the_gpus_file),
       BEHAVIOUR("a simulation is all its counters", a_simulation_is_all_its_counters),

@@ -143,7 +143,8 @@ static void a_trace_that_takes_too_long_leaves_the_original(void **state) {
   assert_int_equal(hd_optimize(w, &g, &o, &z, &d), HD_OK);
   assert_int_equal(z.best, 0);
   assert_null(z.text);
-  assert_non_null(strstr(z.why, "for want of time"));
+  assert_non_null(strstr(z.why, "is more work than it may be: trace a smaller launch (a larger --budget)"));
+  assert_int_equal(z.ended, 1u << HD_BOUND_WORK);
   assert_int_equal(z.late, 1);
   assert_null(z.study);
   hd_optimized_free(&z);
@@ -483,6 +484,7 @@ static void an_optimization_that_the_wall_ends_is_no_answer(void **state) {
     assert_int_equal(hd_optimize_answers(&z), !late);
     assert_int_equal(z.late, untried);
     assert_int_equal(untried > 0, late);
+    assert_int_equal(z.ended, late ? 1u << HD_BOUND_TIME : 0);
     if (late) assert_null(strstr(z.why, "no gain"));
     hd_optimized_free(&z);
   }

@@ -352,7 +352,7 @@ static bool take_ticket(hd_emu_grid *g, uint64_t task, uint32_t *ticket) {
 bool emu_is_late(const hd_emu_grid *g) { return g->emu->until > 0 && hd_seconds() >= g->emu->until; }
 
 hd_status emu_say_late(const hd_emu_grid *g, hd_diag *d) {
-  return hd_fail(d, HD_ERR_BUDGET, "%s takes longer than it may on the emulator", g->code->name);
+  return hd_fail_bound(d, HD_BOUND_TIME, "%s takes longer than it may on the emulator", g->code->name);
 }
 
 hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32_t sm, unsigned worker,
