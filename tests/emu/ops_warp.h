@@ -36,4 +36,16 @@ static inline void run_words(const char *globals, const char *body, const uint64
   hd_buf_free(&text);
 }
 
+/* Load a module whose kernel k has `body`, and ask about it. */
+static inline hd_status op_supported(const char *globals, const char *body, hd_diag *d) {
+  hd_buf text = {0};
+  op_machine x;
+  body_ptx(&text, globals, body, 1, 1);
+  op_load(&x, &text, HD_ISA_AUTO);
+  const hd_status st = hd_emu_supported(x.p, "k", d);
+  op_unload(&x);
+  hd_buf_free(&text);
+  return st;
+}
+
 #endif

@@ -4,18 +4,7 @@
 
 /* ---- Refused by name ------------------------------------------------------------------- */
 
-/* Load a module whose kernel k has `body` on line BODY_LINE - 1 (see body_ptx), and ask about it. */
-static hd_status supported(const char *globals, const char *body, hd_diag *d) {
-  hd_buf text = {0};
-  op_machine x;
-  body_ptx(&text, globals, body, 1, 1);
-  op_load(&x, &text, HD_ISA_AUTO);
-  const hd_status st = hd_emu_supported(x.p, "k", d);
-  op_unload(&x);
-  hd_buf_free(&text);
-  return st;
-}
-enum { BODY_LINE = 15 };
+enum { BODY_LINE = 15 }; /* the second line of body_ptx's body */
 
 static const char *const refused[] = {
     "tex.2dms.v4.f32.s32 {%w1, %w2, %w3, %w4}, [%d1, {%w5, %w6, %w7, %w7}]",
@@ -87,7 +76,7 @@ static void unknown_instructions_are_named(void **state) {
     char body[512], opcode[64];
     snprintf(body, sizeof body, "add.u32 %%w1, %%w1, 1;\n%s;\nadd.brandnew.u32 %%w1, %%w1, 2;", refused[k]);
     snprintf(opcode, sizeof opcode, "%.*s", (int)strcspn(refused[k], " "), refused[k]);
-    if (supported("", body, &d) != HD_ERR_UNSUPPORTED) fail_msg("not refused: %s", refused[k]);
+    if (op_supported("", body, &d) != HD_ERR_UNSUPPORTED) fail_msg("not refused: %s", refused[k]);
     if (d.line != BODY_LINE) fail_msg("refused at line %u, not %u: %s", d.line, BODY_LINE, refused[k]);
     if (!strstr(d.message, opcode) || !strstr(d.message, "k: not emulated"))
       fail_msg("%s: %s", refused[k], d.message);
@@ -99,26 +88,26 @@ static void callees_hand_their_refusal_up(void **state) {
   hd_diag d = {0};
   const char *f = ".func inner()\n{\nbrkpt; tcgen05.fence::before_thread_sync; ret;\n}\n.func "
                   "outer()\n{\ncall inner; ret;\n}\n";
-  assert_int_equal(supported(f, "call outer;", &d), HD_ERR_UNSUPPORTED);
+  assert_int_equal(op_supported(f, "call outer;", &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "inner: not emulated"));
   assert_int_equal(d.line, 6);
-  assert_int_equal(supported(f, "exit;", &d), HD_OK);
+  assert_int_equal(op_supported(f, "exit;", &d), HD_OK);
 }
 
 static void calls_that_do_not_fit_are_refused(void **state) {
   const char *f = ".func (.param .b32 r) f(.param .b64 a)\n{\nret;\n}\n.extern .func g(.param .b64 a);\n";
   hd_diag d = {0};
-  assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; call (r), f, (a); }", &d), HD_OK);
-  assert_int_equal(supported(f, "{ .param .b32 a; .param .b32 r; call (r), f, (a); }", &d),
+  assert_int_equal(op_supported(f, "{ .param .b64 a; .param .b32 r; call (r), f, (a); }", &d), HD_OK);
+  assert_int_equal(op_supported(f, "{ .param .b32 a; .param .b32 r; call (r), f, (a); }", &d),
                    HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "a has 4 bytes where the function takes 8"));
-  assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; call (r), f, (a, a); }", &d),
+  assert_int_equal(op_supported(f, "{ .param .b64 a; .param .b32 r; call (r), f, (a, a); }", &d),
                    HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "2 arguments where the function has 1"));
-  assert_int_equal(supported(f, "{ .param .b64 a; call f, (a); }", &d), HD_ERR_UNSUPPORTED);
-  assert_int_equal(supported(f, "{ .param .b64 a; call g, (a); }", &d), HD_ERR_UNSUPPORTED);
+  assert_int_equal(op_supported(f, "{ .param .b64 a; call f, (a); }", &d), HD_ERR_UNSUPPORTED);
+  assert_int_equal(op_supported(f, "{ .param .b64 a; call g, (a); }", &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "it calls g, which is not defined"));
-  assert_int_equal(supported(f, "{ .param .b64 a; .param .b32 r; ld.param.b64 %d1, [a+4]; }", &d),
+  assert_int_equal(op_supported(f, "{ .param .b64 a; .param .b32 r; ld.param.b64 %d1, [a+4]; }", &d),
                    HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "beyond the 8 bytes of a"));
 }
@@ -405,7 +394,7 @@ static void templates_are_emulated(void **state) {
         ".reg .b128 %%q<3>; .shared .align 16 .b8 sv[64]; .local .align 16 .b8 lv[64]; .param .b64 lp;\n%s;\n"
         "targets: .branchtargets end, end;\nend: ret;",
         templates[k]);
-    if (supported(declarations, body, &d) != HD_OK) fail_msg("%s", d.message);
+    if (op_supported(declarations, body, &d) != HD_OK) fail_msg("%s", d.message);
   }
 }
 
