@@ -101,7 +101,7 @@ def voted(model, app, path, resident, best):
     """The number of agents that SMs vote for (CLU 4.3), and its speed over the best number's; dashes where there is no vote."""
     _, workload, size, partition, _ = app
     join = clu_plans(partition)["join"]
-    vote = model.agents_vote(workload, path, size, join("bind=agents:auto"), None)
+    vote = model.agents_vote(workload, path, size, join("bind=agents:auto"))
     n = vote.get("winner") if vote else None
     if not n:
         return "-", None

@@ -69,12 +69,14 @@ class Model:
                 sys.exit(f"{gpu}: no {key}")
             if new != text:
                 text = new
-                name.append(called)
+                name.extend([called] if called else [])
         if l1 is not None:
             own = int(re.search(r"(?ms)^\[l1\]\nbytes *= *(\d+)", text).group(1))
-            text = re.sub(r"(?m)(^\[l1\]\nbytes *= *)\d+", rf"\g<1>{l1}", text, count=1)
-            if number_of(gpu, "arch") < 50:
-                put("shared_bytes", int(number_of(gpu, "shared_bytes")) + own - l1, f"{l1 // KB}k")
+            if l1 != own:
+                text = re.sub(r"(?m)(^\[l1\]\nbytes *= *)\d+", rf"\g<1>{l1}", text, count=1)
+                name.append(f"{l1 // KB}k")
+            if l1 != own and number_of(gpu, "arch") < 50:
+                put("shared_bytes", int(number_of(gpu, "shared_bytes")) + own - l1, None)
         if scheduler:
             put("scheduler", f'"{scheduler}"', scheduler)
         if mshrs:
@@ -137,15 +139,14 @@ class Model:
             self.want(label, f"thresholds {workload} {size}", (), command, read_thresholds)
         return known
 
-    def agents_vote(self, workload, gpu, size, plan, l1):
+    def agents_vote(self, workload, gpu, size, plan):
         """CLU's vote on the number of active agents (4.3) under a plan with bind=agents:auto: {"winner": agents, "shares": [...]} or
         {"why": there is none}; {}: not known yet."""
         name = os.path.splitext(os.path.basename(gpu))[0]
-        label = "-".join(["agents", workload.replace("/", "_"), size.replace(" ", "_"), name] + ([f"{l1 // KB}k"] if l1 else []))
+        label = "-".join(["agents", workload.replace("/", "_"), size.replace(" ", "_"), name])
         known = self.kept(label)
         if plan not in known:
-            device = gpu if os.path.exists(gpu) else self.variant(gpu, l1)
-            command = ["tune", workload, "--device", "model:" + device, "--strategy", "vote", "--plan", plan, "--store", "none",
+            command = ["tune", workload, "--device", "model:" + gpu, "--strategy", "vote", "--plan", plan, "--store", "none",
                        "--budget", "1", "--no-advice", "--no-proof", "--threads", "1", "--json"] + size_options(size)
             self.want(label, f"agents {workload} {size}", (), command,
                       lambda out, _: {plan: json.loads(out)[0]["kernels"][0]["agents"]})
