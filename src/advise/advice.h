@@ -74,9 +74,10 @@ typedef enum advice_lever {
 advice_lever advice_lever_of(const hd_plan *p);
 /* What the accesses ask for, 0 to 1, by the facts and the baseline's counters. */
 void advice_needs(const hd_advice *out, double need[ADVICE_LEVERS]);
-/* order[0..n-1]: the plans' numbers, one of each lever before the second of any, levers of the greatest need
- * first, and plans of one lever in their order. */
-void advice_likeliest(const hd_plan *const *plans, size_t n, const double need[ADVICE_LEVERS], size_t *order);
+/* Put items of so many bytes, each of which begins with its plan, in another order: one of each lever before
+ * the second of any, levers of the greatest need first, and plans of one lever as they stand. */
+hd_status advice_put_likeliest_first(void *items, size_t n, size_t bytes, const double need[ADVICE_LEVERS],
+                                     hd_diag *d);
 /* The rewriter takes the plan for all kernels of the workload. */
 hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible, hd_diag *d);
 

@@ -3,6 +3,7 @@
 #include "advise/advice.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The lever that a plan is tried for: the first of these that it sets. What changes a task's own accesses
  * gains most where it gains at all; orders go with everything. */
@@ -31,8 +32,9 @@ void advice_needs(const hd_advice *out, double need[ADVICE_LEVERS]) {
   }
 }
 
-void advice_likeliest(const hd_plan *const *plans, size_t n, const double need[ADVICE_LEVERS],
-                      size_t *order) {
+/* order[0..n-1]: the items' numbers. */
+static void order_items(const advice_lever *lever, size_t n, const double need[ADVICE_LEVERS],
+                        size_t *order) {
   size_t of[ADVICE_LEVERS] = {0}, rounds = 0, at = 0;
   advice_lever levers[ADVICE_LEVERS];
   for (unsigned i = 0; i < ADVICE_LEVERS; i++) {
@@ -41,16 +43,32 @@ void advice_likeliest(const hd_plan *const *plans, size_t n, const double need[A
     levers[k] = (advice_lever)i;
   }
   for (size_t i = 0; i < n; i++) {
-    const size_t mine = ++of[advice_lever_of(plans[i])];
+    const size_t mine = ++of[lever[i]];
     if (mine > rounds) rounds = mine;
   }
   for (size_t r = 0; r < rounds; r++)
     for (unsigned l = 0; l < ADVICE_LEVERS; l++) {
       size_t seen = 0;
       for (size_t i = 0; i < n && r < of[levers[l]]; i++) {
-        if (advice_lever_of(plans[i]) != levers[l] || seen++ != r) continue;
+        if (lever[i] != levers[l] || seen++ != r) continue;
         order[at++] = i;
         break;
       }
     }
+}
+
+hd_status advice_put_likeliest_first(void *items, size_t n, size_t bytes, const double need[ADVICE_LEVERS],
+                                     hd_diag *d) {
+  char *all = items, *sorted = calloc(n + 1, bytes);
+  advice_lever *lever = calloc(n + 1, sizeof *lever);
+  size_t *order = calloc(n + 1, sizeof *order);
+  const bool room = sorted && lever && order;
+  for (size_t i = 0; room && i < n; i++) lever[i] = advice_lever_of((const hd_plan *)(all + i * bytes));
+  if (room) order_items(lever, n, need, order);
+  for (size_t i = 0; room && i < n; i++) memcpy(sorted + i * bytes, all + order[i] * bytes, bytes);
+  if (room && n) memcpy(all, sorted, n * bytes);
+  free(sorted);
+  free(lever);
+  free(order);
+  return room ? HD_OK : hd_nomem(d);
 }

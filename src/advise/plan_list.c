@@ -72,22 +72,6 @@ static hd_status add_proposals(hd_plan_list *l, const hd_workload *w, hd_study *
   return st;
 }
 
-/* One plan of each lever that the accesses ask for before the second of any. */
-static hd_status put_likeliest_first(hd_plan_list *l, const double need[ADVICE_LEVERS], hd_diag *d) {
-  hd_candidate *sorted = calloc(l->n + 1, sizeof *sorted);
-  const hd_plan **plans = calloc(l->n + 1, sizeof *plans);
-  size_t *order = calloc(l->n + 1, sizeof *order);
-  const bool room = sorted && plans && order;
-  for (size_t i = 0; room && i < l->n; i++) plans[i] = &l->at[i].plan;
-  if (room) advice_likeliest(plans, l->n, need, order);
-  for (size_t i = 0; room && i < l->n; i++) sorted[i] = l->at[order[i]];
-  if (room && l->n) memcpy(l->at, sorted, l->n * sizeof *sorted);
-  free(sorted);
-  free(plans);
-  free(order);
-  return room ? HD_OK : hd_nomem(d);
-}
-
 static uint32_t largest_launch(const hd_workload *w) {
   uint32_t at = 0;
   uint64_t tasks, most = 0;
@@ -117,7 +101,7 @@ hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, con
     st = add(out, &list[i].plan, list[i].prior, list[i].reason, o, d);
   }
   free(list);
-  if (st == HD_OK && o->facts) st = put_likeliest_first(out, need, d);
+  if (st == HD_OK && o->facts) st = advice_put_likeliest_first(out->at, out->n, sizeof *out->at, need, d);
   if (st != HD_OK) hd_plan_list_free(out);
   return st;
 }

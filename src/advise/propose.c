@@ -286,25 +286,10 @@ static int by_effect(const void *a, const void *b) {
 
 static void tell(void *watch, size_t done, size_t n) { hd_watch_tell(watch, "predicting plans", done, n); }
 
-/* One of each lever that the accesses ask for comes first; returns how many levers there are. */
-static hd_status put_likeliest_first(const advising *a, candidates *c, size_t *n_levers, hd_diag *d) {
-  const hd_plan *plans[MOST_CANDIDATES];
-  double need[ADVICE_LEVERS];
-  size_t order[MOST_CANDIDATES];
+static size_t count_levers(const candidates *c) {
   unsigned levers = 0;
-  candidate *sorted = calloc(MOST_CANDIDATES, sizeof *sorted);
-  if (!sorted) return hd_nomem(d);
-  for (size_t i = 0; i < c->n; i++) {
-    plans[i] = &c->list[i].plan;
-    levers |= 1u << advice_lever_of(plans[i]);
-  }
-  advice_needs(a->out, need);
-  advice_likeliest(plans, c->n, need, order);
-  for (size_t i = 0; i < c->n; i++) sorted[i] = c->list[order[i]];
-  memcpy(c->list, sorted, c->n * sizeof *sorted);
-  free(sorted);
-  *n_levers = hd_bits32(levers);
-  return HD_OK;
+  for (size_t i = 0; i < c->n; i++) levers |= 1u << advice_lever_of(&c->list[i].plan);
+  return hd_bits32(levers);
 }
 
 static void propose(hd_advice *out, const candidate *c, bool likeliest, const hd_counters *counters) {
@@ -326,8 +311,11 @@ static hd_status rank(advising *a, candidates *c, hd_diag *d) {
   const unsigned threads = a->o.run.threads ? a->o.run.threads : hd_cpu_count();
   const double affordable = each > 0 ? seconds * cores / each : MOST_CANDIDATES;
   const uint32_t most = a->o.proposals ? a->o.proposals : DEFAULT_PROPOSALS;
-  size_t levers = 0, n = affordable < (double)c->n ? (size_t)affordable : c->n;
-  hd_status st = put_likeliest_first(a, c, &levers, d);
+  const size_t levers = count_levers(c);
+  double need[ADVICE_LEVERS];
+  size_t n = affordable < (double)c->n ? (size_t)affordable : c->n;
+  advice_needs(out, need);
+  hd_status st = advice_put_likeliest_first(c->list, c->n, sizeof *c->list, need, d);
   if (n < levers) n = levers;
   if (a->o.no_predictions) n = 0;
   hd_sweep_row *rows = calloc(n + 1, sizeof *rows);
