@@ -19,7 +19,7 @@ typedef struct accuracy {
 
 static hd_status fail_row(hd_status *status, char why[256], hd_status st, const char *text) {
   *status = st;
-  snprintf(why, 256, "%.255s", text);
+  hd_fit(why, 256, "%s", text);
   return st;
 }
 

@@ -100,6 +100,6 @@ hd_status launch_as_answer(hd_status st, const hd_diag *e, const char *who, hd_c
   char line[sizeof r->what];
   hd_diag_line(e, line, sizeof line);
   r->equal = false;
-  snprintf(r->what, sizeof r->what, "%s: %.640s", who, line);
+  hd_fit(r->what, sizeof r->what, "%s: %s", who, line);
   return HD_OK;
 }

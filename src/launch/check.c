@@ -118,8 +118,7 @@ static bool breaks_word(const hd_run_options *o, const hd_diag *e, hd_check_resu
   if (!(o->apply.assume & HD_ASSUME_NO_WAITS) || e->fault != HD_FAULT_HANG) return false;
   char what[sizeof out->what];
   memcpy(what, out->what, sizeof what);
-  snprintf(out->what, sizeof out->what, "'%s' does not hold: %.700s", hd_assume_text(HD_ASSUME_NO_WAITS),
-           what);
+  hd_fit(out->what, sizeof out->what, "'%s' does not hold: %s", hd_assume_text(HD_ASSUME_NO_WAITS), what);
   return true;
 }
 
@@ -142,7 +141,7 @@ static hd_status blame_original(const hd_checker *c, const hd_run_options *o, co
     if (st == HD_OK) compare_runs(&r, c, who, hd_dispatch_name(how.kind), &own);
   }
   runner_close(&r);
-  if (st == HD_OK && !own.equal) snprintf(out->what, sizeof out->what, "%s: %.640s", any_schedule, own.what);
+  if (st == HD_OK && !own.equal) hd_fit(out->what, sizeof out->what, "%s: %s", any_schedule, own.what);
   return st;
 }
 

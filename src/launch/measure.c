@@ -35,7 +35,7 @@ static hd_status check_run(variant *v, uint32_t k, void *const *want, hd_check_r
   if (st != HD_ERR_REFUSED) return st;
   r->equal = false;
   snprintf(r->dispatcher, sizeof r->dispatcher, "%.31s", name);
-  snprintf(r->what, sizeof r->what, "rewritten kernel on %s, run %u: %.600s", name, k + 1, d->message);
+  hd_fit(r->what, sizeof r->what, "rewritten kernel on %s, run %u: %s", name, k + 1, d->message);
   return HD_OK;
 }
 
@@ -74,7 +74,7 @@ hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, const h
 
 static hd_status refuse_row(hd_measure_row *row, hd_status st, const char *why) {
   row->status = st;
-  snprintf(row->why, sizeof row->why, "%.255s", why);
+  hd_fit(row->why, sizeof row->why, "%s", why);
   return HD_OK;
 }
 

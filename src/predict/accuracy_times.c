@@ -55,7 +55,7 @@ typedef struct modelling {
 
 static void fail(hd_status *status, char why[256], hd_status st, const char *text) {
   *status = st;
-  snprintf(why, 256, "%.255s", text);
+  hd_fit(why, 256, "%s", text);
 }
 
 static void count(void *ctx, size_t i, void *answer) {
