@@ -162,7 +162,6 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   uint8_t attr = s->warps[number].next.attr;
   uint64_t there = model_sm_access(s, number, &cycle, &l1, &again);
   uint64_t busy = (uint64_t)(l1 + 0.5);
-
   s->l1_cycles += (double)(cycle - asked + busy);
   c->load_store = cycle + busy;
   for (uint32_t i = 0; c->policy.kind != HD_SCHED_LRR && i < c->schedulers; i++)
