@@ -237,6 +237,21 @@ HEDDLE_CAS(unsigned)
 HEDDLE_CAS(unsigned long long)
 #undef HEDDLE_CAS
 
+/* ---- Textures ------------------------------------------------------------ */
+
+typedef unsigned long long cudaTextureObject_t;
+
+/* The texel's first channel. */
+template <class T> static __device__ T tex1Dfetch(cudaTextureObject_t texture, int i);
+template <>
+__device__ inline __attribute__((always_inline)) float tex1Dfetch<float>(cudaTextureObject_t texture, int i) {
+  float x, y, z, w;
+  asm("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
+      : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
+      : "l"(texture), "r"(i));
+  return x;
+}
+
 /* ---- Integers and bits --------------------------------------------------- */
 
 #define HEDDLE_MINMAX(T)                                                                                     \

@@ -6,15 +6,8 @@
 // may be idle.
 
 enum { MOST_CENTRES = 32, MOST_FEATURES = 34 };
-extern "C" __constant__ float centres[MOST_CENTRES * MOST_FEATURES];
-
-// As tex1Dfetch<float>, which only nvcc knows.
-static __device__ float fetch(unsigned long long texture, int i) {
-  float x, y, z, w;
-  asm("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
-      : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
-      : "l"(texture), "r"(i));
-  return x;
+extern "C" { // in braces it is a definition
+__constant__ float centres[MOST_CENTRES * MOST_FEATURES];
 }
 
 extern "C" __global__ void invert_mapping(const float *input, float *output, int points, int features) {
@@ -33,7 +26,7 @@ extern "C" __global__ void kmeans_point(unsigned long long features, int *member
   for (int c = 0; c < n_centres; c++) {
     float distance = 0.0f;
     for (int i = 0; i < n_features; i++) {
-      float difference = fetch(features, point + i * points) - centres[c * n_features + i];
+      float difference = tex1Dfetch<float>(features, point + i * points) - centres[c * n_features + i];
       distance += difference * difference;
     }
     if (distance < least) {

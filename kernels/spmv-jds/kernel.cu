@@ -4,16 +4,9 @@
 // the vector is read through a texture.
 
 enum { MOST = 5000 }; // as Parboil has
-extern "C" __constant__ int diagonal_start[MOST];
-extern "C" __constant__ int length[MOST];
-
-// As tex1Dfetch<float>, which only nvcc knows.
-static __device__ float fetch(unsigned long long texture, int i) {
-  float x, y, z, w;
-  asm("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
-      : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
-      : "l"(texture), "r"(i));
-  return x;
+extern "C" { // in braces they are definitions
+__constant__ int diagonal_start[MOST];
+__constant__ int length[MOST];
 }
 
 extern "C" __global__ void spmv_jds(const float *value, const int *column, const int *row,
@@ -24,7 +17,7 @@ extern "C" __global__ void spmv_jds(const float *value, const int *column, const
   int n = length[i / 32];
   for (int k = 0; k < n; k++) {
     int at = diagonal_start[k] + i;
-    sum += value[at] * fetch(x, column[at]);
+    sum += value[at] * tex1Dfetch<float>(x, column[at]);
   }
   y[row[i]] = sum;
 }

@@ -198,6 +198,8 @@ static void compile_one(const char *name) {
     }
     if (st != HD_OK) fail_msg("%s: %s", name, hd_diag_line(&diag, line, sizeof line));
     check_ptx(w, &ptx, 90);
+    if (strstr(ptx.data, ".extern .const") || strstr(ptx.data, ".extern .global"))
+      fail_msg("%s: a variable that is declared and not defined", name);
     hd_buf_free(&ptx);
   }
   hd_workload_close(w);
