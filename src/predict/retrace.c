@@ -6,7 +6,9 @@
 
 #include "launch/runner.h"
 
-/* Warp instructions and accesses that two idle cores of a processor of 2022 trace in a second. */
+/* Warp instructions and accesses that two idle cores trace in a second: twice what bench_timing has of the
+ * workload that is traced fastest, a warp's instruction being 32 of threads
+ * (bench/results/CPU-2026-11-26/timing.txt). */
 static const double traced_a_second = 5e7;
 enum { MOST_UNUSED = 4 }; /* traces kept that no replay uses at the moment */
 
