@@ -5,7 +5,7 @@
 
 #include "run/watch.h"
 
-enum { ALIGN = 256, THREADS = 256, CTAS = 1024 };
+enum { ALIGN = 256 };
 
 struct run_trial {
   run_launch l; /* in a stream of heddle's */
@@ -19,7 +19,7 @@ struct run_trial {
 
 /* ---- Comparison -------------------------------------------------------------------------------- */
 
-/* Each thread compares every N-th byte or word of two ranges, and marks a difference. */
+/* Compares two ranges by bytes or words, and marks a difference. */
 #define SAME(name, type, shift)                                                                              \
   ".visible .entry " name "(.param .u64 a, .param .u64 b, .param .u64 n, .param .u64 flag) {\n"              \
   ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %x<8>; .reg .b64 %d<8>;\n"                                   \
@@ -32,30 +32,13 @@ struct run_trial {
   "setp.ne.b64 %p2, %x4, %x5; @%p2 red.global.or.b32 [%d4], 1;\n"                                            \
   "add.s64 %d5, %d5, %d6; bra next; }\n"
 
-static const char comparer[] =
-    ".version 6.0\n.target sm_50\n.address_size 64\n" SAME("words", "u64", "3") SAME("bytes", "u8", "0");
-
-static run_handle comparer_of(const char *name) {
-  static run_handle library;
-  run_handle kernel, function;
-  const run_driver *d = &run_real;
-  if (!library && d->cuLibraryLoadData(&library, comparer, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS)
-    library = NULL;
-  return library && d->cuLibraryGetKernel(&kernel, library, name) == RUN_SUCCESS &&
-                 d->cuKernelGetFunction(&function, kernel) == RUN_SUCCESS
-             ? function
-             : NULL;
-}
+static run_own comparer = {.text = ".version 6.0\n.target sm_50\n.address_size 64\n" SAME("words", "u64", "3")
+                               SAME("bytes", "u8", "0")};
 
 static int compare_part(const run_trial *t, const char *name, uint64_t a, uint64_t b, uint64_t n) {
   uint64_t flag = t->flag;
   void *params[] = {&a, &b, &n, &flag};
-  run_handle f = n ? comparer_of(name) : NULL;
-  if (!n) return RUN_SUCCESS;
-  const uint64_t ctas = (n + THREADS - 1) / THREADS;
-  return f ? run_real.cuLaunchKernel(f, ctas < CTAS ? (unsigned)ctas : CTAS, 1, 1, THREADS, 1, 1, 0,
-                                     t->l.stream, params, NULL)
-           : RUN_NOT_SUPPORTED;
+  return run_own_launch(&comparer, name, n, t->l.stream, params);
 }
 
 static int compare(run_trial *t, bool *same) {

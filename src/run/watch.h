@@ -9,6 +9,7 @@
  *   alone.c     its threads; whether the GPU is idle
  *   captures.c  and whether it was, under a capture
  *   reach.c     the allocations that a launch reaches
+ *   own.c       kernels of heddle's own
  *   guard.c     and all the others, by a number
  *   trial.c     a launch repeated on the memory that it reaches
  *   shapes.c    launches by kernel and shape: which are worth it
@@ -159,6 +160,16 @@ uint64_t run_range_room(const run_range *r);
 void run_reach_free(run_reach *r);
 /* The launch's parameters in one block, of f->bytes; false: they are not understood. */
 bool run_gather(const run_facts *f, const run_launch *l, char *to);
+
+/* ---- Kernels of heddle's own (own.c) ------------------------------------------------------------ */
+
+/* PTX; and where it is loaded, once it is. */
+typedef struct run_own {
+  const char *text;
+  run_handle library;
+} run_own;
+/* Launches one of them for n elements; 0: nothing. Not RUN_SUCCESS: the driver says so. Under run_lock. */
+int run_own_launch(run_own *own, const char *name, uint64_t n, run_handle stream, void **params);
 
 /* ---- Guards (guard.c) -------------------------------------------------------------------------- */
 
