@@ -96,9 +96,9 @@ static int ask_device(int device) {
   const run_driver *d = &run_real;
   run_handle context, popped;
   unsigned flags;
-  int active = 0;
-  if (d->cuDevicePrimaryCtxGetState(device, &flags, &active) != RUN_SUCCESS || !active) return RUN_SUCCESS;
-  int r = d->cuDevicePrimaryCtxRetain(&context, device);
+  int active = 0, r = d->cuDevicePrimaryCtxGetState(device, &flags, &active);
+  if (r == RUN_SUCCESS && !active) return r;
+  if (r == RUN_SUCCESS) r = d->cuDevicePrimaryCtxRetain(&context, device);
   if (r != RUN_SUCCESS) return r;
   r = d->cuCtxPushCurrent_v2(context);
   if (r == RUN_SUCCESS) {
@@ -111,18 +111,21 @@ static int ask_device(int device) {
 
 /* Other devices may copy to this one's memory, and write it. */
 static const char *wait_for_devices(double until) {
+  static const char unknown[] = "the driver does not say whether other GPUs are idle";
   const run_driver *d = &run_real;
   int n = 0, own = -1;
-  if (!d->cuDeviceGetCount || !d->cuDevicePrimaryCtxGetState || !d->cuDevicePrimaryCtxRetain ||
-      !d->cuDevicePrimaryCtxRelease_v2 || !d->cuCtxPushCurrent_v2 || !d->cuCtxPopCurrent_v2 ||
-      d->cuDeviceGetCount(&n) != RUN_SUCCESS || n < 2 || d->cuCtxGetDevice(&own) != RUN_SUCCESS)
-    return NULL;
+  if (!d->cuDeviceGetCount || d->cuDeviceGetCount(&n) != RUN_SUCCESS || n < 1) return unknown;
+  if (n == 1) return NULL;
+  if (!d->cuDevicePrimaryCtxGetState || !d->cuDevicePrimaryCtxRetain || !d->cuDevicePrimaryCtxRelease_v2 ||
+      !d->cuCtxPushCurrent_v2 || !d->cuCtxPopCurrent_v2 || !d->cuCtxGetDevice ||
+      d->cuCtxGetDevice(&own) != RUN_SUCCESS)
+    return unknown;
   for (int device = 0; device < n;) {
     const int r = device == own ? RUN_SUCCESS : ask_device(device);
     if (r == RUN_SUCCESS)
       device++;
     else if (r != RUN_NOT_READY)
-      return "the driver does not say whether other GPUs are idle";
+      return unknown;
     else if (hd_seconds() > until)
       return "other GPUs were never idle at its launches";
     else

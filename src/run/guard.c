@@ -1,6 +1,6 @@
-/* The program's memory that a launch is not known to reach, as one number: it is the same before and after
- * the launch, unless that reaches further than heddle sees. The memory is read by copies, which fail where a
- * kernel's loads would fault. */
+/* Memory of the program's that a launch is not known to reach (run_reach's others), as one number: it is the
+ * same before and after the launch, unless that reaches further than heddle sees. The memory is read by
+ * copies, which fail where a kernel's loads would fault. */
 #include <stdlib.h>
 #include <string.h>
 

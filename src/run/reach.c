@@ -15,7 +15,7 @@ typedef struct search {
   bool *found; /* of each */
   uint64_t low, high;
   unsigned long long context; /* the current one */
-  bool allocates;             /* some kernel calls malloc, and no one sees what it gets */
+  bool allocates;             /* some kernel may call malloc, and no one sees what it gets */
   bool any_address;
   uint64_t most;
   double until;
@@ -161,7 +161,8 @@ static bool list_all(search *s, const run_variables *v) {
   return ok;
 }
 
-/* What is not reached, as far as it may be read now. */
+/* What is not reached, as far as it may be read now: nothing of the host's, of other contexts, that is mapped
+ * (cuMemMap), or managed while there are threads. */
 static const char *list_others(search *s) {
   for (size_t k = 0; k < s->n; k++) {
     const run_range *r = &s->all[k];
@@ -202,7 +203,7 @@ const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle str
     s.high = s.all[s.n - 1].at + s.all[s.n - 1].bytes;
   }
   if (s.allocates)
-    why = "kernels of the program's allocate memory";
+    why = "kernels of the program's may allocate memory";
   else if (out->block && listed && s.found)
     why = run_gather(f, l, (char *)out->block)
               ? find(&s, &f->variables, f->bytes / sizeof *out->block, stream)

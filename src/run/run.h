@@ -187,7 +187,7 @@ struct run_module {
   bool has_code;
   run_variables globals; /* run_globals_find */
   bool listed;           /* they are */
-  bool allocates;        /* functions of it call malloc */
+  bool allocates;        /* functions of it call malloc, or may: its text is not understood */
   hd_digest code; /* of its machine code, where it has no text, and launches may have levers of their own */
 };
 

@@ -191,18 +191,29 @@ static void release(run_trial *t) {
   free(t);
 }
 
-/* Whether the memory that it is not known to reach holds what it held. */
-static bool is_untouched(run_trial *t) {
+/* NULL: the memory that it is not known to reach holds what it held. */
+static const char *touched(run_trial *t) {
   uint64_t sum;
-  return run_guard_sum(&t->guard, t->l.stream, &sum) == RUN_SUCCESS && sum == t->untouched;
+  if (run_guard_sum(&t->guard, t->l.stream, &sum) != RUN_SUCCESS)
+    return "the memory that it does not reach could not be checked";
+  return sum == t->untouched ? NULL : "it writes memory that heddle did not see it reach";
 }
 
-/* The program goes on with what its own launch left, or with a line that says that this is not so. */
-static void check_end(run_trial *t) {
+/* NULL: memory is as the program's own launch left it. */
+static const char *changed(run_trial *t) {
   bool same = false;
-  if (t->as_after && compare(t, &same) == RUN_SUCCESS && same && is_untouched(t)) return;
+  if (!t->as_after) return "what the launch wrote could not be put back";
+  if (compare(t, &same) != RUN_SUCCESS) return "what the launch wrote could not be checked";
+  return same ? touched(t) : "what the launch wrote differs";
+}
+
+/* The program goes on with what its own launch left, or with a line that says that this is not so, or not
+ * known. */
+static void check_end(run_trial *t) {
+  const char *why = changed(t);
+  if (!why) return;
   const char *strict = getenv("HEDDLE_STRICT");
-  run_say("after trials of a launch the program's memory is not as the launch left it");
+  run_say("after trials the program's memory may not be as its launch left it: %s", why);
   if (strict && strcmp(strict, "1") == 0) abort();
 }
 
@@ -222,7 +233,7 @@ const char *run_trial_open(const run_facts *facts, run_handle function, const ru
       why = "a launch failed";
   }
   if (!why && run_real.cuStreamSynchronize(t->l.stream) != RUN_SUCCESS) why = "a launch failed";
-  if (!why && !is_untouched(t)) why = "it writes memory that heddle did not see it reach";
+  if (!why) why = touched(t);
   if (why) {
     release(t);
     return why;

@@ -35,7 +35,7 @@ typedef struct search {
     double ratio;
   } family[FAMILIES];
   size_t n_families;
-  uint32_t tried;
+  uint32_t tried;             /* plans whose results or times are known */
   uint32_t n_unwritten;       /* as in run_facts */
   hd_shape tiles;             /* as run_tiles_of has them */
   double until, search_until; /* of all, and of looking for plans */
@@ -45,6 +45,8 @@ typedef struct search {
 } search;
 
 static double spent; /* seconds of all tuning; under run_lock, as all here */
+
+static const char no_time[] = "there was no time left", best_as_it_is[] = "the original is best";
 
 /* ---- Measuring --------------------------------------------------------------------------------- */
 
@@ -109,7 +111,6 @@ static bool make(search *s, const hd_plan *plan, run_variant **v) {
              ready = made && run_place_try(*v);
   const double took = hd_seconds() - begin;
   if (took > s->compile) s->compile = took;
-  s->tried += made;
   if (made && !ready) run_variant_drop(*v);
   return ready;
 }
@@ -122,8 +123,11 @@ static void try(search *s, const hd_plan *plan) {
   double first, original, rewritten;
   bool same = false;
   if (!make(s, plan, &v)) return;
-  if (run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS && same && !is_hopeless(s, first) &&
-      measure(s, v, 1, &original, &rewritten)) {
+  const bool ran = run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS,
+             fits = ran && same && !is_hopeless(s, first),
+             timed = fits && measure(s, v, 1, &original, &rewritten);
+  s->tried += timed || (ran && !fits);
+  if (timed) {
     note_family(s, plan, original / rewritten);
     enter(s, (finalist){v, plan, original / rewritten});
   } else {
@@ -232,29 +236,39 @@ static void adopt(search *s, const run_shape *shape) {
   s->best[0] = s->best[--s->n];
 }
 
-static void decide(search *s, const run_shape *shape) {
-  hd_speedup u;
-  double before = 0, after = 0;
-  const double gain = run_number(run_settings.gain, 1.01);
+/* The best plan against the original once more, which decides. NULL: it is measured; else why not. */
+static const char *measure_best(search *s, hd_speedup *u, double *before, double *after) {
   run_finals(s);
-  hd_verdict *v = &s->verdict;
   const size_t rounds = rounds_left(s, LAST_ROUNDS);
+  if (rounds < LEAST_ROUNDS) return no_time;
+  return compare(s, s->best[0].v, rounds, u, before, after) ? NULL : "its launches could not be timed";
+}
+
+/* NULL: there is a verdict, of what was measured; else why not. */
+static const char *decide(search *s, const run_shape *shape) {
+  hd_speedup u = {0};
+  double before = s->seconds, after = s->seconds; /* where no plan was as good as to be timed */
+  hd_verdict *v = &s->verdict;
+  const char *why = s->tried ? NULL : "no plan could be tried";
+  if (!why && s->n) why = measure_best(s, &u, &before, &after);
   v->tried = s->tried;
-  if (s->n && rounds >= LEAST_ROUNDS && compare(s, s->best[0].v, rounds, &u, &before, &after) &&
-      u.low > gain) {
+  v->before_us = before * 1e6;
+  v->after_us = after * 1e6;
+  if (!why && u.low > run_number(run_settings.gain, 1.01)) {
     v->speedup = u.median;
     v->low = u.low;
     v->high = u.high;
-    s->best[0].v->saves = run_saves(before * 1e6, after * 1e6);
+    s->best[0].v->saves = run_saves(v->before_us, v->after_us);
     adopt(s, shape);
+  } else if (!why) {
+    s->k->tuned = best_as_it_is;
   }
-  v->before_us = before * 1e6;
-  v->after_us = after * 1e6;
-  run_tune_keep(v);
+  if (!why) run_tune_keep(v);
   while (s->n) run_variant_drop(s->best[--s->n].v);
+  return why;
 }
 
-static void find(search *s, const run_shape *shape, run_handle function) {
+static const char *find(search *s, const run_shape *shape, run_handle function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
   const hd_plan_space space = space_of(s, shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
@@ -264,8 +278,9 @@ static void find(search *s, const run_shape *shape, run_handle function) {
   for (size_t k = 0; k < n && is_time(s); k++) try(s, &plans[k].plan);
   s->search_until = s->until;
   try_joined(s, joined);
-  decide(s, shape);
+  const char *why = plans ? decide(s, shape) : "no memory";
   free(plans);
+  return why;
 }
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
@@ -296,6 +311,7 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   if (run_has_verdict(&s.verdict.key)) {
     run_facts_free(&facts);
     shape->settled = true;
+    if (!atomic_load(&k->variants)) k->tuned = best_as_it_is;
     return NULL;
   }
   s.n_unwritten = facts.n_unwritten;
@@ -313,14 +329,15 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
     why = "its results differ from run to run";
   else if (shape->seconds * (double)shape->launches >= run_worth()) {
     const double own = run_number(run_settings.budget, 5), left = run_number(run_settings.total, 60) - spent;
-    s.until = s.search_until = begin + (own < left ? own : left);
     s.seconds = shape->seconds;
     s.run = hd_seconds() - first;
-    if (is_time(&s))
-      find(&s, shape, function);
-    else
-      why = "a launch takes too long for its budget";
+    s.until = s.search_until = begin + own;
+    if (!is_time(&s)) why = "a launch takes too long for its budget";
+    if (left < own) s.until = s.search_until = begin + left;
+    if (!why) why = is_time(&s) ? find(&s, shape, function) : no_time;
     shape->settled = true;
+  } else if (!k->tuned) {
+    k->tuned = "too short to be tuned";
   }
   run_trial_close(s.trial);
   run_cubins_write();
@@ -330,9 +347,8 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
 const char *run_tune(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
                      int *result) {
   const double begin = hd_seconds();
-  if (spent >= run_number(run_settings.total, 60)) return "there was no time left";
+  if (spent >= run_number(run_settings.total, 60)) return no_time;
   const char *why = tune(k, s, function, l, launched, result);
-  k->tuned = s->settled ? "the original is best" : "too short to be tuned";
   spent += hd_seconds() - begin;
   return why;
 }

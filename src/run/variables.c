@@ -52,13 +52,16 @@ hd_status run_variables_list(const hd_ptx_module *m, const bool *used, run_varia
   return HD_OK;
 }
 
-/* Once. Without memory some are missing, as those are that the driver does not name. */
+/* Once. Without memory some are missing, as those are that the driver does not name. A text that is not
+ * understood may do anything. */
 static void list_globals(run_module *m) {
   hd_arena arena;
   hd_ptx_module *p;
   m->listed = true;
   hd_arena_init(&arena);
-  if (hd_ptx_parse(m->own.data, m->own.len, "the program's PTX", &arena, &p, NULL) == HD_OK) {
+  const hd_status st = hd_ptx_parse(m->own.data, m->own.len, "the program's PTX", &arena, &p, NULL);
+  m->allocates |= st != HD_OK;
+  if (st == HD_OK) {
     bool *used = HD_NEW_N(&arena, p->n_vars + 1, bool);
     for (uint32_t k = 0; used && k < p->n_vars; k++)
       used[k] = p->vars[k].space == HD_M_GLOBAL && is_item(p, k) && !obstacle(p, &p->vars[k]);

@@ -144,7 +144,8 @@ typedef struct run_reach {
   uint64_t bytes;
   double copying;  /* seconds */
   uint64_t *block; /* the launch's parameters, f->bytes */
-  /* The other memory of the program's that kernels of the current context may write. */
+  /* The other allocations of the current context that heddle saw made, and variables of modules with a text:
+   * on the device, and not mapped (cuMemMap), or managed, where the program has no threads. */
   HD_VEC(run_range) others;
 } run_reach;
 
@@ -195,7 +196,7 @@ void run_guard_close(run_guard *g);
 typedef struct run_trial run_trial;
 
 /* Keeps what the launch may write, launches the original once, keeps what it wrote, and looks whether it
- * wrote anything else of the program's. *launched: the program's launch has been made, with *result, whatever
+ * wrote any of run_reach's others. *launched: the program's launch has been made, with *result, whatever
  * follows. NULL: the trial is open, and memory is as it is after the launch again when it is closed; else why
  * there is none. */
 const char *run_trial_open(const run_facts *facts, run_handle function, const run_launch *l, run_trial **out,

@@ -90,8 +90,20 @@ static int unload(run_handle h) {
   return r ? r : fake_disturb();
 }
 
+/* Kernels of heddle's: two that compare, and one that sums; all others add. FAKE_UNSUMMED is set: that one
+ * fails from the first launch of another on, in a stream that was made before. */
+static char comparing[2], summing;
+static atomic_bool added;
+
+static int sum(run_handle function) {
+  if (function == &summing) return added && getenv("FAKE_UNSUMMED") ? FAILED : 0;
+  if (function != &comparing[0] && function != &comparing[1]) added = true;
+  return 0;
+}
+
 static int launched(run_handle function, run_handle stream, bool per_thread) {
   int r = call();
+  if (!r && fail > 0) r = sum(function);
   if (!r) r = fake_use(stream, per_thread);
   fake_launch(&given[number(function)].loaded);
   if (!r && fail > 0 && given[given[number(function)].from].gone) r = FAKE_GONE;
@@ -99,12 +111,9 @@ static int launched(run_handle function, run_handle stream, bool per_thread) {
   return r;
 }
 
-/* A kernel that compares; all others add. */
-static char comparing[2];
-
 static void act(run_handle function, void **params) {
   uint64_t a[4];
-  if (fail <= 0 || !params) return;
+  if (fail <= 0 || !params || function == &summing) return;
   const bool compares = function == &comparing[0] || function == &comparing[1];
   for (int k = 0; k < (compares ? 4 : 1); k++) memcpy(&a[k], params[k], sizeof a[k]);
   if (!compares)
@@ -151,6 +160,7 @@ static int kernel(run_handle *out, run_handle library, const char *name) {
   const int r = hand_out(out, library);
   if (!r && strcmp(name, "words") == 0) *out = &comparing[0];
   if (!r && strcmp(name, "bytes") == 0) *out = &comparing[1];
+  if (!r && strcmp(name, "sum") == 0) *out = &summing;
   return r;
 }
 
@@ -212,6 +222,7 @@ static int make_stream(run_handle *out, unsigned flags) {
   const int r = hand_out(out, NULL);
   if (!r) given[number(*out)].blocks = !(flags & RUN_NON_BLOCKING);
   if (!r) given[number(*out)].context = fake_current();
+  added = false;
   return r;
 }
 
@@ -255,12 +266,23 @@ static int wait_for(atomic_int *flag, const uint64_t *words) {
   return 0;
 }
 
+/* FAKE_DEVICES=N: there are N devices, and it does not say whether the others have a context; 0: nor how many
+ * there are. */
+static int count_devices(int *n) {
+  const char *devices = getenv("FAKE_DEVICES");
+  const int r = answer(n, devices ? atoi(devices) : 1);
+  return r || *n ? r : FAILED;
+}
+
 /* An entry point that does something. */
 #define GIVES(symbol, parameters, what)                                                                      \
   EXPORT int symbol parameters { return what; }
 
 GIVES(cuInit, (unsigned flags), call())
 GIVES(cuDriverGetVersion, (int *version), answer(version, 13000))
+GIVES(cuDeviceGetCount, (int *n), count_devices(n))
+GIVES(cuDevicePrimaryCtxGetState, (int device, unsigned *flags, int *active),
+      device ? FAILED : answer(active, 0))
 GIVES(cuDeviceGet, (int *device, int ordinal), answer(device, ordinal))
 GIVES(cuDeviceGetName, (char *name, int cap, int device), (snprintf(name, (size_t)cap, "fake"), call()))
 GIVES(cuDeviceGetAttribute, (int *value, int attribute, int device),

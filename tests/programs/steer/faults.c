@@ -1,6 +1,7 @@
 /* A program over the driver that does nothing, one of whose calls fails: the program sees at most that one
  * failure, and each of its launches that succeeded is one launch of the driver's; the memory is as if they
- * alone had run. `faults tuned`: heddle may launch more. Prints "calls N" when that is so. */
+ * alone had run. `faults tuned`: heddle may launch more. `faults unparsed`: the same, beside a module whose
+ * text is not PTX as heddle knows it. Prints "calls N" when that is so. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,14 @@ static void launch(run_handle f, unsigned n) {
 }
 
 int main(int argc, char **argv) {
-  const bool tuned = argc > 1 && strcmp(argv[1], "tuned") == 0;
-  run_handle module, library, kernel, f;
+  static const char unparsed[] = ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry e() { ? }\n";
+  const bool tuned = argc > 1;
+  run_handle other, module, library, kernel, f;
+  uint64_t unreached;
   ok(cuInit(0));
   while (!ok(cuMemAlloc_v2(&out, 64))) continue;
+  if (tuned) ok(cuMemAlloc_v2(&unreached, 64));
+  if (tuned && strcmp(argv[1], "unparsed") == 0) ok(cuModuleLoadData(&other, unparsed));
   if (ok(cuModuleLoadData(&module, PTX_ORDER))) {
     if (ok(cuModuleGetFunction(&f, module, "order"))) {
       ok(cuFuncSetAttribute(f, 8, 1024));
