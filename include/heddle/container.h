@@ -133,6 +133,9 @@ typedef enum hd_module_image {
 /* The kind of an image of four bytes at least, and in *data the image itself, or what lies in the wrapper
  * that nvcc puts around fatbins for the runtime. */
 HD_API hd_module_image hd_module_image_of(const void *image, const void **data);
+/* Whether n bytes are PTX, as a driver takes text for it: .version comes first, behind blanks and comments.
+ */
+HD_API bool hd_ptx_is_text(const char *text, size_t n);
 
 typedef struct hd_fatbin_span {
   const char *data;

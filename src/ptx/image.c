@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ptx/binary.h"
+#include "ptx/lexer.h"
 
 /* The wrapper that nvcc puts around a fatbin for the runtime. */
 typedef struct wrapper {
@@ -34,6 +35,25 @@ hd_module_image hd_module_image_of(const void *image, const void **data) {
   }
   if (magic == PTX_FATBIN_MAGIC) return HD_MODULE_FATBIN;
   return memcmp(image, "\177ELF", 4) == 0 ? HD_MODULE_ELF : HD_MODULE_TEXT;
+}
+
+/* Behind a comment, NULL where it does not end; p itself where there is none. */
+static const char *behind_comment(const char *p, const char *end) {
+  const size_t left = (size_t)(end - p);
+  if (left < 2 || p[0] != '/' || (p[1] != '/' && p[1] != '*')) return p;
+  const char *stop = p[1] == '/' ? memchr(p, '\n', left) : memmem(p + 2, left - 2, "*/", 2);
+  return stop && p[1] == '*' ? stop + 2 : stop;
+}
+
+bool hd_ptx_is_text(const char *text, size_t n) {
+  static const char word[] = ".version";
+  const char *p = text, *const end = text + n, *at;
+  do {
+    at = p;
+    while (p < end && PTX_IS(*p, PTX_C_BLANK)) p++;
+    if (!(p = behind_comment(p, end))) return false;
+  } while (p > at);
+  return (size_t)(end - p) >= sizeof word && memcmp(p, word, sizeof word - 1) == 0;
 }
 
 static bool is_mapped(const void *data, uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "run/run.h"
 
 /* ---- NVRTC ------------------------------------------------------------------------------------- */
@@ -133,9 +134,8 @@ static const char *value_of(const char *word, const char *next, const char *opti
 }
 
 static bool is_text(const char *path, hd_file *f) {
-  static const char head[] = ".version";
   if (hd_file_open(path, f, NULL) != HD_OK) return false;
-  if (memmem(f->data, f->len < 4096 ? f->len : 4096, head, sizeof head - 1)) return true;
+  if (hd_ptx_is_text(f->data, f->len)) return true;
   hd_file_close(f);
   return false;
 }

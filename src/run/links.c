@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "heddle/ptx.h"
 #include "run/run.h"
 
@@ -58,12 +59,11 @@ void run_link_begin(run_handle handle, bool unknown) {
 }
 
 void run_link_add(run_handle handle, const void *data, size_t bytes) {
-  static const char head[] = ".version";
   run_text text = {0};
   run_gpu gpu;
-  if (!run_gpu_of(&gpu)) gpu.arch = 0; /* a link needs no GPU */
+  run_gpu_of(&gpu); /* zeros without a GPU, which a link does not need */
   if (data) run_image_read(data, bytes, &gpu, true, &text);
-  if (text.data && !memmem(text.data, text.len < 4096 ? text.len : 4096, head, sizeof head - 1)) {
+  if (text.data && !hd_ptx_is_text(text.data, text.len)) {
     free(text.data);
     text.data = NULL;
   }

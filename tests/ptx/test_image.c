@@ -1,6 +1,7 @@
 /* Images in a program's own memory. */
 #include "check.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,6 +33,36 @@ static void an_image_in_memory_is_told_by_its_first_bytes(void **state) {
   wrapped.more = joined;
   assert_int_equal(hd_module_image_of(&wrapped, &data), HD_MODULE_LINKED);
   assert_ptr_equal(data, joined);
+}
+
+static void text_is_ptx_if_it_begins_with_its_version(void **state) {
+  static const struct {
+    const char *text;
+    size_t n;
+    bool is;
+  } cases[] = {
+#define CASE(text, is) {text, sizeof text - 1, is}
+      CASE(".version 8.0\n", true),
+      CASE(" \t\r\n\f.version 8.0", true),
+      CASE("// a line\n/* .version\n */ // another\n.version 8.0", true),
+      CASE("/**/.version 8.0", true),
+      CASE("\0.version 8.0", false), /* a NUL is no blank */
+      CASE("\n\0\n.version 8.0", false),
+      CASE("/*/.version 8.0", false), /* the comment goes on */
+      CASE("// .version 8.0", false),
+      CASE("/ .version 8.0", false),
+      CASE(".target sm_80\n.version 8.0", false),
+      CASE("x .version 8.0", false),
+      CASE(".version", false),
+      CASE("/", false),
+      CASE("", false),
+#undef CASE
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char *exact = memcpy(malloc(cases[k].n + !cases[k].n), cases[k].text, cases[k].n); /* for ASan */
+    assert_int_equal(hd_ptx_is_text(exact, cases[k].n), cases[k].is);
+    free(exact);
+  }
 }
 
 static void a_fatbin_in_memory_ends_where_it_says_if_that_is_there(void **state) {
@@ -68,6 +99,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("an image in memory is told by its first bytes",
                 an_image_in_memory_is_told_by_its_first_bytes),
+      BEHAVIOUR("text is PTX if it begins with its version", text_is_ptx_if_it_begins_with_its_version),
       BEHAVIOUR("a fatbin in memory ends where it says, if that is there",
                 a_fatbin_in_memory_ends_where_it_says_if_that_is_there),
   };

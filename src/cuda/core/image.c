@@ -76,30 +76,8 @@ static hd_status add_regions(core_image *i, const void *const *images, unsigned 
   return st == HD_ERR_UNSUPPORTED && i->texts.n > before ? HD_OK : st;
 }
 
-/* A driver takes text for PTX that begins with .version, behind blanks and comments; any other image is none.
- */
-static bool is_ptx(const char *text, size_t n) {
-  static const char word[] = ".version";
-  const char *p = text, *end = text + n;
-  while (p < end) {
-    if (strchr(" \t\r\n\f\v", *p)) {
-      p++;
-    } else if (end - p >= 2 && memcmp(p, "//", 2) == 0) {
-      p = memchr(p, '\n', (size_t)(end - p));
-      if (!p) return false;
-    } else if (end - p >= 2 && memcmp(p, "/*", 2) == 0) {
-      p = memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
-      if (!p) return false;
-      p += 2;
-    } else {
-      break;
-    }
-  }
-  return (size_t)(end - p) >= sizeof word && memcmp(p, word, sizeof word - 1) == 0;
-}
-
 static hd_status add_text(core_image *i, const char *text, size_t n, hd_diag *d) {
-  if (is_ptx(text, n)) return keep(i, text, n, d);
+  if (hd_ptx_is_text(text, n)) return keep(i, text, n, d);
   return hd_fail(d, HD_ERR_USAGE, "the image is neither PTX, which begins with .version, nor a fatbin");
 }
 
