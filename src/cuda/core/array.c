@@ -76,13 +76,15 @@ cu_result core_array_create(core_context *c, const cu_array3d *shape, unsigned l
   return r;
 }
 
+/* Destroyed arrays stay allocated, so that a stale handle can be told from a good one. */
 void core_array_destroy(core_array *a) {
-  const unsigned levels = a->image.levels;
-  for (unsigned k = 0; a->levels && k < levels; k++) free(a->levels[k]);
+  for (unsigned k = 0; a->levels && k < a->image.levels; k++)
+    if (a->levels[k]) a->levels[k]->kind = CORE_DEAD;
   free(a->levels);
+  a->levels = NULL;
   if (a->memory) core_memory_free(a->memory);
+  a->memory = NULL;
   a->kind = CORE_DEAD;
-  free(a);
 }
 
 core_array *core_array_level(core_array *a, unsigned level) {

@@ -271,6 +271,11 @@ typedef struct core_code {
   const core_function *function;
   uint32_t line;
 } core_code;
+/* One of no kind yet; it stays allocated, so that a stale handle can be told from a good one. NULL: no
+ * memory. */
+core_function *core_function_new(void);
+/* Any address as a CUfunction or CUkernel; NULL: it is none. */
+core_function *core_function_of(const void *handle);
 /* The function in this context that a CUfunction or CUkernel stands for. */
 cu_result core_function_in(core_function *f, core_context *c, core_function **out);
 cu_result core_function_attribute(core_function *f, int attribute, int *value);

@@ -44,6 +44,38 @@ static bool describe(core_module *m, const hd_ptx_func *f, core_function *out) {
   return true;
 }
 
+/* All that were made, by address: those that are gone, too. */
+static HD_VEC(core_function *) made;
+
+static size_t place_of(const void *handle) {
+  size_t low = 0, high = made.n;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if ((uintptr_t)made.data[middle] < (uintptr_t)handle)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+core_function *core_function_new(void) {
+  core_function *f = calloc(1, sizeof *f);
+  const size_t place = place_of(f);
+  if (!f || !hd_vec_push(&made, f)) {
+    free(f);
+    return NULL;
+  }
+  memmove(&made.data[place + 1], &made.data[place], (made.n - 1 - place) * sizeof *made.data);
+  made.data[place] = f;
+  return f;
+}
+
+core_function *core_function_of(const void *handle) {
+  const size_t k = place_of(handle);
+  return k < made.n && made.data[k] == handle && made.data[k]->kind != CORE_DEAD ? made.data[k] : NULL;
+}
+
 cu_result core_module_function(core_module *m, const char *name, core_function **out) {
   for (size_t k = 0; k < m->functions.n; k++)
     if (strcmp(m->functions.data[k]->name, name) == 0) {
@@ -55,15 +87,12 @@ cu_result core_module_function(core_module *m, const char *name, core_function *
     if (!core.settings.quiet) core_say("the program asks for kernel '%s', which its module has not", name);
     return CU_NOT_FOUND;
   }
-  core_function *f = calloc(1, sizeof *f);
+  core_function *f = core_function_new();
   if (!f) return CU_OUT_OF_MEMORY;
-  f->kind = CORE_FUNCTION;
   f->module = m;
   f->name = m->ptx->syms[m->ptx->funcs[index].sym].name;
-  if (!describe(m, &m->ptx->funcs[index], f) || !hd_vec_push(&m->functions, f)) {
-    free(f);
-    return CU_OUT_OF_MEMORY;
-  }
+  if (!describe(m, &m->ptx->funcs[index], f) || !hd_vec_push(&m->functions, f)) return CU_OUT_OF_MEMORY;
+  f->kind = CORE_FUNCTION;
   *out = f;
   return CU_SUCCESS;
 }

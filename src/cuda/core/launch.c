@@ -82,6 +82,10 @@ static void count(core_function *f, const hd_emu_stats *s) {
 static cu_result run_kernel(core_work *base) {
   kernel_work *w = (kernel_work *)base;
   core_function *f = w->function;
+  if (f->kind != CORE_FUNCTION) {
+    core_found(CORE_FOUND_ARGUMENT, "a graph launches a kernel whose module was unloaded");
+    return CU_INVALID_HANDLE;
+  }
   const hd_emu_hooks *trace = core_locality_begin(f, &w->params);
   core_repeat *repeat = trace || base->may_wait ? NULL : core_repeat_of(f, &w->params);
   const hd_emu_stats *idle = repeat ? core_repeat_idle(repeat) : NULL;

@@ -126,10 +126,9 @@ cu_result core_library_kernel(core_library *l, const char *name, core_function *
     }
   cu_result r = check_kernel(l, name);
   if (r != CU_SUCCESS) return r;
-  core_function *f = calloc(1, sizeof *f);
+  core_function *f = core_function_new();
   char *copy = strdup(name);
   if (!f || !copy || !hd_vec_push(&l->kernels, f)) {
-    free(f);
     free(copy);
     return CU_OUT_OF_MEMORY;
   }

@@ -245,6 +245,6 @@ cu_result drv_cuLinkDestroy(cu_link link) {
   if (!link || link->kind != CORE_LINK) return CU_INVALID_HANDLE;
   core_image_free(&link->image);
   hd_buf_free(&link->text);
-  free(link);
+  link->kind = CORE_DEAD;
   return CU_SUCCESS;
 }

@@ -81,6 +81,7 @@ cu_result rt_cudaLaunchKernelExC(const rt_launch_config *config, const void *hos
 
 cu_result rt_cudaFuncGetAttributes(rt_func *attributes, const void *host) {
   core_function *f;
+  if (!attributes) return CU_INVALID_VALUE;
   int *numbers[] = {[CU_FUNC_MAX_THREADS] = &attributes->max_threads,
                     [CU_FUNC_REGISTERS] = &attributes->registers,
                     [CU_FUNC_PTX_VERSION] = &attributes->ptx_version,
@@ -88,7 +89,6 @@ cu_result rt_cudaFuncGetAttributes(rt_func *attributes, const void *host) {
                     [CU_FUNC_CACHE_CA] = &attributes->cache_ca,
                     [CU_FUNC_MAX_DYNAMIC_SHARED] = &attributes->max_dynamic_shared,
                     [CU_FUNC_CARVEOUT] = &attributes->carveout};
-  if (!attributes) return CU_INVALID_VALUE;
   cu_result r = here(host, &f);
   if (r != CU_SUCCESS) return r;
   memset(attributes, 0, sizeof *attributes);

@@ -139,10 +139,9 @@ cu_result rt_kernel(const void *host, core_function **out) {
   core_function *kernel = NULL;
   core_library *l;
   if (!s) { /* it may be a handle of the driver's */
-    *out = (core_function *)(uintptr_t)host;
-    if (!host) return CU_RT_INVALID_DEVICE_FUNCTION;
-    if ((*out)->kind == CORE_KERNEL || (*out)->kind == CORE_FUNCTION) return CU_SUCCESS;
-    return rt_major < 13 ? CU_RT_INVALID_DEVICE_FUNCTION : CU_INVALID_HANDLE;
+    *out = core_function_of(host);
+    if (*out) return CU_SUCCESS;
+    return !host || rt_major < 13 ? CU_RT_INVALID_DEVICE_FUNCTION : CU_INVALID_HANDLE;
   }
   if (s->variable) return CU_RT_INVALID_DEVICE_FUNCTION;
   cu_result r = library_of(s->fatbin, &l);
@@ -153,6 +152,7 @@ cu_result rt_kernel(const void *host, core_function **out) {
 }
 
 const void *rt_host_of(const core_function *f) {
+  if (f->kind != CORE_FUNCTION || !f->module->library) return NULL;
   for (size_t k = 0; k < symbols.cap; k++) {
     const rt_symbol *s = &symbols.slots[k];
     if (s->host && !s->variable && s->fatbin->library == f->module->library && strcmp(s->name, f->name) == 0)

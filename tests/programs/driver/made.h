@@ -1,18 +1,6 @@
-/* What the tables of calls and their answers name: objects, made anew for each call. The driver's and the
- * runtime's calls are declared from the tables of entry points. */
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* What the tables of calls and their answers name: objects, made anew for each call. */
+#include "entries.h"
 
-#include "cuda/runtime/runtime.h"
-
-#define CU_ENTRY(symbol, needs, variant, parameters, arguments) cu_result symbol parameters;
-#include "cuda/driver/entries.def"
-#undef CU_ENTRY
-#define RT_ENTRY(name, needs, variant, parameters, arguments) cu_result name parameters;
-#include "cuda/runtime/entries.def"
-#undef RT_ENTRY
 cu_result cudaGetLastError(void);
 cu_result cudaPeekAtLastError(void);
 void **__cudaRegisterFatBinary(void *wrapper);

@@ -1,0 +1,14 @@
+/* The driver's and the runtime's calls, declared from the tables of entry points. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/runtime/runtime.h"
+
+#define CU_ENTRY(symbol, needs, variant, parameters, arguments) cu_result symbol parameters;
+#include "cuda/driver/entries.def"
+#undef CU_ENTRY
+#define RT_ENTRY(name, needs, variant, parameters, arguments) cu_result name parameters;
+#include "cuda/runtime/entries.def"
+#undef RT_ENTRY
