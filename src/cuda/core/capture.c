@@ -8,7 +8,7 @@ static void leave(core_stream *s) {
   hd_vec_free(&s->behind);
 }
 
-cu_result core_capture_begin(core_stream *s, int mode, core_graph *into) {
+cu_result core_capture_begin(core_stream *s, core_capture_mode mode, core_graph *into) {
   if (s->capture || s == s->context->legacy) return s->capture ? CU_ILLEGAL_STATE : CU_CAPTURE_UNSUPPORTED;
   core_capture *c = calloc(1, sizeof *c);
   if (!c) return CU_OUT_OF_MEMORY;
@@ -80,33 +80,31 @@ cu_result core_capture_end(core_stream *s, core_graph **out) {
   return r;
 }
 
-cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w) {
+/* A node behind those that the stream has reached. */
+static cu_result add_node(core_stream *s, core_node_type type, core_work *w, core_event *e) {
   core_node *n;
-  core_capture *c = s->capture;
-  if (c->invalid) {
+  cu_result r = core_graph_add(s->capture->graph, type, w, s->behind.data, s->behind.n, &n);
+  if (r != CU_SUCCESS) return r;
+  n->event = e;
+  s->behind.n = 0;
+  return hd_vec_push(&s->behind, n) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+}
+
+cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w) {
+  if (s->capture->invalid) {
     core_work_release(w);
     return CU_CAPTURE_INVALIDATED;
   }
   /* Records need no node: only their place among the others matters. */
   if (type == CORE_NODE_EMPTY || type == CORE_NODE_RECORD) {
     core_work_release(w);
-    w = NULL;
     return CU_SUCCESS;
   }
-  cu_result r = core_graph_add(c->graph, type, w, s->behind.data, s->behind.n, &n);
-  if (r != CU_SUCCESS) return r;
-  s->behind.n = 0;
-  return hd_vec_push(&s->behind, n) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+  return add_node(s, type, w, NULL);
 }
 
 cu_result core_capture_add_event(core_stream *s, core_node_type type, core_event *e) {
-  core_node *n;
-  if (s->capture->invalid) return CU_CAPTURE_INVALIDATED;
-  cu_result r = core_graph_add(s->capture->graph, type, NULL, s->behind.data, s->behind.n, &n);
-  if (r != CU_SUCCESS) return r;
-  n->event = e;
-  s->behind.n = 0;
-  return hd_vec_push(&s->behind, n) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+  return s->capture->invalid ? CU_CAPTURE_INVALIDATED : add_node(s, type, NULL, e);
 }
 
 cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n) {
@@ -183,7 +181,7 @@ cu_result core_capture_implicit(const core_context *c) {
 }
 cu_result core_capture_context(const core_context *c) { return lose(c, meets_any, CU_CAPTURE_UNSUPPORTED); }
 
-static cu_result permits_unsafe(void) {
+cu_result core_capture_unsafe(void) {
   cu_result r = CU_SUCCESS;
   for (size_t k = 0; k < core.contexts.n; k++) {
     const cu_result here = lose(core.contexts.data[k], meets_unsafe, CU_CAPTURE_UNSUPPORTED);
@@ -214,11 +212,12 @@ cu_result core_capture_stream(core_capture_rule rule, core_stream *s) {
   case CORE_CAPTURE_CHECKED: return CU_SUCCESS;
   }
   const cu_result r = legacy ? core_capture_implicit(s->context) : CU_SUCCESS;
-  return r == CU_SUCCESS && (rule == CORE_CAPTURE_WAITS || rule == CORE_CAPTURE_POOL) ? permits_unsafe() : r;
+  return r == CU_SUCCESS && (rule == CORE_CAPTURE_WAITS || rule == CORE_CAPTURE_POOL) ? core_capture_unsafe()
+                                                                                      : r;
 }
 
 cu_result core_capture_event(const core_event *e) {
-  if (!e->capture) return permits_unsafe();
+  if (!e->capture) return core_capture_unsafe();
   e->capture->invalid = true;
   return CU_CAPTURED_EVENT;
 }
@@ -236,7 +235,7 @@ cu_result core_capture_permits(core_capture_rule rule, bool own_default) {
   case CORE_CAPTURE_CHECKED:
   case CORE_CAPTURE_EVENT: break;
   case CORE_CAPTURE_DEFAULT: return c && !own_default ? core_capture_implicit(c) : CU_SUCCESS;
-  case CORE_CAPTURE_UNSAFE: return permits_unsafe();
+  case CORE_CAPTURE_UNSAFE: return core_capture_unsafe();
   }
   return CU_SUCCESS;
 }

@@ -35,13 +35,13 @@ typedef enum core_capture_rule {
 typedef struct core_capture {
   core_graph *graph;
   core_stream *origin;
-  int mode;        /* core_capture_mode */
+  core_capture_mode mode;
   uint64_t thread; /* that began it */
   uint64_t id;
   bool given; /* the graph is the program's */
   bool invalid;
 } core_capture;
-cu_result core_capture_begin(core_stream *s, int mode, core_graph *into);
+cu_result core_capture_begin(core_stream *s, core_capture_mode mode, core_graph *into);
 /* Ended by a thread that must not, a capture is lost: CU_CAPTURE_WRONG_THREAD. */
 cu_result core_capture_end(core_stream *s, core_graph **out);
 /* A node for work that a capturing stream submits. */
@@ -58,6 +58,8 @@ cu_result core_capture_refuse(core_stream *s);
 /* Whether a call of this rule may go on, as far as the rule alone says: what it does about the stream or the
  * events that it names is its handler's. `own_default`: stream 0 is the calling thread's own. */
 cu_result core_capture_permits(core_capture_rule rule, bool own_default);
+/* For calls of the rule CORE_CAPTURE_UNSAFE, and of CORE_CAPTURE_CHECKED once that is so. */
+cu_result core_capture_unsafe(void);
 /* For calls that name this stream: what their rule says of it. */
 cu_result core_capture_stream(core_capture_rule rule, core_stream *s);
 /* For a captured stream that would wait for work outside of its capture: CU_CAPTURE_ISOLATION, and the

@@ -23,13 +23,17 @@ cu_result drv_cuStreamIsCapturing(cu_stream stream, int *status) {
   return r;
 }
 
+static bool is_mode(int mode) { return mode >= CORE_CAPTURE_GLOBAL && mode <= CORE_CAPTURE_RELAXED; }
+
 cu_result drv_cuStreamBeginCapture_v2(cu_stream stream, int mode) {
   core_stream *s;
-  if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
+  if (!is_mode(mode)) return CU_INVALID_VALUE;
   cu_result r = drv_stream(stream, &s);
-  return r == CU_SUCCESS ? core_capture_begin(s, mode, NULL) : r;
+  return r == CU_SUCCESS ? core_capture_begin(s, (core_capture_mode)mode, NULL) : r;
 }
-cu_result drv_cuStreamBeginCapture(cu_stream stream) { return drv_cuStreamBeginCapture_v2(stream, 0); }
+cu_result drv_cuStreamBeginCapture(cu_stream stream) {
+  return drv_cuStreamBeginCapture_v2(stream, CORE_CAPTURE_GLOBAL);
+}
 
 /* Nodes of the graph that the capture fills. */
 static bool are_nodes(const core_graph *g, cu_node *nodes, size_t n) {
@@ -41,10 +45,10 @@ static bool are_nodes(const core_graph *g, cu_node *nodes, size_t n) {
 cu_result drv_cuStreamBeginCaptureToGraph(cu_stream stream, cu_graph graph, cu_node *behind,
                                           const void *edges, size_t n, int mode) {
   core_stream *s;
-  if (!graph || graph->kind != CORE_GRAPH || mode < 0 || mode > 2 || !are_nodes(graph, behind, n))
+  if (!graph || graph->kind != CORE_GRAPH || !is_mode(mode) || !are_nodes(graph, behind, n))
     return CU_INVALID_VALUE;
   cu_result r = drv_stream(stream, &s);
-  if (r == CU_SUCCESS) r = core_capture_begin(s, mode, graph);
+  if (r == CU_SUCCESS) r = core_capture_begin(s, (core_capture_mode)mode, graph);
   return r == CU_SUCCESS ? core_capture_follow(s, behind, n) : r;
 }
 
@@ -96,7 +100,7 @@ cu_result drv_cuStreamGetCaptureInfo(cu_stream stream, int *status, uint64_t *id
 
 cu_result drv_cuThreadExchangeStreamCaptureMode(int *mode) {
   core_capture_mode *mine = core_capture_thread_mode();
-  if (!mode || *mode < 0 || *mode > 2) return CU_INVALID_VALUE;
+  if (!mode || !is_mode(*mode)) return CU_INVALID_VALUE;
   const int old = (int)*mine;
   *mine = (core_capture_mode)*mode;
   *mode = old;

@@ -53,7 +53,7 @@ cu_result rt_cudaMalloc3DArray(cu_array *array, const rt_channels *channels, rt_
                                unsigned flags) {
   cu_array3d s;
   if (!array || !shape_of(channels, extent, flags, &s)) return CU_INVALID_VALUE;
-  cu_result r = core_capture_permits(CORE_CAPTURE_UNSAFE, false);
+  cu_result r = core_capture_unsafe();
   return r == CU_SUCCESS ? drv_cuArray3DCreate_v2(array, &s) : r;
 }
 cu_result rt_cudaMallocArray(cu_array *array, const rt_channels *channels, size_t width, size_t height,
@@ -64,7 +64,7 @@ cu_result rt_cudaMallocMipmappedArray(cu_array *array, const rt_channels *channe
                                       unsigned levels, unsigned flags) {
   cu_array3d s;
   if (!array || !shape_of(channels, extent, flags, &s)) return CU_INVALID_VALUE;
-  cu_result r = core_capture_permits(CORE_CAPTURE_UNSAFE, false);
+  cu_result r = core_capture_unsafe();
   return r == CU_SUCCESS ? drv_cuMipmappedArrayCreate(array, &s, levels) : r;
 }
 cu_result rt_cudaGetMipmappedArrayLevel(cu_array *level, cu_array array, unsigned k) {

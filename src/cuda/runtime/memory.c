@@ -6,14 +6,12 @@
 static cu_address at(const void *p) { return (uintptr_t)p; }
 static void *pointer(cu_address a) { return (void *)(uintptr_t)a; }
 
-/* For the allocations, whose rule about captures comes after their parameters. */
-static cu_result permitted(void) { return core_capture_permits(CORE_CAPTURE_UNSAFE, false); }
-
-/* An allocation of nothing is no error, and gives nothing. */
+/* The allocations' rule about captures comes after their parameters. One of nothing is no error, and gives
+ * nothing. */
 cu_result rt_cudaMalloc(void **p, size_t bytes) {
   cu_address a = 0;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = bytes ? permitted() : CU_SUCCESS;
+  cu_result r = bytes ? core_capture_unsafe() : CU_SUCCESS;
   if (r == CU_SUCCESS && bytes) r = rt_front_cuMemAlloc_v2(&a, bytes);
   *p = pointer(a);
   return r;
@@ -22,7 +20,7 @@ cu_result rt_cudaMalloc(void **p, size_t bytes) {
 cu_result rt_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) {
   cu_address a = 0;
   if (!p || !pitch) return CU_INVALID_VALUE;
-  cu_result r = width && height ? permitted() : CU_SUCCESS;
+  cu_result r = width && height ? core_capture_unsafe() : CU_SUCCESS;
   if (r == CU_SUCCESS && width && height) r = rt_front_cuMemAllocPitch_v2(&a, pitch, width, height, 4);
   *p = pointer(a);
   return r;
@@ -40,7 +38,7 @@ cu_result rt_cudaMalloc3D(rt_pitched *p, rt_extent extent) {
 cu_result rt_cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
   cu_address a;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = permitted();
+  cu_result r = core_capture_unsafe();
   if (r == CU_SUCCESS) r = rt_front_cuMemAllocManaged(&a, bytes, flags);
   if (r == CU_SUCCESS) *p = pointer(a);
   return r;
@@ -49,7 +47,7 @@ cu_result rt_cudaMallocManaged(void **p, size_t bytes, unsigned flags) {
 cu_result rt_cudaHostAlloc(void **p, size_t bytes, unsigned flags) {
   if (!p) return CU_INVALID_VALUE;
   *p = NULL;
-  cu_result r = bytes ? permitted() : CU_SUCCESS;
+  cu_result r = bytes ? core_capture_unsafe() : CU_SUCCESS;
   return r == CU_SUCCESS && bytes ? rt_front_cuMemHostAlloc(p, bytes, flags) : r;
 }
 cu_result rt_cudaMallocHost(void **p, size_t bytes) { return rt_cudaHostAlloc(p, bytes, 0); }
@@ -75,8 +73,8 @@ cu_result rt_cudaMallocAsync(void **p, size_t bytes, cu_stream stream) {
   cu_address a = 0;
   core_stream *s;
   if (!p) return CU_INVALID_VALUE;
-  cu_result r = drv_stream_for(CORE_CAPTURE_POOL, stream, &s);
-  if (r == CU_SUCCESS && bytes) r = rt_front_cuMemAllocAsync(&a, bytes, stream);
+  cu_result r =
+      bytes ? rt_front_cuMemAllocAsync(&a, bytes, stream) : drv_stream_for(CORE_CAPTURE_POOL, stream, &s);
   *p = pointer(a);
   return r;
 }
