@@ -2,9 +2,7 @@
  * program finds it there whenever it loads that machine code, from memory or from a cache of its own. */
 #include <elf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "heddle/trusted.h"
 #include "run/run.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "heddle/ptx_facts.h"
-#include "run/launch.h"
+#include "run/run.h"
 
 /* ---- Which they are ---------------------------------------------------------------------------- */
 

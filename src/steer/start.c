@@ -50,8 +50,10 @@ static hd_status keep_table(snapshot *s, hd_verdict *v) {
   hd_status st = hd_store_get_table(s->store, name, &t.task, &t.n, &found, s->d);
   if (st != HD_OK || !found) return st;
   snprintf(path, sizeof path, "%s/%s.table", s->folder, name);
-  if (!is_kept(path, NULL, 0)) st = hd_table_write(path, &t, s->d);
-  if (st == HD_OK && chmod(path, 0600) != 0) st = hd_fail(s->d, HD_ERR_IO, "%s: %s", path, strerror(errno));
+  if (!is_kept(path, NULL, 0)) {
+    st = hd_table_write(path, &t, s->d);
+    if (st == HD_OK && chmod(path, 0600) != 0) st = hd_fail(s->d, HD_ERR_IO, "%s: %s", path, strerror(errno));
+  }
   if (st == HD_OK) st = hd_plan_parse(v->plan, &plan, s->d);
   if (st == HD_OK) {
     free(plan.order.file);

@@ -262,11 +262,12 @@ static void write_text(hd_buf *b) {
 /* Whether the process has this library twice: once more in a namespace of its own, where its calls went. */
 static bool is_loaded_again(void) {
   Dl_info own;
-  FILE *f = dladdr(&report, &own) && own.dli_fname ? fopen("/proc/self/maps", "re") : NULL;
   char *text = NULL, path[PATH_MAX];
+  const bool known = dladdr(&report, &own) && own.dli_fname && realpath(own.dli_fname, path);
+  FILE *f = known ? fopen("/proc/self/maps", "re") : NULL;
   size_t cap = 0;
   unsigned times = 0;
-  while (f && realpath(own.dli_fname, path) && getline(&text, &cap, f) > 0) {
+  while (f && getline(&text, &cap, f) > 0) {
     text[strcspn(text, "\n")] = 0;
     const char *at = strchr(text, '/');
     times += at && strstr(text, " 00000000 ") && strcmp(at, path) == 0;
