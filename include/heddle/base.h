@@ -265,6 +265,11 @@ HD_API void hd_file_close(hd_file *f);
  * temporary is left behind. "-" and existing non-regular files (pipes,
  * /dev/stdout) are written directly. */
 HD_API hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag *d);
+/* Append to a file, which is made if need be, and flush it. HD_ERR_IO: a part of it may be there. */
+HD_API hd_status hd_file_append(const char *path, const void *data, size_t len, hd_diag *d);
+/* How many bytes long a file may be here (ulimit -f); UINT64_MAX: there is no limit. Writing beyond it may
+ * end the process by a signal: hd_file_write and hd_file_append do not begin to, and give HD_ERR_IO. */
+HD_API uint64_t hd_file_limit(void);
 
 /* $XDG_CACHE_HOME/heddle or ~/.cache/heddle, made if need be; "" when there is none that can be written. */
 HD_API void hd_cache_folder(char *out, size_t cap);

@@ -76,11 +76,21 @@ void hd_file_close(hd_file *f) {
   memset(f, 0, sizeof *f);
 }
 
-int files_write(int fd, const char *p, size_t n) {
+uint64_t hd_file_limit(void) {
   struct rlimit most;
+  return getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY ? most.rlim_cur : UINT64_MAX;
+}
+
+static bool has_room(int fd, size_t n) {
+  const uint64_t most = hd_file_limit();
   struct stat st;
-  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && n > most.rlim_cur && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-    return EFBIG;
+  if (most == UINT64_MAX || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) return true;
+  const off_t at = fcntl(fd, F_GETFL) & O_APPEND ? st.st_size : lseek(fd, 0, SEEK_CUR);
+  return at >= 0 && (uint64_t)at <= most && n <= most - (uint64_t)at;
+}
+
+int files_write(int fd, const char *p, size_t n) {
+  if (!has_room(fd, n)) return EFBIG;
   while (n) {
     ssize_t w = write(fd, p, n);
     if (w < 0 && errno == EINTR) continue;
@@ -126,5 +136,14 @@ hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag 
   if (!err && rename(tmp.data, path) != 0) err = errno;
   if (err) unlink(tmp.data);
   hd_buf_free(&tmp);
+  return err ? io_error(d, path, "write", err) : HD_OK;
+}
+
+hd_status hd_file_append(const char *path, const void *data, size_t len, hd_diag *d) {
+  const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return io_error(d, path, "open", errno);
+  int err = files_write(fd, data, len);
+  if (!err && fsync(fd) != 0) err = errno;
+  close(fd);
   return err ? io_error(d, path, "write", err) : HD_OK;
 }

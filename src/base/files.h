@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Writes all of it at the beginning of a file: 0, or an error number. A file that would be longer than the
- * process may write (ulimit -f) is not begun: writing it would end the process by a signal. */
+/* Writes all of it: 0, or an error number. Where the file would become longer than hd_file_limit, nothing is
+ * written. */
 int files_write(int fd, const char *data, size_t len);
 
 #endif

@@ -8,6 +8,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/files.h"
+
 static const char magic[] = "heddle journal 1\n";
 
 typedef struct record {
@@ -116,13 +118,8 @@ hd_status hd_journal_command(const char *path, hd_arena *a, const char *const **
 
 static hd_status write_all(int fd, const char *path, const hd_buf *b, hd_diag *d) {
   if (b->failed) return hd_nomem(d);
-  for (size_t done = 0; done < b->len;) {
-    const ssize_t k = write(fd, b->data + done, b->len - done);
-    if (k < 0 && errno == EINTR) continue;
-    if (k < 0) return hd_fail(d, HD_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-    done += (size_t)k;
-  }
-  return HD_OK;
+  const int err = files_write(fd, b->data, b->len);
+  return err ? hd_fail(d, HD_ERR_IO, "%s: cannot write: %s", path, strerror(err)) : HD_OK;
 }
 
 static hd_status write_head(int fd, const char *path, const hd_work *w, const hd_work_how *how, hd_diag *d) {

@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <locale.h>
+#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
@@ -148,7 +149,16 @@ static void print_next(void) {
   hd_buf_free(&b);
 }
 
+/* A file that may not grow (ulimit -f) is an error of the write, here and not in the programs that are
+ * started: they begin with the default. */
+static void on_long_file(int number) { (void)number; }
+
+static void catch_long_files(void) {
+  if (signal(SIGXFSZ, on_long_file) == SIG_IGN) signal(SIGXFSZ, SIG_IGN);
+}
+
 int cli_main(int argc, char **argv) {
+  catch_long_files();
   setlocale(LC_CTYPE, "C.UTF-8");
   if (argc < 2) {
     print_help();

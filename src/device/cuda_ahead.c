@@ -168,7 +168,7 @@ static void arch_of(unsigned gpu, const char *text, char *out, size_t cap) {
 
 /* A scratch file: it is of no use after a crash, so it need not reach the disk. */
 static bool write_text(const char *path, const char *text, size_t len) {
-  FILE *f = fopen(path, "w");
+  FILE *f = len <= hd_file_limit() ? fopen(path, "w") : NULL;
   if (!f) return false;
   bool ok = fwrite(text, 1, len, f) == len;
   return fclose(f) == 0 && ok;

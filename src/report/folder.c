@@ -1,8 +1,6 @@
 /* Files of a results folder: some grow by lines, the others are drawn from them. */
 #include "report/folder.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +13,7 @@ const char *folder_path(const char *folder, const char *name, char out[REPORT_PA
 
 hd_status folder_append(const char *folder, const char *name, const char *text, hd_diag *d) {
   char path[REPORT_PATH];
-  size_t len = strlen(text), done = 0;
-  int fd = open(folder_path(folder, name, path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) return hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(errno));
-  while (done < len) {
-    ssize_t k = write(fd, text + done, len - done);
-    if (k < 0 && errno == EINTR) continue;
-    if (k <= 0) break;
-    done += (size_t)k;
-  }
-  bool ok = done == len && fsync(fd) == 0;
-  int e = errno;
-  close(fd);
-  return ok ? HD_OK : hd_fail(d, HD_ERR_IO, "%s: %s", path, strerror(e));
+  return hd_file_append(folder_path(folder, name, path), text, strlen(text), d);
 }
 
 hd_status folder_append_json(const char *folder, const char *name, json_t *line, hd_diag *d) {

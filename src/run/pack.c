@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -57,11 +56,9 @@ static void pack_frames(void *ctx, unsigned worker) {
   }
 }
 
-/* A file that gets longer than the process may write ends it by a signal. */
 static bool may_grow(FILE *f, size_t bytes) {
-  struct rlimit most;
   const off_t at = ftello(f);
-  return getrlimit(RLIMIT_FSIZE, &most) != 0 || (at >= 0 && (uint64_t)at + bytes <= most.rlim_cur);
+  return at >= 0 && (uint64_t)at + bytes <= hd_file_limit();
 }
 
 static bool write_frames(packing *p, FILE *to, hd_digest *digest) {

@@ -222,8 +222,17 @@ static void a_file_longer_than_may_be_is_an_error_and_no_signal(void **state) {
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
   const hd_status sealed = hd_sealed_write(file, big, 100000, &d),
                   plain = hd_file_write(elsewhere, big, 100000, &d),
-                  fits = hd_file_write(elsewhere, big, 4096, &d);
+                  fits = hd_file_write(elsewhere, big, 4000, &d),
+                  fills = hd_file_append(elsewhere, big, 96, &d),
+                  overflows = hd_file_append(elsewhere, big, 1, &d);
+  const uint64_t limit = hd_file_limit();
+  low.rlim_cur = RLIM_INFINITY;
+  const bool lifted = setrlimit(RLIMIT_FSIZE, &low) == 0 && hd_file_limit() == UINT64_MAX;
   setrlimit(RLIMIT_FSIZE, &was);
+  assert_int_equal(limit, 4096);
+  assert_true(lifted || was.rlim_max != RLIM_INFINITY);
+  assert_int_equal(fills, HD_OK);
+  assert_int_equal(overflows, HD_ERR_IO);
   assert_int_equal(sealed, HD_ERR_IO);
   assert_int_equal(plain, HD_ERR_IO);
   assert_int_equal(fits, HD_OK);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -142,6 +143,29 @@ static void parts_are_of_like_cost(void **state) {
     all += sums[k];
   }
   for (uint32_t k = 0; k < 5; k++) assert_true(sums[k] > all / 5 - 10 && sums[k] < all / 5 + 10);
+}
+
+static void a_journal_that_may_not_grow_is_an_error_and_no_signal(void **state) {
+  struct rlimit was, low;
+  const char *journal = path_of("full", 0);
+  sample s = sample_of(3);
+  const hd_work w = work_of(&s, 1);
+  bool whole;
+  hd_diag full = {0};
+  unlink(journal);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+  low = was;
+  low.rlim_cur = 100;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+  const hd_status st = hd_work_run(&w, &(hd_work_how){.journal = journal}, &whole, &full);
+  setrlimit(RLIMIT_FSIZE, &was);
+  hd_buf_free(&s.out);
+  assert_int_equal(st, HD_ERR_IO);
+  assert_non_null(strstr(full.message, "cannot write"));
+  sample again = sample_of(3);
+  const hd_work more = work_of(&again, 1);
+  OK(hd_work_run(&more, &(hd_work_how){.journal = journal, .resume = true}, &whole, &d));
+  check_out(&again.out, 3);
 }
 
 static void a_journal_cut_off_at_any_byte_is_gone_on_with(void **state) {
@@ -391,6 +415,8 @@ int main(void) {
       BEHAVIOUR("any number of parts and threads gives the result of one",
                 any_number_of_parts_and_threads_gives_the_result_of_one),
       BEHAVIOUR("parts are of like cost", parts_are_of_like_cost),
+      BEHAVIOUR("a journal that may not grow is an error and no signal",
+                a_journal_that_may_not_grow_is_an_error_and_no_signal),
       BEHAVIOUR("a journal cut off at any byte is gone on with",
                 a_journal_cut_off_at_any_byte_is_gone_on_with),
       BEHAVIOUR("processes killed at any item lose only what they were at",

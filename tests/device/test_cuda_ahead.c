@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "device/open_fake.h"
@@ -87,6 +88,25 @@ static void the_device_works_on_while_text_is_compiled(void **state) {
   assert_int_equal(fake->compiled, 1);
   unsetenv("FAKE_PTXAS_GATE");
   remove(gate);
+  close_device(dev);
+}
+
+static void text_that_may_not_be_written_is_compiled_by_the_driver(void **state) {
+  hd_device *dev = open_device();
+  char text[CAP];
+  hd_device_source s = {.ptx = kernel(1, text), .len = strlen(text)};
+  hd_diag d = {0};
+  struct rlimit was, low;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+  low = was;
+  low.rlim_cur = 16;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+  const hd_status ahead = hd_device_compile_ahead(dev, &s, 1, &d), loaded = load(dev, text, NULL, &d);
+  setrlimit(RLIMIT_FSIZE, &was);
+  assert_int_equal(ahead, HD_OK);
+  assert_int_equal(loaded, HD_OK);
+  assert_int_equal(fake->assembled, 0);
+  assert_int_equal(fake->compiled, 1);
   close_device(dev);
 }
 
@@ -179,6 +199,8 @@ int main(void) {
       BEHAVIOUR("text compiled ahead is not compiled again", text_compiled_ahead_is_not_compiled_again),
       BEHAVIOUR("the device works on while text is compiled", the_device_works_on_while_text_is_compiled),
       BEHAVIOUR("other text and other options are compiled", other_text_and_other_options_are_compiled),
+      BEHAVIOUR("text that may not be written is compiled by the driver",
+                text_that_may_not_be_written_is_compiled_by_the_driver),
       BEHAVIOUR("text that cannot be compiled is refused when it is loaded",
                 text_that_cannot_be_compiled_is_refused_when_it_is_loaded),
       BEHAVIOUR("an assembler of another release than the driver's is not used",

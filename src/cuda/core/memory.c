@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cuda/core/order.h"
@@ -91,13 +90,7 @@ uint64_t core_memory_live(void (*each)(const core_memory *m, void *arg), void *a
 }
 
 static cu_result refuse(const hd_diag *d) {
-  struct rlimit files;
-  static bool said;
-  if (d->status == HD_ERR_NOMEM && !said && getrlimit(RLIMIT_FSIZE, &files) == 0 &&
-      files.rlim_cur < core.settings.memory) {
-    said = true;
-    core_say("%s", d->message);
-  }
+  if (d->status == HD_ERR_NOMEM && hd_file_limit() < core.settings.memory) core_say("%s", d->message);
   return d->status == HD_ERR_NOMEM ? CU_OUT_OF_MEMORY : CU_UNKNOWN;
 }
 

@@ -1,6 +1,5 @@
 /* Nodes of graphs that are neither kernels nor copies: events, memory, nodes of any type; and nodes that are
  * switched off. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cuda/driver/driver.h"
@@ -274,7 +273,7 @@ cu_result drv_cuGraphReleaseUserObject(cu_graph graph, cu_user_object object, un
 
 /* ---- A picture ------------------------------------------------------------------------------- */
 
-static void draw(const core_graph *g, const char *name, FILE *f) {
+static void draw(const core_graph *g, const char *name, hd_buf *out) {
   static const char *const types[] = {[CORE_NODE_KERNEL] = "kernel",
                                       [CORE_NODE_COPY] = "memcpy",
                                       [CORE_NODE_SET] = "memset",
@@ -288,18 +287,21 @@ static void draw(const core_graph *g, const char *name, FILE *f) {
                                       [CORE_NODE_ALLOC] = "alloc",
                                       [CORE_NODE_FREE] = "free",
                                       [CORE_NODE_VALUE] = "value"};
-  fprintf(f, "digraph %s {\n", name);
+  hd_buf_printf(out, "digraph %s {\n", name);
   for (size_t k = 0; k < g->nodes.n; k++) {
     const core_node *n = g->nodes.data[k];
-    fprintf(f, "  n%u [label=\"%u %s\"];\n", n->index, n->index, types[n->type]);
-    for (size_t i = 0; i < n->after.n; i++) fprintf(f, "  n%u -> n%u;\n", n->after.data[i]->index, n->index);
+    hd_buf_printf(out, "  n%u [label=\"%u %s\"];\n", n->index, n->index, types[n->type]);
+    for (size_t i = 0; i < n->after.n; i++)
+      hd_buf_printf(out, "  n%u -> n%u;\n", n->after.data[i]->index, n->index);
   }
-  fprintf(f, "}\n");
+  hd_buf_puts(out, "}\n");
 }
 
 cu_result drv_cuGraphDebugDotPrint(cu_graph graph, const char *path, unsigned flags) {
-  FILE *f = graph_of(graph) && path ? fopen(path, "w") : NULL;
-  if (!f) return graph_of(graph) && path ? CU_OPERATING_SYSTEM : CU_INVALID_VALUE;
-  draw(graph, "graph_of_heddle", f);
-  return fclose(f) == 0 ? CU_SUCCESS : CU_OPERATING_SYSTEM;
+  hd_buf text = {0};
+  if (!graph_of(graph) || !path) return CU_INVALID_VALUE;
+  draw(graph, "graph_of_heddle", &text);
+  const hd_status st = text.failed ? HD_ERR_NOMEM : hd_file_write(path, text.data, text.len, NULL);
+  hd_buf_free(&text);
+  return st == HD_OK ? CU_SUCCESS : st == HD_ERR_NOMEM ? CU_OUT_OF_MEMORY : CU_OPERATING_SYSTEM;
 }

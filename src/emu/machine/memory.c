@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -131,15 +130,9 @@ emu_alloc *emu_find_alloc(hd_emu *e, uint64_t address) {
   return k && address < e->allocs[k - 1].hi ? &e->allocs[k - 1] : NULL;
 }
 
-/* How long a file may be here: a longer one ends the process by a signal. */
-static uint64_t longest_file(void) {
-  struct rlimit r;
-  return getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY ? r.rlim_cur : UINT64_MAX;
-}
-
 /* The file grows with what is in use, and no further than it may. */
 static bool grow_file(hd_emu *e, uint64_t end) {
-  const uint64_t most = longest_file();
+  const uint64_t most = hd_file_limit();
   if (e->file < 0 || end <= e->file_bytes) return true;
   uint64_t bytes = 2 * e->file_bytes > end ? 2 * e->file_bytes : end;
   if (bytes > e->opt.memory) bytes = e->opt.memory;
@@ -191,10 +184,10 @@ static hd_status allocate(hd_emu *e, uint64_t bytes, uint64_t align, bool heap, 
     e->allocs = grown;
     e->cap_allocs = cap;
   }
-  if (e->file >= 0 && round_up(lo - EMU_GLOBAL_BASE + bytes, COMMIT_STEP) > longest_file())
+  if (e->file >= 0 && round_up(lo - EMU_GLOBAL_BASE + bytes, COMMIT_STEP) > hd_file_limit())
     return hd_fail(d, HD_ERR_NOMEM,
                    "device memory is a file, which may have at most %" PRIu64 " bytes here (ulimit -f)",
-                   longest_file());
+                   hd_file_limit());
   if (!commit(e, lo - EMU_GLOBAL_BASE + bytes))
     return hd_fail(d, HD_ERR_NOMEM, "the system refuses %" PRIu64 " more bytes of memory", bytes);
   memmove(&e->allocs[k + 1], &e->allocs[k], (e->n_allocs - k) * sizeof *e->allocs);
