@@ -294,7 +294,7 @@ static inline __attribute__((always_inline)) uint64_t load_some(model_sm *s, con
   pass_stores(s, requests, n_requests);
   for (const model_request *r = requests; r < requests + n_requests; r++) {
     uint64_t there = r->cycle + r->wait;
-    if (!readonly) s->mshr[s->n_mshr++] = there;
+    if (!readonly) take_mshr(s, there);
     if (there > last) last = there;
     if ((int32_t)r->wait > model_set_wait(c, r->own, r->way, r->cycle))
       model_set_arrives(c, r->own, r->way, r->cycle, r->wait);
@@ -510,7 +510,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
     if (!store && !atomic) pass_stores(s, requests, lines.n);
     for (uint32_t i = 0; i < lines.n; i++) {
       if (cycle + requests[i].wait > there) there = cycle + requests[i].wait;
-      if (kind == HD_ACCESS_LOAD) s->mshr[s->n_mshr++] = cycle + requests[i].wait;
+      if (kind == HD_ACCESS_LOAD) take_mshr(s, cycle + requests[i].wait);
     }
   }
   *left = n - done;

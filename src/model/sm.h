@@ -71,7 +71,7 @@ typedef struct model_sm {
   model_sm_cta ctas[SM_MAX_CTAS];
   model_stream_slot *slots;    /* [warps][slots_per_warp] */
   uint32_t slots_per_warp;     /* as many as the trace needs: together they stay in the host's cache */
-  uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each that was taken is free; some are by now */
+  uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each that was taken is free, as a heap; some are by now */
   uint32_t n_mshr;
   model_ccws *ccws;   /* its victim tags; NULL: another scheduler */
   uint32_t asking;    /* the warp whose access is under way */
