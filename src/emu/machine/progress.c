@@ -32,6 +32,7 @@ enum {
   MOST_LENGTH = 1 << 16,
   ENOUGH_CHANGES = 16,           /* end a window: there is progress */
   ENOUGH_FRESH = EMU_STATES / 4, /* so do changes of memory to states not seen before */
+  ENOUGH_REST = 16,              /* steps of a warp without a change, before it is compared */
   ENOUGH_CYCLES = 8,             /* windows */
   CYCLE_SHARE = 64,              /* of the quiet instructions must have run in and between these */
   POLL_SHARE = 64,               /* of them for each warp is enough where all warps poll */
@@ -211,13 +212,19 @@ static void remember(emu_spin *s, const emu_mwarp *m, uint64_t place) {
   s->inst = NULL;
 }
 
-/* The warp ran: is it where it was? */
+/* The warp ran: is it where it was? While memory changes now and then no state is kept: hashes are most of
+ * what a window costs. */
 static void compare(emu_mwarp *m, uint64_t changes) {
   emu_spin *s = &m->spin;
-  const uint64_t place = places(m);
-  if (s->changes != changes || !s->power) {
+  if (s->changes != changes) {
     s->changes = changes;
     s->repeats = false;
+    s->power = s->steps = 0;
+    return;
+  }
+  if (!s->power && ++s->steps < ENOUGH_REST) return;
+  const uint64_t place = places(m);
+  if (!s->power) {
     s->power = 4;
     remember(s, m, place);
   } else if (place == s->place && state_of(m) == s->state) {
