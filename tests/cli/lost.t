@@ -13,7 +13,7 @@ No verdict of a tuning that was cut short, wherever that was; a full one is kept
   $ FAKE_CUDA_FAIL=cuMemAlloc_v2:2:2 heddle tune copy-col --size tiny --store v.db --budget 1 --no-advice
   heddle: cuda:0: cuMemAlloc_v2 of 1628 bytes: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
   [2]
-  $ for n in 1 16; do FAKE_CUDA_FAIL=cuMemcpyDtoDAsync_v2:$n:719 heddle tune transpose --size small --store v.db --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters 2>&1; done | sort -u
+  $ for n in 1 16; do FAKE_CUDA_FAIL=cuMemcpyDtoDAsync_v2:$n:719 heddle tune transpose --size small --store v.db --budget 1 --plan bind=agents --no-advice --no-counters 2>&1; done | sort -u
   heddle: cuda:0: cuMemcpyDtoDAsync_v2: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure
   $ heddle verdicts --store v.db --json
   {
@@ -25,15 +25,15 @@ No verdict of a tuning that was cut short, wherever that was; a full one is kept
 Those copies are of buffers that are put elsewhere, where the winner is tested. Want of memory ends neither that nor the
 tuning:
 
-  $ for n in 12 24; do FAKE_CUDA_FAIL=cuMemAlloc_v2:$n:2 heddle tune transpose --size small --store none --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters --rows 0 | grep -c 'verdict:'; done
+  $ for n in 12 24; do FAKE_CUDA_FAIL=cuMemAlloc_v2:$n:2 heddle tune transpose --size small --store none --budget 1 --plan bind=agents --no-advice --no-counters --rows 0 | grep -c 'verdict:'; done
   1
   1
 
 That test takes all memory that is free, unless others use the GPU: then no hundredth allocation is made, that would fail.
 
-  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:100:719 heddle tune transpose --size small --store none --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters --rows 0 2>&1 | sed 's/.*cuda:0: //'
+  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:100:719 heddle tune transpose --size small --store none --budget 1 --plan bind=agents --no-advice --no-counters --rows 0 2>&1 | sed 's/.*cuda:0: //'
   cuMemAlloc_v2 of 2097152 bytes: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure
-  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:100:719 heddle tune transpose --size small --store none --budget ${HEDDLE_TEST_BUDGET:-4} --plan bind=agents --no-advice --no-counters --rows 0 --shared | grep -c 'verdict:'
+  $ FAKE_CUDA_FAIL=cuMemAlloc_v2:100:719 heddle tune transpose --size small --store none --budget 1 --plan bind=agents --no-advice --no-counters --rows 0 --shared | grep -c 'verdict:'
   1
 
 A kernel that traps:
