@@ -25,7 +25,7 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True).stdout
 OPEN_MPI = any(word in VERSION for word in (b"Open MPI", b"OpenRTE"))
 RECOVER = ["--enable-recovery"] if OPEN_MPI else ["-disable-auto-cleanup"]
-PLANS = [f"order={o}{b}" for o in ["col", "hilbert", *(f"band:{n}" for n in range(1, 400 if SECONDS else 30))]
+PLANS = [f"order={o}{b}" for o in ["col", "hilbert", *(f"band:{n}" for n in range(1, 400 if SECONDS else 10))]
          for b in ("", ",bind=agents", ",bind=agents:2", ",bind=claim")]
 SWEEP = ["sweep", "matmul-tiled", "--size", "paper" if SECONDS else "small", "--gpu", "gtx580"]
 draw = random.Random(18)
