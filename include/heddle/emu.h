@@ -347,9 +347,11 @@ typedef struct hd_access {
   bool called;   /* it is a function's that the kernel calls, not the kernel's own */
   bool strong;   /* towards threads of other CTAs (PTX ISA, memory consistency model) */
   bool system;   /* and towards the host */
+  bool launched; /* behind griddepcontrol.launch_dependents of its CTA */
   uint8_t kind, cache, space;
   uint8_t bytes;        /* per lane: 1..16, vector width included */
   uint32_t mask;        /* active lanes */
+  uint32_t waited;      /* those behind griddepcontrol.wait, by themselves or by threads before them */
   const uint64_t *addr; /* [32] */
 } hd_access;
 
@@ -462,7 +464,9 @@ typedef struct hd_dispatch {
 typedef struct hd_emu_stats {
   uint64_t ctas, warps;
   uint64_t warp_instructions, thread_instructions;
-  double seconds; /* wall clock, set-up included */
+  bool waited;       /* a thread has executed griddepcontrol.wait */
+  bool waited_first; /* so has one before its CTA let dependent grids start, or ended */
+  double seconds;    /* wall clock, set-up included */
 } hd_emu_stats;
 
 /* Run a launch to its end. CTAs are spread over the host threads; when the kernel's

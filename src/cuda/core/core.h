@@ -88,6 +88,7 @@ typedef struct core_tick {
   uint64_t stream, tick;
 } core_tick;
 typedef HD_VEC(core_tick) core_clock;
+typedef HD_VEC(uint64_t) core_steps; /* a set of small numbers: a bit each */
 
 /* ---- Contexts (context.c) ------------------------------------------------------------------------- */
 
@@ -306,6 +307,7 @@ typedef struct core_work {
   core_work_kind kind;
   unsigned refs;
   bool may_wait; /* for what the host or another operation writes to memory: it runs on a thread of its own */
+  bool programmatic; /* core_launch */
   core_context *context;
   /* Runs without core.lock, one at a time in the process. */
   cu_result (*run)(struct core_work *w);
@@ -326,10 +328,18 @@ struct core_op {
   size_t n_after;
   uint64_t serial; /* the order of submission */
   double ended;    /* by hd_seconds */
-  uint64_t tick;   /* its number in its stream; and what it comes behind (unordered.c) */
+  uint64_t tick;   /* its number in its stream; and what it comes behind (order.c) */
   core_clock clock;
+  uint64_t surely; /* the last operation of its stream that it comes behind even if programmatic */
 };
 void core_op_release(core_op *o);
+
+/* The kernel that a stream ran last, for one that is launched programmatically behind it: both, and those in
+ * front of them, may overlap. Sets of these kernels have a bit each, by their ticks from `chain` on. */
+typedef struct core_ran {
+  uint64_t tick, chain;   /* 0: it ran none; the tick of the first of those that may overlap */
+  core_steps start, over; /* those that were over when it started; that are over when it is */
+} core_ran;
 
 struct core_stream {
   core_kind kind;
@@ -337,8 +347,9 @@ struct core_stream {
   unsigned flags;
   int priority;
   uint64_t id;
-  uint64_t thread;              /* of a thread's default stream; 0: any other */
-  uint64_t ticks;               /* operations submitted */
+  uint64_t thread; /* of a thread's default stream; 0: any other */
+  uint64_t ticks;  /* operations submitted */
+  core_ran ran;
   char (*attributes)[64];       /* as the program set them, by CUlaunchAttributeID; NULL: none */
   core_op *head, *last;         /* pending ones; the last one submitted, over or not (a reference) */
   struct core_capture *capture; /* not NULL: operations go into its graph, behind these nodes */
@@ -452,7 +463,8 @@ typedef struct core_launch {
   uint32_t grid[3], block[3], cluster[3];
   uint32_t dynamic_shared;
   bool cooperative;
-  void **params; /* one pointer a parameter; NULL: packed */
+  bool programmatic; /* it may start before the kernel in front of it in its stream is over */
+  void **params;     /* one pointer a parameter; NULL: packed */
   const void *packed;
   size_t packed_bytes;
 } core_launch;

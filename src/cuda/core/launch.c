@@ -109,7 +109,7 @@ static cu_result run_kernel(core_work *base) {
   if (repeat) core_repeat_begin(repeat);
   hd_status st = hd_emu_launch(f->module->program, &params, &w->dispatch, &hooks, &stats, &d);
   if (repeat) core_repeat_end(repeat, st == HD_OK && !printed && !strays.n, &stats);
-  core_name_kernel(f);
+  core_name_kernel(f, &stats);
   count(f, &stats);
   if (trace) core_locality_end(f, &w->params, st == HD_OK);
   for (size_t k = 0; k < strays.n; k++) say_stray(f, &strays.data[k]);
@@ -197,6 +197,7 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   if (!w) return CU_OUT_OF_MEMORY;
   w->work.drop = drop_kernel;
   w->work.may_wait = hd_emu_may_wait(f->module->program, f->name);
+  w->work.programmatic = l->programmatic && core.settings.arch >= 90;
   w->function = f;
   w->pointers = calloc((size_t)f->n_params + 1, sizeof *w->pointers);
   if (!w->pointers) {
@@ -230,6 +231,7 @@ core_launch core_launch_of(const core_work *base) {
   core_launch l = {.function = w->function,
                    .dynamic_shared = w->params.dynamic_shared,
                    .cooperative = w->params.cooperative,
+                   .programmatic = base->programmatic,
                    .params = w->pointers};
   memcpy(l.grid, w->params.grid, sizeof l.grid);
   memcpy(l.block, w->params.block, sizeof l.block);

@@ -66,6 +66,7 @@ void core_order_submitted(core_op *o, bool alone) {
   if (alone && host.n > OFTEN && !(o->serial % OFTEN)) drop_gone_streams();
   if (alone) core_unordered_forget_known(host_knows);
   core_clock_join(&o->clock, &host);
+  o->surely = core_clock_at(&o->clock, o->stream->id);
   if (o->stream->last) core_clock_join(&o->clock, &o->stream->last->clock);
   if (o->stream == o->stream->context->legacy) core_clock_join(&o->clock, &o->stream->context->gone[0]);
   o->tick = ++o->stream->ticks;
@@ -111,8 +112,11 @@ void core_order_told(void) {
   pthread_mutex_lock(&core.lock);
   for (size_t c = 0; c < core.contexts.n; c++)
     for (size_t k = 0; k < core.contexts.data[c]->streams.n; k++)
-      for (core_op *o = core.contexts.data[c]->streams.data[k]->head; o; o = o->next)
+      for (core_op *o = core.contexts.data[c]->streams.data[k]->head; o; o = o->next) {
+        const uint64_t surely = core_clock_at(&host, o->stream->id);
         core_clock_join(&o->clock, &host);
+        if (o->surely < surely) o->surely = surely;
+      }
   pthread_mutex_unlock(&core.lock);
 }
 

@@ -30,8 +30,7 @@ void core_order_tell(void);
 /* One that waited for such a value goes on. */
 void core_order_told(void);
 
-/* Steps of one launch of a graph, numbered from 1: a bit each. */
-typedef HD_VEC(uint64_t) core_steps;
+/* Steps of one launch of a graph are numbered from 1. */
 bool core_steps_join(core_steps *to, const core_steps *from); /* false: no memory */
 bool core_steps_add(core_steps *to, uint32_t step);
 bool core_steps_has(const core_steps *s, uint32_t step);
@@ -55,7 +54,7 @@ void core_order_free(uint64_t address, uint64_t bytes);
 typedef void core_access_fn(void *ctx, unsigned worker, const hd_access *a);
 core_access_fn *core_access_hook(void);
 void core_name_work(const char *fmt, ...) HD_PRINTF(1, 2);
-void core_name_kernel(const core_function *f);
+void core_name_kernel(const core_function *f, const hd_emu_stats *s);
 /* Memory was freed: whoever gets it next comes behind. */
 void core_order_freed(uint64_t lo, uint64_t hi);
 /* Operations that the host knows: it may touch their memory; and if no other one is pending, no operation

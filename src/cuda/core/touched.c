@@ -228,9 +228,10 @@ static const struct {
              [TOUCHED_STRONG_WRITTEN] = {true, true, true, true},
              [TOUCHED_SYSTEM_WRITTEN] = {.writes = true, .strong = true}};
 
-bool touched_meets(const touched *a, const touched *b, uint64_t *address, uint32_t lines[2]) {
+bool touched_meets(const touched *a, const touched *b, bool writes, uint64_t *address, uint32_t lines[2]) {
   for (int i = 0; i < TOUCHED_KINDS; i++)
     for (int k = 0; k < TOUCHED_KINDS; k++) {
+      if (writes && !kinds[i].writes) continue;
       if (!(kinds[i].writes || kinds[k].writes) || (kinds[i].strong && kinds[k].strong)) continue;
       if (runs_meet(&a->runs[i], &b->runs[k], address, lines)) return true;
     }

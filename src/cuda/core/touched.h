@@ -40,8 +40,9 @@ void touched_free(touched *t);
 /* Forget the accesses to [lo, hi). */
 void touched_forget(touched *t, uint64_t lo, uint64_t hi);
 bool touched_nothing(const touched *t);
-/* Whether two unordered operations conflict: at `address`, which a touches at lines[0], b at lines[1]. */
-bool touched_meets(const touched *a, const touched *b, uint64_t *address, uint32_t lines[2]);
+/* Whether two unordered operations conflict: at `address`, which a touches at lines[0], b at lines[1];
+ * `writes`: with what a writes. */
+bool touched_meets(const touched *a, const touched *b, bool writes, uint64_t *address, uint32_t lines[2]);
 /* Whether one of the operations may have told the other one by a flag: strong accesses meet, one of them a
  * write. */
 bool touched_signals(const touched *a, const touched *b);

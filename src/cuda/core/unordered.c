@@ -5,6 +5,13 @@
  * not come behind. Whether they really ran at the same time does not matter. A graph's steps are operations
  * of their own: among themselves the graph's edges order them, towards all else the operation that runs the
  * graph.
+ *
+ * A kernel that is launched programmatically may start when all CTAs of the kernel in front of it in its
+ * stream have executed griddepcontrol.launch_dependents or have ended. What that one wrote is there only
+ * behind griddepcontrol.wait; what it read before launch_dependents was read. If it was launched so, too, and
+ * does not wait, then the one in front of it may still run when it is over, and so forth. What a kernel does
+ * before it waits, and behind launch_dependents, are records of their own. Programmatic edges of graphs count
+ * as others do.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,7 +29,9 @@ typedef struct record {
   uint64_t id, stream, tick;
   core_clock clock;
   uint32_t step;     /* of a graph; 0: no graph's */
-  core_steps behind; /* the steps that this one comes behind */
+  uint64_t chain;    /* of a kernel that is launched programmatically (core_ran); 0: any other */
+  core_steps behind; /* the steps, or the kernels of the chain, that this one comes behind */
+  bool launched;     /* its accesses come behind launch_dependents */
   char name[NAME];
   const core_function *function; /* NULL: no kernel */
   bool may_wait;                 /* for others to change memory */
@@ -36,11 +45,15 @@ static uint64_t last_id;
 static uint64_t said[SAID]; /* hashes of findings: each is said once */
 static size_t n_said;
 
+/* Bits that number the parts of a kernel: only one that is launched programmatically has those of WAITED. */
+enum { LAUNCHED = 1, WAITED = 2, PARTS = 4 };
+
 /* Of the operation that runs. */
 typedef struct core_touched {
   const core_op *op;
   record record;
-  touching *memory;
+  touching *memory[PARTS];
+  bool waited, waited_first; /* hd_emu_stats */
 } core_touched;
 static core_touched now;
 
@@ -55,12 +68,24 @@ static void clear(record *r) {
 
 /* ---- The operation that runs ----------------------------------------------------------------------- */
 
-static void note_access(void *ctx, unsigned worker, const hd_access *a) { touching_access(now.memory, a); }
+static void note_part(const hd_access *a, uint32_t mask, unsigned part) {
+  hd_access some = *a;
+  some.mask = mask;
+  if (!now.memory[part]) now.memory[part] = touching_begin();
+  if (mask) touching_access(now.memory[part], &some);
+}
+
+static void note_access(void *ctx, unsigned worker, const hd_access *a) {
+  const uint32_t waited = now.op->work->programmatic ? a->mask & a->waited : 0;
+  const unsigned launched = a->launched ? LAUNCHED : 0;
+  if (waited) note_part(a, waited, WAITED | launched);
+  if (waited != a->mask) note_part(a, a->mask & ~waited, launched);
+}
 
 core_access_fn *core_access_hook(void) { return wanted() ? note_access : NULL; }
 
 void core_touch(uint64_t address, uint64_t bytes, bool write) {
-  touching_range(now.memory, address, bytes, write ? TOUCHED_WRITTEN : TOUCHED_READ);
+  touching_range(now.memory[0], address, bytes, write ? TOUCHED_WRITTEN : TOUCHED_READ);
 }
 
 void core_name_work(const char *fmt, ...) {
@@ -71,18 +96,29 @@ void core_name_work(const char *fmt, ...) {
   va_end(ap);
 }
 
-void core_name_kernel(const core_function *f) {
+void core_name_kernel(const core_function *f, const hd_emu_stats *s) {
   core_name_work("kernel %s", f->name);
   now.record.function = f;
+  now.waited = s->waited;
+  now.waited_first = s->waited_first;
 }
 
 /* ---- Comparison --------------------------------------------------------------------------------- */
 
-/* Whether b, which ended later, comes behind a, or they have no order because they are one. */
-static bool ordered(const record *a, const record *b) {
+/* The relation of a to b, which ended later. ORDERED: b comes behind a, or they have no order because they
+ * are one; READS_ORDERED: behind what a read. */
+typedef enum relation { UNORDERED, READS_ORDERED, ORDERED } relation;
+
+static relation relation_of(const record *a, const record *b) {
   if (a->stream == b->stream && a->tick == b->tick)
-    return !a->step || !b->step || core_steps_has(&b->behind, a->step);
-  return core_clock_at(&b->clock, a->stream) >= a->tick || core_clock_at(&a->clock, b->stream) >= b->tick;
+    return !a->step || !b->step || core_steps_has(&b->behind, a->step) ? ORDERED : UNORDERED;
+  if (a->stream == b->stream && b->chain && b->chain <= a->tick && a->tick < b->tick)
+    return core_steps_has(&b->behind, (uint32_t)(a->tick - b->chain)) ? ORDERED
+           : a->launched                                              ? UNORDERED
+                                                                      : READS_ORDERED;
+  return core_clock_at(&b->clock, a->stream) >= a->tick || core_clock_at(&a->clock, b->stream) >= b->tick
+             ? ORDERED
+             : UNORDERED;
 }
 
 static uint64_t hash(uint64_t h, const char *text) {
@@ -108,13 +144,14 @@ static void say(const record *a, const record *b, uint64_t address, const uint32
   char text[2][256];
   for (int k = 0; k < 2; k++) core_code_text(at[k], text[k], sizeof text[k]);
   const core_memory *where = core_memory_find(address);
-  const bool graph = a->stream == b->stream && a->tick == b->tick;
+  const bool graph = a->stream == b->stream && a->tick == b->tick, chain = !graph && a->stream == b->stream;
   core_found_at(CORE_FOUND_STREAMS, at,
                 "nothing orders %s in stream %" PRIu64 "%s%s and %s in %s %" PRIu64
-                "%s%s: both touch 0x%" PRIx64 "%s%s",
+                "%s%s: both touch 0x%" PRIx64 "%s%s%s",
                 a->name, a->stream, *text[0] ? " at " : "", text[0], b->name,
                 graph ? "the same graph in stream" : "stream", b->stream, *text[1] ? " at " : "", text[1],
-                address, where ? " of " : "", where ? where->what : "");
+                address, where ? " of " : "", where ? where->what : "",
+                chain ? ", and the launch is programmatic, with no griddepcontrol.wait between them" : "");
 }
 
 static void compare(const record *r) {
@@ -122,7 +159,9 @@ static void compare(const record *r) {
     uint64_t address;
     uint32_t lines[2];
     const record *other = &done.data[k];
-    if (ordered(other, r) || !touched_meets(&other->memory, &r->memory, &address, lines)) continue;
+    const relation is = relation_of(other, r);
+    if (is == ORDERED || !touched_meets(&other->memory, &r->memory, is == READS_ORDERED, &address, lines))
+      continue;
     /* A kernel that waits for a flag may wait for this one. */
     if ((r->may_wait || other->may_wait) && touched_signals(&other->memory, &r->memory)) continue;
     say(other, r, address, lines);
@@ -172,23 +211,83 @@ static bool is_allocated(uint64_t address) { return core_memory_find(address) !=
 static void begin(uint32_t step, const core_steps *behind) {
   clear(&now.record);
   now.record.step = step;
+  now.waited = now.waited_first = false;
   if (behind) (void)core_steps_join(&now.record.behind, behind);
-  now.memory = touching_begin();
+  now.memory[0] = touching_begin();
 }
 
-/* Memory of the kernels' own heap is none of the program's allocations: its addresses are used again. */
+/* Whether kernels that the stream ran last may overlap this one. Of a chain as long as records are kept the
+ * first are forgotten in any case. */
+static bool continues(const core_op *o) {
+  const core_ran *ran = &o->stream->ran;
+  return o->work->programmatic && ran->tick + 1 == o->tick && ran->tick > o->surely &&
+         o->tick - ran->chain < RECORDS;
+}
+
+static bool all_over(const core_ran *ran) {
+  bool all = true;
+  for (uint64_t k = 0; all && k < ran->tick - ran->chain; k++) all = core_steps_has(&ran->start, (uint32_t)k);
+  return all;
+}
+
+/* Those of the chain that are over, beside these, for certain. */
+static void add_sure(const core_op *o, uint64_t chain, core_steps *to) {
+  for (uint64_t tick = chain; tick <= o->surely; tick++) (void)core_steps_add(to, (uint32_t)(tick - chain));
+}
+
+/* What the operation's part comes behind in its chain. */
+static void place(const core_op *o, unsigned part, record *r) {
+  const core_ran *ran = &o->stream->ran;
+  r->launched = part & LAUNCHED;
+  if (!continues(o)) return;
+  r->chain = ran->chain;
+  (void)core_steps_join(&r->behind, part & WAITED ? &ran->over : &ran->start);
+  add_sure(o, r->chain, &r->behind);
+}
+
+/* The kernel is over: the next one may be launched programmatically. */
+static void pass_on(const core_op *o) {
+  core_ran *ran = &o->stream->ran, next = {.tick = o->tick, .chain = o->tick};
+  if (continues(o)) {
+    next.chain = ran->chain;
+    (void)core_steps_join(&next.start, now.waited_first ? &ran->over : &ran->start);
+    add_sure(o, next.chain, &next.start);
+    (void)core_steps_join(&next.over, now.waited ? &ran->over : &next.start);
+  }
+  if (all_over(&next)) {
+    hd_vec_free(&next.start);
+    hd_vec_free(&next.over);
+    next.chain = o->tick;
+  }
+  (void)core_steps_add(&next.over, (uint32_t)(o->tick - next.chain));
+  hd_vec_free(&ran->start);
+  hd_vec_free(&ran->over);
+  *ran = next;
+}
+
+/* A part of the operation. Memory of the kernels' own heap is none of the program's allocations: its
+ * addresses are used again. */
+static void end_part(const core_op *o, unsigned part) {
+  record r = now.record;
+  r.clock = (core_clock){0};
+  r.behind = (core_steps){0};
+  r.memory = touching_end(now.memory[part], is_allocated);
+  now.memory[part] = NULL;
+  if (touched_nothing(&r.memory)) return;
+  r.id = ++last_id;
+  r.stream = o->stream->id;
+  r.tick = o->tick;
+  r.may_wait = o->work->may_wait;
+  core_clock_join(&r.clock, &o->clock);
+  (void)core_steps_join(&r.behind, &now.record.behind);
+  place(o, part, &r);
+  compare(&r);
+  keep(&r);
+}
+
 static void end(const core_op *o) {
-  record *r = &now.record;
-  r->memory = touching_end(now.memory, is_allocated);
-  now.memory = NULL;
-  if (touched_nothing(&r->memory)) return;
-  r->id = ++last_id;
-  r->stream = o->stream->id;
-  r->tick = o->tick;
-  r->may_wait = o->work->may_wait;
-  core_clock_join(&r->clock, &o->clock);
-  compare(r);
-  keep(r);
+  for (unsigned part = 0; part < PARTS; part++) end_part(o, part);
+  if (o->work->kind == CORE_WORK_KERNEL) pass_on(o);
 }
 
 void core_order_begin(const core_op *o) {

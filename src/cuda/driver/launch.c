@@ -42,6 +42,7 @@ core_launch drv_launch_of(cu_function function, const cu_launch_config *config) 
   for (unsigned k = 0; k < config->n_attributes; k++) {
     const cu_launch_attribute *a = &config->attributes[k];
     if (a->id == CU_LAUNCH_COOPERATIVE) l.cooperative = a->value.number != 0;
+    if (a->id == CU_LAUNCH_PROGRAMMATIC) l.programmatic = a->value.number != 0;
     if (a->id == CU_LAUNCH_CLUSTER_DIMENSION) memcpy(l.cluster, a->value.dims, sizeof l.cluster);
   }
   return l;

@@ -210,12 +210,13 @@ static bool emit_setmaxnreg(emu_function *fn, const emu_form *f, const hd_ptx_st
 }
 const emu_rule emu_rule_setmaxnreg = {prepare_setmaxnreg, emit_setmaxnreg};
 
-/* Grids do not overlap. */
 static void prepare_griddepcontrol(emu_decoder *d, emu_form *f) {
-  f->proto.control = EMU_NOP;
+  f->proto.fn = emu_run_griddepcontrol;
+  f->proto.imm = EMU_HAS(f, WAIT);
   if (f->ptx->n_mods != 1 || EMU_HAS(f, WAIT) == EMU_HAS(f, LAUNCH_DEPENDENTS)) f->refused = emu_no_form;
 }
 static bool emit_griddepcontrol(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
+  fn->code->depends |= in->imm;
   return s->n_opnds == 0 || emu_refuse(fn, s, "it has %u operands", s->n_opnds);
 }
 const emu_rule emu_rule_griddepcontrol = {prepare_griddepcontrol, emit_griddepcontrol};

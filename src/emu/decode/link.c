@@ -220,6 +220,7 @@ static uint64_t frame_bytes(const emu_code *c) { return align_up(c->local_bytes,
 static void take_callee(emu_code *c, const emu_code *callee_code) {
   c->order_sensitive |= callee_code->order_sensitive;
   c->releases |= callee_code->releases;
+  c->depends |= callee_code->depends;
   c->shares |= callee_code->shares;
   if (c->unsupported.status == HD_OK && callee_code->unsupported.status != HD_OK)
     c->unsupported = callee_code->unsupported;

@@ -238,6 +238,7 @@ static bool join(emu_traits *a, const emu_traits *b) {
   emu_traits old = *a;
   a->order_sensitive |= b->order_sensitive;
   a->releases |= b->releases;
+  a->depends |= b->depends;
   a->prints |= b->prints;
   a->allocates |= b->allocates;
   a->indirect |= b->indirect;
@@ -262,6 +263,7 @@ static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
     if (!code) continue;
     p->traits[k].order_sensitive = code->order_sensitive;
     p->traits[k].releases = code->releases;
+    p->traits[k].depends = code->depends;
     for (uint32_t n = 0; n < code->n_insts; n++) {
       if (code->insts[n].control != EMU_CALL) continue;
       const emu_call *call = code->insts[n].extra;

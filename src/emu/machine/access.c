@@ -245,12 +245,16 @@ static void trace(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t 
                  .called = w->current->frame->depth > 0,
                  .strong = is_strong(i, kind),
                  .system = i->mem.strong == EMU_STRONG_SYS,
+                 .launched = c->launched,
                  .kind = (uint8_t)kind,
                  .cache = (uint8_t)cache,
                  .space = (uint8_t)space,
                  .bytes = (uint8_t)bytes,
                  .mask = mask,
                  .addr = addr};
+  const uint32_t acting = emu_acting(w, mask);
+  a.waited = emu_waited(w, acting);
+  if (acting != mask && a.waited) a.waited = mask; /* pieces of a copy */
   emu_report_access(w, i, &a);
 }
 

@@ -91,12 +91,13 @@ struct hd_emu_cta {
   uint32_t live_mask;     /* one bit a warp */
   uint32_t blocked_warps; /* waiting at a barrier */
   bool stuck;
-  unsigned watch;       /* bit 1 << hd_space: the access hook wants it; emu_watch bits */
-  uint64_t clock;       /* warp instructions run */
-  uint64_t clock_looks; /* and as many cycles more, for looks at the clock */
-  uint64_t stores;      /* instructions that stored to global or shared memory */
-  emu_quiet *quiet;     /* NULL: no window is open */
-  emu_order *order;     /* know.c; NULL: what its warps know does not matter */
+  bool waited, launched; /* some thread has executed griddepcontrol.wait, or .launch_dependents */
+  unsigned watch;        /* bit 1 << hd_space: the access hook wants it; emu_watch bits */
+  uint64_t clock;        /* warp instructions run */
+  uint64_t clock_looks;  /* and as many cycles more, for looks at the clock */
+  uint64_t stores;       /* instructions that stored to global or shared memory */
+  emu_quiet *quiet;      /* NULL: no window is open */
+  emu_order *order;      /* know.c; NULL: what its warps know does not matter */
   char *shared;
   uint8_t *shared_init;
   uint64_t shared_bytes;

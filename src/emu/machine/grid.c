@@ -169,6 +169,7 @@ static void expect_other_programs(hd_emu_grid *g) {
       if (p->module->funcs[k].entry) continue;
       g->traits.order_sensitive |= p->traits[k].order_sensitive;
       g->traits.releases |= p->traits[k].releases;
+      g->traits.depends |= p->traits[k].depends;
       g->traits.prints |= p->traits[k].prints;
       g->traits.allocates |= p->traits[k].allocates;
     }
@@ -314,7 +315,7 @@ static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t s
   c->live_warps = c->n_warps;
   c->live_mask = c->n_warps == 32 ? UINT32_MAX : (1u << c->n_warps) - 1;
   c->blocked_warps = 0;
-  c->stuck = false;
+  c->stuck = c->waited = c->launched = false;
   c->clock = c->clock_looks = c->stores = 0;
   c->quiet = NULL;
   /* Shared memory that is read before it is written must not depend on earlier CTAs. */
@@ -432,6 +433,7 @@ static void end_cta(hd_emu_cta *c) {
     emu_wgmma_reset(m);
     emu_copies_reset(m);
   }
+  emu_depend_over(c);
   if (g->hooks.cta_end) g->hooks.cta_end(g->hooks.ctx, c->worker, c->task, warp, thread);
 }
 

@@ -46,6 +46,7 @@ struct hd_emu_grid {
   const uint32_t *barrier;     /* on the host: that state, whose top bit changes with every grid.sync() */
   uint32_t passed;             /* what the check of races has seen of it */
   uint32_t (*tid)[3][HD_WARP]; /* per warp: %tid.x, .y, .z of its lanes */
+  _Atomic bool waited, waited_first; /* hd_emu_stats */
   emu_race_log race;
   pthread_mutex_t lock; /* over idle, race.tasks, fault, strays, print */
   hd_emu_cta *idle;
@@ -75,6 +76,12 @@ static inline bool emu_cta_over(const hd_emu_cta *c) {
 }
 /* Fill in %tid and its kin. */
 void emu_fill_sregs(emu_mwarp *m, emu_frame *f);
+
+/* depend.c */
+/* Of these lanes, those that are ordered behind griddepcontrol.wait. */
+uint32_t emu_waited(emu_warp *w, uint32_t lanes);
+/* The CTA is over: grids that depend on this one need not wait for it. */
+void emu_depend_over(hd_emu_cta *c);
 
 /* fault.c */
 /* As emu_fault_at, but the launch ends with HD_ERR_NOMEM: it is not the kernel's fault. */

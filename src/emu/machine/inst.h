@@ -204,6 +204,7 @@ struct emu_code {
   const struct hd_emu_program *program; /* NULL: of code made by hand, the launched one */
   bool shares;                          /* it names .shared variables, or a callee does */
   bool releases;                        /* fences and releases of a scope beyond the CTA and its cluster */
+  bool depends;                         /* it waits for earlier grids */
   bool order_sensitive; /* results may depend on the interleaving of CTAs: floating-point atomics,
                            atomics whose old value is used, volatile or acquire loads of global memory */
   uint64_t stack_bytes; /* local memory a thread needs, callees included; recursion: a fixed stack */

@@ -50,6 +50,7 @@ static void learn(const emu_order *o, emu_times *a, const emu_times *b) {
   if (o->async) raise_all(a->async, b->async, o->n_warps);
   raise_one(&a->told, b->told);
   raise_one(&a->gpu_told, b->gpu_told);
+  a->waited |= b->waited;
 }
 
 /* Advance the warp's clock: warps that know its time so far do not know of its next accesses. The new time is
@@ -179,6 +180,15 @@ void emu_know_told(emu_warp *w, uint32_t lanes, uint64_t told) {
   part(w, lanes);
   if (k->informed != UINT32_MAX && all_live(w, lanes)) raise_one(&k->base.told, told);
   raise_one(&k->knows.told, told);
+  /* Which CTA told is not known here. */
+  if (w->cta->grid->waited) emu_know_waited(w, lanes);
+}
+
+void emu_know_waited(emu_warp *w, uint32_t lanes) {
+  emu_knower *k = &w->cta->order->warps[w->index];
+  part(w, lanes);
+  if (k->informed != UINT32_MAX && all_live(w, lanes)) k->base.waited = true;
+  k->knows.waited = true;
 }
 
 /* ---- Barriers ----------------------------------------------------------------------------------------- */

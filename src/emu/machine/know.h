@@ -18,6 +18,7 @@ typedef struct emu_times {
   uint32_t gpu[EMU_MAX_WARPS];   /* behind which a thread has fenced for the GPU */
   uint32_t async[EMU_MAX_WARPS]; /* behind which a thread has fenced for the async proxy */
   uint64_t told, gpu_told;       /* by other CTAs: emu_race_log.releases; the same at that fence */
+  bool waited;                   /* griddepcontrol.wait */
 } emu_times;
 
 /* A warp's. Its own time is knows.of[its number]. */
@@ -82,5 +83,7 @@ static inline uint32_t emu_acting(const emu_warp *w, uint32_t mask) {
 }
 /* These lanes learn what other CTAs had told up to `told`. */
 void emu_know_told(emu_warp *w, uint32_t lanes, uint64_t told);
+/* They have waited for the grids that this one depends on. */
+void emu_know_waited(emu_warp *w, uint32_t lanes);
 
 #endif

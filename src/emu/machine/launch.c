@@ -342,6 +342,10 @@ hd_status hd_emu_launch(hd_emu_program *p, const hd_emu_launch_params *lp, const
     stats->warp_instructions += s->warp_instructions;
     stats->thread_instructions += s->thread_instructions;
   }
+  if (stats) {
+    stats->waited = l.grid->waited;
+    stats->waited_first = l.grid->waited_first;
+  }
   hd_status ended = hd_emu_grid_end(l.grid, st == HD_OK ? d : NULL);
   if (stats) stats->seconds = hd_seconds() - start;
   emu_dispatcher_destroy(l.dispatcher);

@@ -111,8 +111,10 @@ void emu_fault(emu_warp *w, const emu_inst *i, uint32_t mask, hd_fault kind, con
 /* The same where memory ran out: the launch ends with HD_ERR_NOMEM. */
 void emu_nomem(emu_warp *w, const emu_inst *i, uint32_t mask, const char *what);
 
-/* order.c: the handler of fences. */
+/* know.c: the handler of fences. */
 void emu_run_fence(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+/* depend.c: griddepcontrol; imm is 1 to wait, 0 to launch dependent grids. */
+void emu_run_griddepcontrol(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
 /* Text for vprintf, serialised. */
 void emu_print(emu_warp *w, const char *text, size_t len);

@@ -36,7 +36,9 @@ struct emu_cell {
 /* ---- A CTA's life ---------------------------------------------------------------------------- */
 
 bool emu_order_create(hd_emu_cta *c) {
-  if (!(c->emu->opt.checks & HD_CHECK_RACE) || (!c->shared_bytes && !emu_flags_used(c->grid))) return true;
+  if (!(c->emu->opt.checks & HD_CHECK_RACE) ||
+      (!c->shared_bytes && !c->grid->traits.depends && !emu_flags_used(c->grid)))
+    return true;
   emu_order *o = c->order = emu_know_new(c->n_warps);
   if (!o || !c->shared_bytes) return o != NULL;
   o->grain = 4;

@@ -5,8 +5,8 @@
 
 #include "emu/machine/grid.h"
 
-/* Under HD_CHECK_RACE, if the CTA has shared memory or may order its accesses by flags. False: out of memory.
- */
+/* Under HD_CHECK_RACE, if the CTA has shared memory, waits for earlier grids, or may order its accesses by
+ * flags. False: out of memory. */
 bool emu_order_create(hd_emu_cta *c);
 void emu_order_free(hd_emu_cta *c);
 /* The CTA starts. */

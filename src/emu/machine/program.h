@@ -9,6 +9,7 @@
 typedef struct emu_traits {
   bool order_sensitive;   /* CTAs are interleaved, on one host thread */
   bool releases;          /* it may release what it wrote, or fence, beyond the CTA */
+  bool depends;           /* it waits for earlier grids */
   bool prints, allocates; /* one host thread, so that the order is always the same */
   bool indirect;          /* calls through a register, perhaps functions of other programs */
 } emu_traits;

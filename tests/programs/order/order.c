@@ -12,13 +12,36 @@ int cuStreamBeginCapture_v2(cu_handle stream, int mode);
 int cuStreamEndCapture(cu_handle stream, cu_handle *graph);
 int cuGraphInstantiateWithFlags(cu_handle *exec, cu_handle graph, unsigned long long flags);
 int cuGraphLaunch(cu_handle exec, cu_handle stream);
+typedef struct config {
+  unsigned grid[3], block[3], shared;
+  cu_handle stream;
+  const void *attributes;
+  unsigned n;
+} config;
+int cuLaunchKernelEx(const config *c, cu_handle f, void **params, void **extra);
 
 #define KERNEL(name, body)                                                                                   \
-  ".visible .entry " name "(.param .u64 p) {\n.reg .b32 %r<4>; .reg .b64 %rd<4>;\n"                          \
+  ".visible .entry " name "(.param .u64 p) {\n.reg .pred %q; .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"           \
   "mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; ld.param.u64 %rd1, [p]; add.s64 %rd3, %rd1, %rd2;\n" body \
   "ret;\n}\n"
-static const char *const text = PTX_HEAD
-    ".const .b32 table[64];\n.global .b32 sink[64];\n" KERNEL("store", "st.global.u32 [%rd3], %r1;\n")
+#define LAUNCH "griddepcontrol.launch_dependents;\n"
+#define WAIT "griddepcontrol.wait;\n"
+#define LOAD "ld.global.u32 %r2, [%rd3];\n"
+#define STORE "st.global.u32 [%rd3], %r1;\n"
+static const char *const text = ".version 7.8\n.target sm_90\n.address_size 64\n" KERNEL(
+    "launch_store",
+    LAUNCH STORE) KERNEL("launch_load",
+                         LAUNCH LOAD) KERNEL("load_launch",
+                                             LOAD LAUNCH) KERNEL("load_meet_launch", LOAD
+                                                                 "bar.sync 0;\n" LAUNCH) KERNEL("wait_load",
+                                                                                                WAIT LOAD)
+    KERNEL("load_wait", LOAD WAIT) KERNEL("launch", LAUNCH) KERNEL("launch_wait", LAUNCH WAIT) KERNEL(
+        "first_waits",
+        "setp.ne.u32 %q, %r1, 0; @%q bra over; " WAIT
+        "over: bar.sync 0;\n" LOAD) ".const .b32 table[64];\n.global .b32 sink[64];\n" KERNEL("store",
+                                                                                              "st.global.u32 "
+                                                                                              "[%rd3], "
+                                                                                              "%r1;\n")
         KERNEL("load", "ld.global.u32 %r2, [%rd3];\n") KERNEL("add", "red.global.add.u32 [%rd3], 1;\n")
             KERNEL("bytes", "cvt.u64.u32 %rd2, %r1; add.s64 %rd3, %rd1, %rd2; st.global.u8 [%rd3], %r1;\n")
                 KERNEL("flag", "st.volatile.global.u32 [%rd3], %r1;\n")
@@ -42,6 +65,21 @@ static void launch(const char *name, cu_ptr at, cu_handle stream) {
   OK(cuModuleGetFunction(&f, module, name));
   OK(cuLaunchKernel(f, 1, 1, 1, at >= p && at < p + BYTES && strcmp(name, "vector") == 0 ? N / 4 : N, 1, 1, 0,
                     stream, params, NULL));
+}
+
+/* Behind the kernel in front of it in its stream, which need not be over. */
+static void launch_early(const char *name, cu_handle stream) {
+  enum { PROGRAMMATIC = 6 };
+  const struct {
+    unsigned id, pad;
+    int value[16];
+  } attribute = {.id = PROGRAMMATIC, .value = {1}};
+  const config c = {
+      .grid = {1, 1, 1}, .block = {N, 1, 1}, .stream = stream, .attributes = &attribute, .n = 1};
+  cu_handle f;
+  void *params[] = {&p};
+  OK(cuModuleGetFunction(&f, module, name));
+  OK(cuLaunchKernelEx(&c, f, params, NULL));
 }
 
 static cu_handle stream_of(unsigned flags) {
@@ -89,6 +127,51 @@ static void constants(void) {
   OK(cuModuleGetGlobal_v2(&table, &bytes, module, "table"));
   launch("look", p, a);
   OK(cuMemsetD32Async(table, 1, N, b));
+}
+
+/* ---- Programmatic launches ------------------------------------------------------------------- */
+
+static void early_read(void) { launch("launch_store", p, a), launch_early("load", a); }
+static void early_read_waited(void) { launch("launch_store", p, a), launch_early("wait_load", a); }
+static void early_read_first_waited(void) { launch("launch_store", p, a), launch_early("first_waits", a); }
+static void early_read_and_wait(void) { launch("launch_store", p, a), launch_early("load_wait", a); }
+static void early_read_never_launched(void) { /* what is written is there behind the wait alone */
+  launch("store", p, a), launch_early("load", a);
+}
+static void early_write(void) { launch("launch_load", p, a), launch_early("store", a); }
+static void early_write_read_beside(void) { /* the first thread to get there speaks for its CTA */
+  launch("load_launch", p, a), launch_early("store", a);
+}
+static void early_write_read_before(void) { launch("load_meet_launch", p, a), launch_early("store", a); }
+static void early_write_written(void) { launch("store", p, a), launch_early("store", a); }
+static void early_reads(void) { launch("launch_load", p, a), launch_early("load", a); }
+static void early_chain(void) { /* the second kernel may be over before the first */
+  launch("launch_store", p, a), launch_early("launch", a), launch_early("wait_load", a);
+}
+static void early_chain_waited(void) {
+  launch("launch_store", p, a), launch_early("launch_wait", a), launch_early("wait_load", a);
+}
+static void early_chain_half_waited(void) {
+  launch("launch_store", p, a), launch_early("launch_wait", a), launch_early("load", a);
+}
+static void early_chain_then(void) {
+  launch("launch_store", p, a), launch_early("launch", a), launch("load", p, a);
+}
+static void early_waited_by_host(void) {
+  launch("launch_store", p, a);
+  OK(cuStreamSynchronize(a));
+  launch_early("load", a);
+}
+static void early_behind_fill(void) {
+  OK(cuMemsetD32Async(p, 1, N, a));
+  launch_early("load", a);
+}
+static void early_behind_legacy(void) {
+  cu_handle s = stream_of(BLOCKING);
+  launch("launch_store", p, s), launch("load", p, NULL), launch_early("load", s);
+}
+static void early_then_event(void) {
+  launch("launch_store", p, a), launch_early("launch", a), order(b, a), launch("load", p, b);
 }
 
 /* ---- Copies and fills ------------------------------------------------------------------------ */
@@ -502,6 +585,24 @@ static const struct {
     {"volatiles", volatiles},
     {"volatile_read", volatile_read},
     {"constants", constants},
+    {"early_read", early_read},
+    {"early_read_waited", early_read_waited},
+    {"early_read_first_waited", early_read_first_waited},
+    {"early_read_and_wait", early_read_and_wait},
+    {"early_read_never_launched", early_read_never_launched},
+    {"early_write", early_write},
+    {"early_write_read_beside", early_write_read_beside},
+    {"early_write_read_before", early_write_read_before},
+    {"early_write_written", early_write_written},
+    {"early_reads", early_reads},
+    {"early_chain", early_chain},
+    {"early_chain_waited", early_chain_waited},
+    {"early_chain_half_waited", early_chain_half_waited},
+    {"early_chain_then", early_chain_then},
+    {"early_waited_by_host", early_waited_by_host},
+    {"early_behind_fill", early_behind_fill},
+    {"early_behind_legacy", early_behind_legacy},
+    {"early_then_event", early_then_event},
     {"fill", fill},
     {"fill_before", fill_before},
     {"copy_from", copy_from},
