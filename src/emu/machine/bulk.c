@@ -115,6 +115,7 @@ void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bul
   m->lo = UINT64_MAX;
   m->hi = 0;
   ((emu_mwarp *)w)->issuer = 1 + lane;
+  ((emu_mwarp *)w)->copied = 0;
 }
 
 static bool watches_init(const emu_cta *c) { return c->watch & EMU_WATCH_INIT; }

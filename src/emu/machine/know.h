@@ -51,8 +51,7 @@ struct emu_order {
   emu_times exited; /* of warps that are over: a barrier of all warps does not wait for them */
   emu_times flags;  /* that strong writes pass on inside the CTA */
   HD_VEC(emu_signal) signals;
-  uint32_t instruction; /* accesses looked at so far: the lanes of one are not compared */
-  unsigned grain;       /* bytes of a cell: 4, or 2 or 1 when an access was so small; order.c */
+  unsigned grain; /* bytes of a cell: 4, or 2 or 1 when an access was so small; order.c */
   size_t n_cells;
   emu_cell *cells; /* NULL: no shared memory */
   emu_knower warps[];

@@ -27,7 +27,6 @@ struct emu_cell {
   uint32_t write_time, write_line;
   uint32_t read_time, read_line; /* the least of the readers' times; the last one's line */
   uint32_t readers;              /* one bit a warp */
-  uint32_t written_in;           /* emu_order.instruction of the last write */
   uint8_t writer;                /* 1 + its number; 0: none */
   uint8_t write_lane, read_lane; /* of the last access; EMU_SEVERAL_LANES */
   bool strong_write : 1, strong_reads : 1;
@@ -169,11 +168,13 @@ static bool fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset
   return false;
 }
 
+static inline bool is_by(const visit *v, const emu_cell *x) {
+  return x->writer == v->as + 1 && x->write_time == v->now;
+}
+
 /* Most accesses of a loop are like the one before, or are ordered by the warp's barrier. */
 static inline bool again(const visit *v, emu_cell *x) {
-  if (v->write)
-    return x->writer == v->as + 1 && x->write_time == v->now && !x->readers && x->strong_write == v->strong &&
-           x->write_lane == v->lane;
+  if (v->write) return is_by(v, x) && !x->readers && x->strong_write == v->strong && x->write_lane == v->lane;
   /* It knew of the write when it read before. */
   if (x->readers != 1u << v->warp || x->read_time != v->now || x->strong_reads != v->strong || v->async ||
       v->me->informed != UINT32_MAX ||
@@ -185,12 +186,13 @@ static inline bool again(const visit *v, emu_cell *x) {
 
 /* How warp w's accesses by instruction i look. False: out of memory. */
 static bool visit_of(emu_warp *w, const emu_inst *i, hd_access_kind kind, visit *v) {
-  const emu_mwarp *m = (const emu_mwarp *)w;
+  emu_mwarp *m = (emu_mwarp *)w;
   emu_order *o = w->cta->order;
   const emu_knower *me = &o->warps[w->index];
   const bool write = kind != HD_ACCESS_LOAD;
-  uint32_t as = w->index, now = me->knows.of[as];
-  if (write && m->landing && !emu_know_copy(o, m->landing - 1, &as, &now)) return false;
+  const bool lands = write && m->landing;
+  if (lands && !m->copied && !emu_know_copy(o, m->landing - 1, &m->copier, &m->copied)) return false;
+  const uint32_t as = lands ? m->copier : w->index, now = lands ? m->copied : me->knows.of[as];
   *v = (visit){.o = o,
                .me = me,
                .warp = w->index,
@@ -201,6 +203,17 @@ static bool visit_of(emu_warp *w, const emu_inst *i, hd_access_kind kind, visit 
                .as = as,
                .now = now};
   return true;
+}
+
+/* Whether a lane of the mask in front of `lane` accesses a byte of the cell at `at`. */
+static bool wrote(uint32_t mask, unsigned lane, const uint64_t offset[HD_WARP], unsigned bytes, uint64_t at,
+                  unsigned grain) {
+  bool any = false;
+  for (uint32_t left = mask & ((1u << lane) - 1); left && !any; left &= left - 1) {
+    const uint64_t lo = offset[__builtin_ctz(left)];
+    any = lo < at + grain && at < lo + bytes;
+  }
+  return any;
 }
 
 bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t offset[HD_WARP],
@@ -219,7 +232,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     return false;
   }
   const unsigned grain = o->grain, shift = (unsigned)__builtin_ctz(grain);
-  const uint32_t instruction = ++o->instruction;
+  uint64_t top = 0; /* behind all bytes of the lanes before */
   emu_cell *const cells = o->cells;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
@@ -230,13 +243,12 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     const unsigned lane = issuer ? issuer - 1 : l, next = alone ? lane : (unsigned)__builtin_ctz(rest);
     for (uint64_t at = last; at < last + bytes; at += grain) {
       emu_cell *x = &cells[at >> shift];
-      if (v.write && x->writer == v.as + 1 && x->written_in == instruction) {
+      if (at < top && v.write && is_by(&v, x) && wrote(mask, l, offset, bytes, at, grain)) {
         x->write_lane = EMU_SEVERAL_LANES; /* as a lane before */
         continue;
       }
       v.lane = x->write_lane == lane ? next : lane; /* one that did not write it itself */
       if (again(&v, x)) {
-        if (v.write) x->written_in = instruction;
         *(v.write ? &x->write_line : &x->read_line) = v.line;
         if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;
         continue;
@@ -246,9 +258,9 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
       const bool same = row && memcmp(row + (size_t)l * bytes + (at - last), w->cta->shared + at, grain) == 0;
       if (find_conflict(&v, x, same, &why)) return fault(w, i, l, at, bytes, kind, &why);
       if (!(i->mem.sync & EMU_COLLECTIVE)) note(&v, x);
-      if (v.write) x->written_in = instruction;
       if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;
     }
+    if (last + bytes > top) top = last + bytes;
   }
   if (v.strong) emu_order_flag(w, i, kind, emu_acting(w, mask));
   return true;

@@ -146,8 +146,9 @@ static void settle(emu_quiet *q) {
       q->memory += byte_hash(p->at + b, p->at[b]) - byte_hash(p->at + b, p->was[b]);
   }
   q->n = 0;
+  if (!changed) return;
   uint64_t *seen = &q->seen[mix(0, q->memory) % EMU_STATES];
-  if (!changed || *seen == q->memory) return;
+  if (*seen == q->memory) return;
   *seen = q->memory;
   q->fresh++;
   q->late += !q->settling;
