@@ -45,7 +45,7 @@ typedef struct hd_emu hd_emu;
  * as one task, and races in its shared memory are not looked for. Launches use one host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
-                            HD_CHECK_INIT = 2,   /* reads of global or shared memory never written */
+                            HD_CHECK_INIT = 2,   /* reads of memory never written; local: see `unwritten` */
                             HD_CHECK_RACE = 4,   /* races */
                             HD_CHECK_ALL = 7,
 } hd_emu_check;
@@ -196,7 +196,7 @@ typedef struct hd_emu_launch_params {
    * their lines. NULL, or with HD_CHECK_INIT or HD_CHECK_RACE: they are faults. */
   hd_emu_strays *strays;
   /* HD_CHECK_INIT: loads of memory never written are added here, the first of each instruction, and the
-   * kernel goes on. NULL: they are faults. */
+   * kernel goes on. NULL: they are faults, and local memory is not looked at. */
   hd_emu_strays *unwritten;
 } hd_emu_launch_params;
 

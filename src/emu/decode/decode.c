@@ -45,8 +45,8 @@ static bool instruction(emu_function *fn, const hd_ptx_stmt *s, uint32_t index, 
   return put_guard(fn, s, in) && f->rule->emit(fn, f, s, in);
 }
 
-/* A variable declared in the body. */
-static bool variable(emu_function *fn, uint32_t index) {
+/* A variable declared in the body; `shared`: variables of other blocks get the same bytes. */
+static bool variable(emu_function *fn, uint32_t index, bool shared) {
   const hd_ptx_var *v = &fn->d->m->vars[index];
   if (v->space != HD_M_LOCAL && v->space != HD_M_PARAM) return true;
   const uint64_t size = hd_ptx_var_size(fn->d->m, v);
@@ -54,6 +54,8 @@ static bool variable(emu_function *fn, uint32_t index) {
   /* One without a place is refused where it is named. */
   if (size != UINT64_MAX && emu_frame_room(fn, size, hd_ptx_var_align(v), &at))
     fn->d->vars[index] = (emu_location){EMU_IN_FRAME, at};
+  if (fn->d->vars[index].where == EMU_IN_FRAME && v->space == HD_M_LOCAL && !shared)
+    emu_push(fn->scratch, &fn->locals, ((emu_range){at, at + (uint32_t)size}));
   return true;
 }
 
@@ -69,7 +71,7 @@ static bool body(emu_function *fn, uint32_t *inst_of) {
       if (!instruction(fn, s, k, &fn->code->insts[fn->code->n_insts])) return false;
       fn->code->n_insts++;
       break;
-    case HD_S_VAR: variable(fn, s->index); break;
+    case HD_S_VAR: variable(fn, s->index, open.n > 0); break;
     case HD_S_OPEN: emu_push(fn->scratch, &open, fn->frame_used); break;
     case HD_S_CLOSE:
       if (open.n) fn->frame_used = open.data[--open.n];
@@ -214,7 +216,12 @@ static void finish(emu_function *fn) {
     fn->frame_used = fn->frame_peak;
     if (!emu_frame_room(fn, EMU_ALLOCA_BYTES, 16, &reserve))
       refuse(fn, fn->func->line, NULL, "too much local memory");
+    emu_push(fn->scratch, &fn->locals, ((emu_range){reserve, (uint32_t)fn->frame_peak}));
   }
+  emu_range *locals = HD_NEW_N(fn->d->env->arena, fn->locals.n + 1u, emu_range);
+  if (fn->locals.n) memcpy(locals, fn->locals.data, fn->locals.n * sizeof *locals);
+  c->locals = locals;
+  c->n_locals = (uint32_t)fn->locals.n;
   c->local_bytes = (uint32_t)fn->frame_peak;
   fill_init(fn, reserve);
   settle_slots(fn);

@@ -175,6 +175,7 @@ struct emu_function {
   uint32_t carry_slot;  /* CC.CF; EMU_NO_SLOT until it is used */
   uint32_t alloca_slot; /* bytes taken by alloca; EMU_NO_SLOT until it is used */
   uint64_t frame_used, frame_peak;
+  EMU_VEC(emu_range) locals;
 };
 
 /* ---- decode.c ---------------------------------------------------------------------------- */

@@ -153,6 +153,19 @@ static bool check_init(emu_warp *w, emu_cta *c, const emu_inst *i, uint32_t mask
   return true;
 }
 
+/* Local memory, of which a finding never ends the kernel. */
+static void check_local(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
+                        unsigned bytes, hd_access_kind kind, uint64_t base) {
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    uint8_t *s = emu_local_shadow((const emu_mwarp *)w, l, addr[l] - base);
+    if (kind != HD_ACCESS_STORE && !emu_init_check(s, bytes))
+      emu_stray_note(w, i, 1u << l, HD_FAULT_UNWRITTEN, UNWRITTEN, access_word(kind), bytes, "local offset",
+                     addr[l] - base);
+    if (kind != HD_ACCESS_LOAD) emu_init_set(s, bytes);
+  }
+}
+
 static void task_name(hd_emu_grid *g, uint32_t ticket, char *out, size_t cap) {
   const uint32_t *n = g->view.grid;
   const emu_race_task *t = emu_race_find(&g->race, ticket);
@@ -268,6 +281,7 @@ static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, ui
     if (!check_init(w, c, i, mask, addr, bytes, kind, space, shadow, global ? EMU_GLOBAL_BASE : base))
       return false;
   }
+  if (c->local_init && space == HD_SPACE_LOCAL) check_local(w, i, mask, addr, bytes, kind, base);
   if (c->watch & EMU_WATCH_RACE && global && !check_race(w, i, mask, addr, bytes, kind)) return false;
   if (c->order && !check_order(w, i, mask, addr, bytes, kind, space, base)) return false;
   if (c->watch & 1u << space) trace(w, i, mask, addr, bytes, kind, cache, space, base);

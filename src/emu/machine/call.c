@@ -40,8 +40,20 @@ static emu_mframe *take_frame(emu_mwarp *m, const emu_code *code) {
   return f;
 }
 
+/* Parameters of calls count as written. */
+static void forget_locals(const emu_mwarp *m, const emu_frame *f, uint32_t mask) {
+  const emu_code *code = f->code;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    uint8_t *s = emu_local_shadow(m, (unsigned)__builtin_ctz(left), f->local_base);
+    memset(s, 1, code->local_bytes);
+    for (uint32_t k = 0; k < code->n_locals; k++)
+      memset(s + code->locals[k].lo, 0, code->locals[k].hi - code->locals[k].lo);
+  }
+}
+
 static void clear_locals(emu_mwarp *m, const emu_frame *f, uint32_t mask) {
   if (!f->code->local_bytes) return;
+  if (m->w.cta->local_init) forget_locals(m, f, mask);
   for (uint32_t left = mask; left; left &= left - 1)
     memset(m->local + (unsigned)__builtin_ctz(left) * m->w.cta->grid->stack_bytes + f->local_base, 0,
            f->code->local_bytes);

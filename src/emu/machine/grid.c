@@ -125,6 +125,7 @@ void emu_cta_free(hd_emu_cta *c) {
     emu_frames_free(&c->warps[k]);
   }
   if (c->local) munmap(c->local, c->grid->stack_bytes * HD_WARP * c->n_warps);
+  if (c->local_init) munmap(c->local_init, c->grid->stack_bytes * HD_WARP * c->n_warps);
   if (!c->cluster) free(c->shared);
   free(c->shared_init);
   emu_bulk_free(c);
@@ -262,9 +263,11 @@ hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *at) {
   c->shared = at ? at : shared ? aligned_alloc(128, shared) : NULL;
   if (shared && init) c->shared_init = aligned_alloc(128, shared);
   const uint64_t local = g->stack_bytes * HD_WARP * g->n_warps;
+  const bool local_init = local && init && g->unwritten;
   if (local) c->local = emu_reserve(local);
+  if (local_init) c->local_init = emu_reserve(local);
   if ((shared && (!c->shared || (init && !c->shared_init))) || (local && !c->local) ||
-      (!at && !emu_order_create(c))) {
+      (local_init && !c->local_init) || (!at && !emu_order_create(c))) {
     if (at) c->shared = NULL;
     emu_cta_free(c);
     return NULL;

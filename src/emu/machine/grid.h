@@ -59,6 +59,12 @@ struct hd_emu_grid {
   hd_emu_strays *unwritten; /* so do loads of memory never written */
 };
 
+/* Whether byte `offset` of a lane's stack was written; the CTA's local_init is not NULL. */
+static inline uint8_t *emu_local_shadow(const emu_mwarp *m, unsigned lane, uint64_t offset) {
+  const hd_emu_cta *c = m->w.cta;
+  return c->local_init + (m->local - c->local) + lane * c->grid->stack_bytes + offset;
+}
+
 /* grid.c */
 /* A CTA with its shared memory there (NULL: of its own). */
 hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *shared);

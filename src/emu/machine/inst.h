@@ -172,6 +172,11 @@ typedef struct emu_wgmma_regs {
 } emu_wgmma_regs;
 
 /* A function or kernel, decoded. */
+/* Bytes [lo, hi). */
+typedef struct emu_range {
+  uint32_t lo, hi;
+} emu_range;
+
 struct emu_code {
   const hd_ptx_func *func;
   uint32_t index; /* of func in its module */
@@ -197,7 +202,9 @@ struct emu_code {
    * addresses in the thread's stack. Handlers then need no local_base. */
   const uint32_t *local_slots;
   uint32_t n_local_slots;
-  uint32_t local_bytes;     /* this function's .local and .param variables, per thread */
+  uint32_t local_bytes;    /* this function's .local and .param variables, per thread */
+  const emu_range *locals; /* the .local ones that share their bytes with no others */
+  uint32_t n_locals;
   uint32_t shared_bytes;    /* static shared memory of a kernel, callees included */
   emu_place *params, *rets; /* of a .func: formal side, in order */
   uint32_t n_params, n_rets;
