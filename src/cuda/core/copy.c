@@ -155,13 +155,32 @@ cu_copy3d core_copy_of(const core_work *base) {
   return c;
 }
 
-/* Submit, and wait unless the call need not. */
-static cu_result submit(core_stream *s, core_work *w, bool wait) {
+/* How a call waits for what it submits; STAGED: core_wait_staged. */
+typedef enum wait { WAIT_NOT, WAIT_STAGED_ASYNC, WAIT_STAGED, WAIT } wait;
+
+static cu_result submit(core_stream *s, core_work *w, wait how) {
   core_op *op;
   cu_result r = core_submit(s, w, NULL, &op);
-  if (r == CU_SUCCESS && wait) r = core_wait_op(op, s->context);
+  if (r == CU_SUCCESS && how == WAIT) r = core_wait_op(op, s->context);
+  if (r == CU_SUCCESS && (how == WAIT_STAGED || how == WAIT_STAGED_ASYNC))
+    r = core_wait_staged(op, s->context, how == WAIT_STAGED_ASYNC);
   core_op_release(op);
   return r;
+}
+
+/* Memory that only the device sees. */
+static bool is_remote(const core_place *p) {
+  const core_memory *m = p->device ? core_memory_find(p->address) : NULL;
+  return m && !m->host;
+}
+
+/* CUDA's rules ("API synchronization behavior"): a copy from pageable memory to the device returns when the
+ * bytes have been staged, and may still be on its way; one to pageable memory has ended, unless the call is
+ * asynchronous, when that is not promised. */
+static wait wait_of(const core_place *dst, const core_place *src, bool async) {
+  const bool in = pageable(src) && is_remote(dst), out = pageable(dst) && is_remote(src);
+  if (async) return in || out ? WAIT_STAGED_ASYNC : pageable(dst) || pageable(src) ? WAIT : WAIT_NOT;
+  return in ? WAIT_STAGED : WAIT;
 }
 
 /* Copies between two devices are in order with all work of both. */
@@ -178,7 +197,7 @@ cu_result core_copy(core_stream *s, core_place dst, core_place src, core_box box
   const core_device *to = device_of(&dst), *from = device_of(&src);
   const bool crosses = s == s->context->legacy && to && from && to != from;
   if (crosses) core_wait_all();
-  return submit(s, w, !async || crosses || pageable(&dst) || pageable(&src));
+  return submit(s, w, crosses ? WAIT : wait_of(&dst, &src, async));
 }
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
@@ -235,5 +254,5 @@ cu_result core_set(core_stream *s, core_place dst, core_box box, uint32_t value,
   core_work *w;
   cu_result r = core_set_work(s->context, dst, box, value, bytes, &w);
   const core_memory *m = core_memory_find(dst.address);
-  return r == CU_SUCCESS ? submit(s, w, !async && m && m->host) : r;
+  return r == CU_SUCCESS ? submit(s, w, !async && m && m->host ? WAIT : WAIT_NOT) : r;
 }

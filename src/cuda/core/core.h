@@ -365,6 +365,9 @@ cu_result core_stream_of(cu_stream handle, bool per_thread, core_stream **out);
 cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **out);
 /* Run operations until these are over. The result is the context's fault. */
 cu_result core_wait_op(core_op *o, core_context *c);
+/* A copy from or to pageable memory: it is over here when the call returns, but a program must not rely on
+ * it. A call that is not `async` waits for the operations in front of it. */
+cu_result core_wait_staged(core_op *o, core_context *c, bool async);
 cu_result core_wait_stream(core_stream *s);
 cu_result core_wait_context(core_context *c);
 /* Wait for all operations that may use memory, before it is freed. */

@@ -77,6 +77,15 @@ void core_order_waited(const core_op *o) {
   if (wanted()) host_learns(&o->clock);
 }
 
+void core_order_waited_before(const core_op *o) {
+  if (!wanted()) return;
+  for (size_t k = 0; k < o->clock.n; k++) {
+    const core_tick t = o->clock.data[k];
+    advance(&host, t.stream, t.tick - (t.stream == o->stream->id));
+  }
+  core_unordered_release(host_knows);
+}
+
 void core_order_destroyed(const core_stream *s) {
   const bool alone = (s->flags & CU_STREAM_NON_BLOCKING) != 0;
   if (wanted() && s->last) core_clock_join(&s->context->gone[alone], &s->last->clock);

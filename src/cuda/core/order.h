@@ -17,6 +17,8 @@ void core_order_behind(core_op *o, const core_op *on);
 void core_order_submitted(core_op *o, bool alone);
 /* The host has waited for it. All of its threads count as one: that they wait for each other is not seen. */
 void core_order_waited(const core_op *o);
+/* For those in front of it. */
+void core_order_waited_before(const core_op *o);
 /* A stream ends: later operations of the default stream, and waits for the context, come behind its own. */
 void core_order_destroyed(const core_stream *s);
 /* The host has waited for the context, and so for the streams that were destroyed; or, unless all, for those

@@ -202,14 +202,21 @@ cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **ou
   return CU_SUCCESS;
 }
 
-cu_result core_wait_op(core_op *o, core_context *c) {
+/* Run operations until this one is over, of which the host then knows. */
+static cu_result wait_op(core_op *o, core_context *c, void (*know)(const core_op *)) {
   if (o) {
     o->refs++;
     while (o->state != CORE_DONE && step(o)) continue;
-    core_order_waited(o);
+    if (know) know(o);
     core_op_release(o);
   }
   return c->fault;
+}
+
+cu_result core_wait_op(core_op *o, core_context *c) { return wait_op(o, c, core_order_waited); }
+
+cu_result core_wait_staged(core_op *o, core_context *c, bool async) {
+  return wait_op(o, c, async ? NULL : core_order_waited_before);
 }
 
 static cu_result wait_for(core_context *c, bool all) {

@@ -194,15 +194,69 @@ static void copy_halves(void) {
   launch("bytes", p, a);
   OK(cuMemcpyDtoDAsync_v2(p + N, p + 2 * N, N, b));
 }
-static void pageable_out(void) { /* returns when it is done */
+static void pageable_out(void) { /* may return before it is done */
   uint32_t host[N];
   OK(cuMemcpyDtoHAsync_v2(host, p, BYTES, a));
   launch("store", p, b);
 }
-static void pageable_in(void) {
+static void pageable_out_waited(void) { /* returns when it is done */
+  uint32_t host[N];
+  OK(cuMemcpyDtoH_v2(host, p, BYTES));
+  launch("store", p, b);
+}
+static void pageable_in(void) { /* returns when the bytes are staged */
   uint32_t host[N] = {0};
   OK(cuMemcpyHtoD_v2(p, host, BYTES));
   launch("load", p, a);
+}
+static void pageable_in_async(void) {
+  uint32_t host[N] = {0};
+  OK(cuMemcpyHtoDAsync_v2(p, host, BYTES, a));
+  launch("load", p, b);
+}
+static void pageable_in_ordered(void) {
+  uint32_t host[N] = {0};
+  OK(cuMemcpyHtoDAsync_v2(p, host, BYTES, a));
+  order(b, a), launch("load", p, b);
+}
+static void pageable_in_waited(void) {
+  uint32_t host[N] = {0};
+  OK(cuMemcpyHtoD_v2(p, host, BYTES));
+  OK(cuStreamSynchronize(NULL));
+  launch("load", p, a);
+}
+static void pageable_in_blocking(void) {
+  uint32_t host[N] = {0};
+  OK(cuMemcpyHtoD_v2(p, host, BYTES));
+  launch("load", p, stream_of(BLOCKING));
+}
+static void pageable_in_behind(void) { /* waits for what is in front of it */
+  uint32_t host[N] = {0};
+  cu_ptr q;
+  OK(cuMemAlloc_v2(&q, BYTES));
+  launch("store", p, NULL);
+  OK(cuMemcpyHtoD_v2(q, host, BYTES));
+  launch("load", p, a);
+}
+static void pageable_in_async_behind(void) { /* need not */
+  uint32_t host[N] = {0};
+  cu_ptr q;
+  OK(cuMemAlloc_v2(&q, BYTES));
+  launch("store", p, a);
+  OK(cuMemcpyHtoDAsync_v2(q, host, BYTES, a));
+  launch("load", p, b);
+}
+static void pinned_in(void) {
+  volatile uint32_t *host = pinned();
+  OK(cuMemcpyHtoD_v2(p, plain(host), BYTES));
+  launch("load", p, a);
+}
+static void pageable_to_managed(void) { /* the host sees it */
+  uint32_t host[N] = {0};
+  cu_ptr q;
+  OK(cuMemAllocManaged(&q, BYTES, 1));
+  OK(cuMemcpyHtoD_v2(q, host, BYTES));
+  look((volatile uint32_t *)(uintptr_t)q);
 }
 static void pageable_twice(void) {
   uint32_t host[N];
@@ -484,6 +538,13 @@ static void managed_filled_later(void) {
 static void waited_by_copy(void) { /* of pageable memory, in the same stream */
   volatile uint32_t *host = pinned();
   uint32_t other[N];
+  launch("store", address(host), NULL);
+  OK(cuMemcpyDtoH_v2(other, p, BYTES));
+  look(host);
+}
+static void waited_by_async_copy(void) {
+  volatile uint32_t *host = pinned();
+  uint32_t other[N];
   launch("store", address(host), a);
   OK(cuMemcpyDtoHAsync_v2(other, p, BYTES, a));
   look(host);
@@ -608,7 +669,16 @@ static const struct {
     {"copy_from", copy_from},
     {"copy_halves", copy_halves},
     {"pageable_out", pageable_out},
+    {"pageable_out_waited", pageable_out_waited},
     {"pageable_in", pageable_in},
+    {"pageable_in_async", pageable_in_async},
+    {"pageable_in_ordered", pageable_in_ordered},
+    {"pageable_in_waited", pageable_in_waited},
+    {"pageable_in_blocking", pageable_in_blocking},
+    {"pageable_in_behind", pageable_in_behind},
+    {"pageable_in_async_behind", pageable_in_async_behind},
+    {"pinned_in", pinned_in},
+    {"pageable_to_managed", pageable_to_managed},
     {"pageable_twice", pageable_twice},
     {"pinned_twice", pinned_twice},
     {"registered_alias", registered_alias},
@@ -660,6 +730,7 @@ static const struct {
     {"managed_filled", managed_filled},
     {"managed_filled_later", managed_filled_later},
     {"waited_by_copy", waited_by_copy},
+    {"waited_by_async_copy", waited_by_async_copy},
     {"async_elsewhere", async_elsewhere},
     {"async_ordered", async_ordered},
     {"async_freed_early", async_freed_early},
