@@ -1,4 +1,5 @@
 // Questions to a device: attributes, properties, limits, versions, ids.
+// emulate: --gpu h100
 #include "check.h"
 
 int main() {

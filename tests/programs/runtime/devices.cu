@@ -1,6 +1,6 @@
 // Several devices: properties, peers, copies between them, one thread that goes from device to device.
 // check: init,race,streams
-// emulate: --devices 3
+// emulate: --devices 3 --gpu h100
 #include "check.h"
 
 __global__ void twice(const int *in, int *out, int n) {

@@ -1,4 +1,5 @@
 // How many CTAs an SM holds, and which block is best; attributes of functions.
+// emulate: --gpu h100
 // options: --expt-relaxed-constexpr
 #include "check.h"
 
