@@ -330,16 +330,9 @@ struct core_op {
   double ended;    /* by hd_seconds */
   uint64_t tick;   /* its number in its stream; and what it comes behind (order.c) */
   core_clock clock;
-  uint64_t surely; /* the last operation of its stream that it comes behind even if programmatic */
+  uint64_t surely; /* the last one of its stream that it comes behind even if programmatic */
 };
 void core_op_release(core_op *o);
-
-/* The kernel that a stream ran last, for one that is launched programmatically behind it: both, and those in
- * front of them, may overlap. Sets of these kernels have a bit each, by their ticks from `chain` on. */
-typedef struct core_ran {
-  uint64_t tick, chain;   /* 0: it ran none; the tick of the first of those that may overlap */
-  core_steps start, over; /* those that were over when it started; that are over when it is */
-} core_ran;
 
 struct core_stream {
   core_kind kind;
@@ -347,9 +340,9 @@ struct core_stream {
   unsigned flags;
   int priority;
   uint64_t id;
-  uint64_t thread; /* of a thread's default stream; 0: any other */
-  uint64_t ticks;  /* operations submitted */
-  core_ran ran;
+  uint64_t thread;              /* of a thread's default stream; 0: any other */
+  uint64_t ticks;               /* operations submitted */
+  struct core_ran *ran;         /* the kernel that it ran last (unordered.c) */
   char (*attributes)[64];       /* as the program set them, by CUlaunchAttributeID; NULL: none */
   core_op *head, *last;         /* pending ones; the last one submitted, over or not (a reference) */
   struct core_capture *capture; /* not NULL: operations go into its graph, behind these nodes */
@@ -365,8 +358,8 @@ cu_result core_stream_of(cu_stream handle, bool per_thread, core_stream **out);
 cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **out);
 /* Run operations until these are over. The result is the context's fault. */
 cu_result core_wait_op(core_op *o, core_context *c);
-/* A copy from or to pageable memory: it is over here when the call returns, but a program must not rely on
- * it. A call that is not `async` waits for the operations in front of it. */
+/* The same for a copy from or to pageable memory, of which a program must not rely on that; a call that is
+ * not `async` has waited for the operations in front of it. */
 cu_result core_wait_staged(core_op *o, core_context *c, bool async);
 cu_result core_wait_stream(core_stream *s);
 cu_result core_wait_context(core_context *c);

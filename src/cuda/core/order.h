@@ -64,6 +64,7 @@ void core_order_freed(uint64_t lo, uint64_t hi);
 void core_unordered_release(bool (*known)(uint64_t stream, uint64_t tick));
 void core_unordered_forget_known(bool (*known)(uint64_t stream, uint64_t tick));
 bool core_unordered_has(uint64_t stream);
+void core_unordered_destroyed(core_stream *s);
 /* The host's access to memory that was guarded: a finding, unless it touched other bytes, and from now on
  * allowed. False: nothing guards it. */
 bool core_unordered_host(uint64_t address, bool write, const char *where);

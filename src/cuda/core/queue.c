@@ -299,8 +299,7 @@ void core_stream_destroy(core_stream *s) {
     core_graph_destroy(lost);
   while (s->head && step(s->last)) continue;
   core_order_destroyed(s);
-  hd_vec_free(&s->ran.start);
-  hd_vec_free(&s->ran.over);
+  core_unordered_destroyed(s);
   core_op_release(s->last);
   s->last = NULL;
   free(s->attributes);

@@ -38,6 +38,13 @@ typedef struct record {
   touched memory;
 } record;
 
+/* The kernel that a stream ran last. It and those in front of it may overlap one that is launched
+ * programmatically behind it: sets of them have a bit each, by their ticks from `chain` on. */
+typedef struct core_ran {
+  uint64_t tick, chain;   /* the tick of the first of those that may overlap */
+  core_steps start, over; /* those that were over when it started; that are over when it is */
+} core_ran;
+
 /* The lock is for the host's faults: all else runs under core.lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static HD_VEC(record) done; /* by their end, the earliest first */
@@ -219,8 +226,8 @@ static void begin(uint32_t step, const core_steps *behind) {
 /* Whether kernels that the stream ran last may overlap this one. Of a chain as long as records are kept the
  * first are forgotten in any case. */
 static bool continues(const core_op *o) {
-  const core_ran *ran = &o->stream->ran;
-  return o->work->programmatic && ran->tick + 1 == o->tick && ran->tick > o->surely &&
+  const core_ran *ran = o->stream->ran;
+  return o->work->programmatic && ran && ran->tick + 1 == o->tick && ran->tick > o->surely &&
          o->tick - ran->chain < RECORDS;
 }
 
@@ -237,7 +244,7 @@ static void add_sure(const core_op *o, uint64_t chain, core_steps *to) {
 
 /* What the operation's part comes behind in its chain. */
 static void place(const core_op *o, unsigned part, record *r) {
-  const core_ran *ran = &o->stream->ran;
+  const core_ran *ran = o->stream->ran;
   r->launched = part & LAUNCHED;
   if (!continues(o)) return;
   r->chain = ran->chain;
@@ -245,9 +252,15 @@ static void place(const core_op *o, unsigned part, record *r) {
   add_sure(o, r->chain, &r->behind);
 }
 
-/* The kernel is over: the next one may be launched programmatically. */
+static void forget(core_ran *ran) {
+  hd_vec_free(&ran->start);
+  hd_vec_free(&ran->over);
+}
+
+/* The kernel is over: the next one may be launched programmatically. Without memory it overlaps nothing. */
 static void pass_on(const core_op *o) {
-  core_ran *ran = &o->stream->ran, next = {.tick = o->tick, .chain = o->tick};
+  core_ran *ran = o->stream->ran, next = {.tick = o->tick, .chain = o->tick};
+  if (!ran && !(ran = o->stream->ran = calloc(1, sizeof *ran))) return;
   if (continues(o)) {
     next.chain = ran->chain;
     (void)core_steps_join(&next.start, now.waited_first ? &ran->over : &ran->start);
@@ -255,13 +268,11 @@ static void pass_on(const core_op *o) {
     (void)core_steps_join(&next.over, now.waited ? &ran->over : &next.start);
   }
   if (all_over(&next)) {
-    hd_vec_free(&next.start);
-    hd_vec_free(&next.over);
+    forget(&next);
     next.chain = o->tick;
   }
   (void)core_steps_add(&next.over, (uint32_t)(o->tick - next.chain));
-  hd_vec_free(&ran->start);
-  hd_vec_free(&ran->over);
+  forget(ran);
   *ran = next;
 }
 
@@ -333,6 +344,12 @@ void core_order_end_step(void) {
   pthread_mutex_lock(&core.lock);
   end(now.op);
   pthread_mutex_unlock(&core.lock);
+}
+
+void core_unordered_destroyed(core_stream *s) {
+  if (s->ran) forget(s->ran);
+  free(s->ran);
+  s->ran = NULL;
 }
 
 /* The device orders the next owner of the memory behind. */

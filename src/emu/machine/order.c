@@ -232,7 +232,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     return false;
   }
   const unsigned grain = o->grain, shift = (unsigned)__builtin_ctz(grain);
-  uint64_t top = 0; /* behind all bytes of the lanes before */
+  uint64_t top = 0; /* behind all bytes that the lanes before write */
   emu_cell *const cells = o->cells;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
@@ -243,7 +243,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     const unsigned lane = issuer ? issuer - 1 : l, next = alone ? lane : (unsigned)__builtin_ctz(rest);
     for (uint64_t at = last; at < last + bytes; at += grain) {
       emu_cell *x = &cells[at >> shift];
-      if (at < top && v.write && is_by(&v, x) && wrote(mask, l, offset, bytes, at, grain)) {
+      if (at < top && is_by(&v, x) && wrote(mask, l, offset, bytes, at, grain)) {
         x->write_lane = EMU_SEVERAL_LANES; /* as a lane before */
         continue;
       }
@@ -260,7 +260,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
       if (!(i->mem.sync & EMU_COLLECTIVE)) note(&v, x);
       if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;
     }
-    if (last + bytes > top) top = last + bytes;
+    if (v.write && last + bytes > top) top = last + bytes;
   }
   if (v.strong) emu_order_flag(w, i, kind, emu_acting(w, mask));
   return true;
