@@ -568,12 +568,6 @@ typedef struct core_user_object {
 } core_user_object;
 void core_user_object_release(core_user_object *o);
 
-/* ---- Locality (locality.c) ------------------------------------------------------------------- */
-
-/* The hooks of a launch that is to be traced; NULL: it is not. Then `end` follows when it is over. */
-const hd_emu_hooks *core_locality_begin(core_function *f, const hd_emu_launch_params *p);
-void core_locality_end(core_function *f, const hd_emu_launch_params *p, bool ok);
-
 /* ---- Findings and the report (report.c) ------------------------------------------------------ */
 
 typedef enum core_finding_kind {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/locality.h"
 #include "cuda/core/order.h"
 #include "cuda/core/repeat.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/locality.h"
 #include "cuda/core/order.h"
 #include "heddle/advise.h"
 
