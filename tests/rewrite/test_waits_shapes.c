@@ -284,6 +284,7 @@ static void flags_that_so_many_rounds_look_at_are_refused(void **state) {
 
 #define AT(pre, place)                                                                                       \
   KERNEL(pre "L: " place "ld.global.cg.u32 %r1, [%rd3];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;")
+#define THREADS(r) "mov.u32 %r2, %ntid.x;\nmov.u32 %r3, %nctaid.x;\nmul.lo.u32 " r ", %r2, %r3;\n"
 #define BYTES(r) "cvt.u64.u32 %rd2, " r ";\nadd.s64 %rd3, %rd1, %rd2;\n"
 
 /* Steps that come to 0 in so many bits, and addresses that come round after a few of them. */
@@ -337,7 +338,41 @@ static void steps_that_vanish_are_refused(void **state) {
       {"the fourth size of a CTA, which is 0",
        AT("mov.u32 %r2, %ntid.w;\nshl.b32 %r3, %r2, 2;\n", "add.u32 %r4, %r4, %r3;\n" BYTES("%r4")),
        "ld.global.cg"},
+      {"the threads of the grid, squared",
+       AT(THREADS("%r5") "mul.lo.u32 %r6, %r5, %r5;\n", "add.u32 %r4, %r4, %r6;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the size of a CTA to the fourth",
+       AT("mov.u32 %r2, %ntid.x;\nmul.lo.u32 %r3, %r2, %r2;\nmul.lo.u32 %r5, %r3, %r3;\n",
+          "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the size of a CTA times 2^27",
+       AT("mov.u32 %r2, %ntid.x;\nmul.lo.u32 %r5, %r2, 0x8000000;\n",
+          "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the same by shifts",
+       AT("mov.u32 %r2, %ntid.x;\nshl.b32 %r3, %r2, 14;\nshl.b32 %r5, %r3, 14;\n",
+          "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the same by three, in one instruction",
+       AT("mov.u32 %r2, %ntid.x;\nmul.lo.u32 %r5, %r2, 0x8000000;\n",
+          "mad.lo.u32 %r4, %r5, 3, %r4;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the number of CTAs times 2^30",
+       AT("mov.u32 %r2, %nctaid.x;\nmul.lo.u32 %r5, %r2, 0x40000000;\n",
+          "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       "ld.global.cg"},
       /* And those that do not vanish. */
+      {"the threads of a CTA, squared",
+       AT("mov.u32 %r2, %ntid.x;\nmul.lo.u32 %r5, %r2, %r2;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       NULL},
+      {"the threads of a grid of two dimensions",
+       AT(THREADS("%r5") "mov.u32 %r6, %nctaid.y;\nmul.lo.u32 %r0, %r5, %r6;\n",
+          "add.u32 %r4, %r4, %r0;\n" BYTES("%r4")),
+       NULL},
+      {"the threads of the grid, squared in 64 bits",
+       AT(THREADS("%r5") "mul.wide.u32 %rd5, %r2, %r2;\n",
+          "add.s64 %rd4, %rd4, %rd5;\nadd.s64 %rd3, %rd1, %rd4;\n"),
+       NULL},
       {"a tile of 1024", AT("", "add.u32 %r4, %r4, 1;\nshl.b32 %r3, %r4, 10;\n" BYTES("%r3")), NULL},
       {"a stride of four times the grid",
        AT("mov.u32 %r2, %ntid.x;\nmov.u32 %r3, %nctaid.x;\nmul.lo.u32 %r5, %r2, %r3;\nshl.b32 %r6, %r5, 2;\n",

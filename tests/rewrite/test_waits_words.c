@@ -165,6 +165,10 @@ static void a_fetched_number_ends_a_loop_if_it_gets_there(void **state) {
               "mov.u32 %r2, %ntid.x;\nL: mul.hi.u32 %r3, %r2, %r2;\natom.global.add.u32 %r1, [%rd1], %r3;\n"
               "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;"),
        "atom"},
+      {"what is added comes round below 0: a product of the size of the CTA",
+       OTHERS("mov.u32 %r2, %ntid.x;\nmul.lo.u32 %r3, %r2, 0x7fffffff;\nred.global.add.u32 [%rd1], %r3;",
+              "L: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.lt.u32 %p1, %r1, %r8;\n@%p1 bra L;"),
+       "atom"},
       {"a product of 32 bits",
        OTHERS("red.global.add.u32 [%rd1], 9;",
               "mov.u32 %r2, 65536;\nL: mul.lo.u32 %r3, %r2, %r2;\natom.global.add.u32 %r1, [%rd1], %r3;\n"

@@ -53,9 +53,8 @@ static uint32_t peel(const wait_search *w, uint32_t inst, loss *l) {
       return first && second ? wait_operand(w, inst, 3) : HD_NONE;
     }
     for (uint32_t k = 2; k >= 1; k--) {
-      int64_t by;
       if (!wait_positive(w, inst, &o[k])) continue;
-      if (wait_constant(w, inst, &o[k], &by)) lose(l, f, log2_of(by));
+      lose(l, f, log2_of(wait_most(w, inst, &o[k])));
       return wait_operand(w, inst, 3 - k);
     }
     return HD_NONE;

@@ -90,62 +90,103 @@ int64_t wait_word(int64_t value, unsigned bytes) {
   return bytes ? hd_sign_extend((uint64_t)value, 8 * bytes) : value;
 }
 
-/* The greatest number that an operand may be which is above 0; 0: it may be 0 or less. Numbers of threads and
- * CTAs count as AS_LAUNCHED, and products of them and of numbers of the text: it is not considered that such
- * a product may come to 0 in 32 bits. */
-enum { AS_LAUNCHED = -1 };
+/* A number above 0: what it is at most, UNBOUNDED if that is not known; 0: it may be 0 or less. The threads
+ * of a grid, each size of it taken once, and small multiples of them are taken for numbers of 32 bits: loops
+ * over elements go by them. */
+typedef struct positive {
+  int64_t most;
+  uint32_t sizes;  /* those that it is a product of, a bit each */
+  int64_t factor;  /* and a number of the text */
+  bool is_squared; /* some size is taken twice */
+} positive;
 
-static int64_t most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
+#define UNBOUNDED INT64_MAX
+enum { MOST_OF_GRID = 16 };
+
+static const positive not_positive = {0};
+
+static positive most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
 
 /* What is left of it in so many bits, of which a signed number has one fewer. */
-static int64_t in_type(int64_t number, hd_ptx_type type) {
-  unsigned bits = type.bits - (type.number == HD_NUM_SIGNED);
-  if (number == AS_LAUNCHED) return type.bits >= 32 ? number : 0;
-  return bits >= 63 || number < INT64_C(1) << bits ? number : 0;
+static positive in_bits(positive x, unsigned bits, bool is_signed) {
+  const bool grid = x.sizes && !x.is_squared && x.factor <= MOST_OF_GRID && bits >= 32;
+  const bool fits = x.most != UNBOUNDED && (bits >= 64 || x.most < INT64_C(1) << (bits - is_signed));
+  return bits && (grid || fits) ? x : not_positive;
 }
 
-static int64_t product(int64_t a, int64_t b, hd_ptx_type type) {
-  if (!a || !b) return 0;
-  if (a == AS_LAUNCHED || b == AS_LAUNCHED) return type.bits >= 32 ? AS_LAUNCHED : 0;
-  return a <= INT32_MAX / b ? in_type(a * b, type) : 0;
+static positive in_type(positive x, hd_ptx_type type) {
+  return in_bits(x, type.bits, type.number == HD_NUM_SIGNED);
 }
 
-static int64_t most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+static positive product(positive a, positive b, unsigned bits, bool is_signed) {
+  positive x = {.sizes = a.sizes | b.sizes,
+                .is_squared = a.is_squared || b.is_squared || (a.sizes & b.sizes)};
+  if (!a.most || !b.most) return not_positive;
+  x.most = a.most <= UNBOUNDED / b.most ? a.most * b.most : UNBOUNDED;
+  x.factor = a.factor <= UNBOUNDED / b.factor ? a.factor * b.factor : UNBOUNDED;
+  return in_bits(x, bits, is_signed);
+}
+
+static positive product_at(const wait_search *w, uint32_t at, positive a, positive b) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  hd_ptx_type type[2];
+  wait_types_of(f, type);
+  if (hd_ptx_form_has(f, HD_M_HI)) return not_positive;
+  return product(a, b, type[0].bits << hd_ptx_form_has(f, HD_M_WIDE), type[0].number == HD_NUM_SIGNED);
+}
+
+static positive number(int64_t value) {
+  return value > 0 && value <= INT32_MAX ? (positive){.most = value, .factor = value} : not_positive;
+}
+
+/* A size of the CTA or the grid. */
+static positive size(const wait_search *w, const hd_ptx_opnd *o) {
+  const unsigned sreg = w->m->syms[o->sym].index;
+  const unsigned axis = o->part == HD_M_X ? 0 : o->part == HD_M_Y ? 1 : o->part == HD_M_Z ? 2 : 3;
+  if (axis == 3 || (sreg != HD_SR_NTID && sreg != HD_SR_NCTAID)) return not_positive; /* .w reads 0 */
+  return (positive){.most = sreg == HD_SR_NTID ? 1024
+                            : axis             ? UINT16_MAX
+                                               : INT32_MAX,
+                    .sizes = 1u << (axis + (sreg == HD_SR_NTID ? 3 : 0)),
+                    .factor = 1};
+}
+
+static positive most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   int64_t value;
-  if (wait_constant(w, inst, o, &value)) return value > 0 && value <= INT32_MAX ? value : 0;
-  if (o->kind == HD_O_SREG) {
-    bool size = w->m->syms[o->sym].index == HD_SR_NTID || w->m->syms[o->sym].index == HD_SR_NCTAID;
-    return o->part && o->part != HD_M_W && size ? AS_LAUNCHED : 0; /* .w reads 0 */
-  }
+  if (wait_constant(w, inst, o, &value)) return number(value);
+  if (o->kind == HD_O_SREG) return size(w, o);
   uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
-  if (at == HD_NONE || depth == MOST_DEPTH || wait_operands(w, at)[0].kind != HD_O_REG) return 0;
+  if (at == HD_NONE || depth == MOST_DEPTH || wait_operands(w, at)[0].kind != HD_O_REG) return not_positive;
   const hd_ptx_opnd *p = wait_operands(w, at);
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
   uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
   hd_ptx_type type[2];
   wait_types_of(f, type);
-  if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || type[0].elements > 1) return 0;
+  if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || type[0].elements > 1)
+    return not_positive;
   switch (f->op) {
-  case HD_OP_MOV: return n == 2 ? in_type(most(w, at, &p[1], depth + 1), type[0]) : 0;
-  case HD_OP_CVT: return n == 2 ? in_type(in_type(most(w, at, &p[1], depth + 1), type[1]), type[0]) : 0;
-  case HD_OP_MUL:
-    if (hd_ptx_form_has(f, HD_M_HI)) return 0;
-    return product(most(w, at, &p[1], depth + 1), most(w, at, &p[2], depth + 1), type[0]);
+  case HD_OP_MOV: return n == 2 ? in_type(most(w, at, &p[1], depth + 1), type[0]) : not_positive;
+  case HD_OP_CVT:
+    return n == 2 ? in_type(in_type(most(w, at, &p[1], depth + 1), type[1]), type[0]) : not_positive;
+  case HD_OP_MUL: return product_at(w, at, most(w, at, &p[1], depth + 1), most(w, at, &p[2], depth + 1));
   case HD_OP_SHL:
-    if (!wait_constant(w, at, &p[2], &value) || value < 0 || value >= 16) return 0;
-    return product(most(w, at, &p[1], depth + 1), INT64_C(1) << value, type[0]);
-  default: return 0;
+    if (!wait_constant(w, at, &p[2], &value) || value < 0 || value >= 16) return not_positive;
+    return product_at(w, at, most(w, at, &p[1], depth + 1), number(INT64_C(1) << value));
+  default: return not_positive;
   }
 }
 
 bool wait_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
-  return most(w, inst, o, 0) != 0;
+  return most(w, inst, o, 0).most != 0;
 }
 
 bool wait_product_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
-  hd_ptx_type type[2];
-  wait_types_of(hd_inst_form(&w->g, inst), type);
-  return product(most(w, inst, a, 0), most(w, inst, b, 0), type[0]) != 0;
+  return product_at(w, inst, most(w, inst, a, 0), most(w, inst, b, 0)).most != 0;
+}
+
+int64_t wait_most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  const positive x = most(w, inst, o, 0);
+  return x.most <= UINT32_MAX ? x.most : 0;
 }
 
 typedef struct operands {

@@ -104,6 +104,8 @@ bool wait_constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, in
 int64_t wait_word(int64_t value, unsigned bytes);
 /* Above 0 in every launch: a constant, or made of the dimensions of the CTA and the grid. */
 bool wait_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+/* What such a number is at most; 0: it is none, or 32 bits do not bound it. */
+int64_t wait_most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* The product of two such numbers of an instruction is above 0 as well. */
 bool wait_product_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b);
 /* The operand has the same value in every round of the region. */
