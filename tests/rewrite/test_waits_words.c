@@ -244,8 +244,12 @@ static void what_a_bulk_copy_brings_is_foreign(void **state) {
        KERNEL("L: " COPY "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\nadd.s32 %r2, %r2, 1;\n"
               "setp.lt.s32 %p2, %r2, 9;\n@%p2 bra L;\nM:"),
        "cp.async.bulk"},
-      {"data in a loop that counts",
+      {"one place in a loop that counts",
        KERNEL("L: " COPY
+              "add.s32 %r3, %r3, %r1;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, 9;\n@%p2 bra L;"),
+       "cp.async.bulk"},
+      {"data in a loop that counts",
+       KERNEL("L: " COPY "add.s64 %rd1, %rd1, 16;\n"
               "add.s32 %r3, %r3, %r1;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, 9;\n@%p2 bra L;"),
        NULL},
   };

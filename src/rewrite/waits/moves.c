@@ -3,6 +3,8 @@
 
 enum {
   MOST_PEELS = 10,
+  MOST_NESTED = 32,
+  MOST_LOOKED_AT = 512, /* registers of an address */
   MOST_MOVERS = 32,
   LEAST_ROOM = 16 /* log2 of the places before an address comes round, from which on it counts as new */
 };
@@ -89,6 +91,115 @@ bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
     reg = peel(w, at, &l);
   }
   return false;
+}
+
+/* How a number changes from round to round. */
+typedef enum course {
+  STAYS = 0,  /* it may be the same in many rounds */
+  COMES_BACK, /* it is a copy of a register that is worked out from it */
+  GOES,       /* it is another in every round, more or less */
+} course;
+
+typedef struct course_search {
+  wait_search *w;
+  uint32_t path[MOST_NESTED], n; /* registers */
+  uint32_t looked_at;
+} course_search;
+
+static course course_of(course_search *x, uint32_t reg);
+
+static course operand_course(course_search *x, uint32_t inst, const hd_ptx_opnd *o) {
+  const wait_search *w = x->w;
+  if (o->kind == HD_O_BRACKET || o->kind == HD_O_VEC || o->kind == HD_O_INDEX) {
+    course most = STAYS;
+    for (uint32_t k = 0; k < o->n_kids; k++) {
+      const course c = operand_course(x, inst, &w->m->opnds[o->sym + k]);
+      if (c > most) most = c;
+    }
+    return most;
+  }
+  if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR) || !o->sym || w->m->syms[o->sym].kind != HD_SYM_REG)
+    return STAYS;
+  return course_of(x, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
+}
+
+/* A number of the launch that is added to one that comes back is a step: it is not taken for 0. What the
+ * rounds find may be. */
+static course course_of_sum(course_search *x, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
+  int64_t step;
+  const course c = operand_course(x, inst, a), d = operand_course(x, inst, b);
+  const hd_ptx_opnd *by = c == COMES_BACK ? b : a;
+  if (c == GOES || d == GOES) return GOES;
+  if (c == STAYS && d == STAYS) return STAYS;
+  if (!wait_invariant(x->w, inst, by)) return STAYS;
+  return wait_constant(x->w, inst, by, &step) && !step ? COMES_BACK : GOES;
+}
+
+static course course_of_product(course_search *x, uint32_t inst, const hd_ptx_opnd *o) {
+  int64_t factor;
+  for (unsigned k = 1; k <= 2; k++)
+    if (!(wait_constant(x->w, inst, &o[3 - k], &factor) && !factor) && operand_course(x, inst, &o[k]) == GOES)
+      return GOES;
+  return STAYS;
+}
+
+static course course_of_write(course_search *x, uint32_t at) {
+  wait_search *w = x->w;
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  const uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  if (hd_inst_stmt(&w->g, at)->guard) return STAYS;
+  if (f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM)) {
+    uint32_t store;
+    const hd_ptx_opnd *argument = wait_argument(w, at, &store);
+    return argument ? operand_course(x, store, argument) : STAYS;
+  }
+  const hd_ptx_access *a = wait_access(w, at);
+  for (unsigned k = 0; k < a->n; k++)
+    if (a->touches[k].kinds & HD_ACC_READ && a->touches[k].operand < n)
+      return operand_course(x, at, &o[a->touches[k].operand]) == GOES ? GOES : STAYS;
+  switch (f->op) {
+  case HD_OP_MOV:
+  case HD_OP_CVT:
+  case HD_OP_CVTA:
+  case HD_OP_SHFL: return n > 1 ? operand_course(x, at, &o[1]) : STAYS;
+  case HD_OP_SHL:
+  case HD_OP_REM: return operand_course(x, at, &o[1]) == GOES ? GOES : STAYS;
+  case HD_OP_ADD:
+  case HD_OP_SUB: return course_of_sum(x, at, &o[1], &o[2]);
+  case HD_OP_AND:
+  case HD_OP_OR:
+  case HD_OP_XOR:
+    return operand_course(x, at, &o[1]) == GOES || operand_course(x, at, &o[2]) == GOES ? GOES : STAYS;
+  case HD_OP_MUL: return course_of_product(x, at, o);
+  case HD_OP_MAD: {
+    const course addend = operand_course(x, at, &o[3]);
+    if (addend == COMES_BACK && wait_invariant(w, at, &o[1]) && wait_invariant(w, at, &o[2])) return GOES;
+    return addend == GOES ? GOES : course_of_product(x, at, o);
+  }
+  default: return STAYS;
+  }
+}
+
+static course course_of(course_search *x, uint32_t reg) {
+  const wait_search *w = x->w;
+  course least = GOES;
+  if (!wait_written_inside(w, reg)) return STAYS;
+  for (uint32_t i = 0; i < x->n; i++)
+    if (x->path[i] == reg) return COMES_BACK;
+  if (x->n == MOST_NESTED || x->looked_at++ == MOST_LOOKED_AT) return STAYS;
+  x->path[x->n++] = reg;
+  x->w->steps++;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1] && least == GOES; i++)
+    if (wait_inside(w, w->writers.insts[i])) least = course_of_write(x, w->writers.insts[i]);
+  x->n--;
+  return least;
+}
+
+bool wait_goes_through(wait_search *w, uint32_t inst) {
+  const hd_ptx_opnd *o = wait_address(w, inst);
+  course_search x = {.w = w};
+  return o && (wait_looks_elsewhere(w, inst) || operand_course(&x, inst, o) == GOES);
 }
 
 /* ---- Bounds ------------------------------------------------------------------------------------- */

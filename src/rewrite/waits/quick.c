@@ -51,11 +51,11 @@ static quick_kind kind_of(quick *q, uint32_t form) {
     kind = QUICK_SOURCE;
   } else {
     hd_ptx_access a = hd_ptx_access_of(f);
-    bool fresh =
-        a.order > HD_ORDERED_WEAK || (a.cache && a.cache != HD_M_CA) || a.l1_priority == HD_M_L1_NO_ALLOCATE;
+    bool fresh = a.order > HD_ORDERED_WEAK || (a.cache && a.cache != HD_M_CA) ||
+                 a.l1_priority == HD_M_L1_NO_ALLOCATE || a.bulk;
     if (hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_READ || a.unknown)
-      kind = (f->op == HD_OP_LD && fresh) || f->op == HD_OP_ATOM ? QUICK_LOOK : QUICK_SOURCE;
-    else if ((f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR) && a.scope != HD_SCOPE_CTA)
+      kind = fresh && f->op != HD_OP_RED ? QUICK_LOOK : QUICK_SOURCE;
+    else if (wait_form_is_wide_fence(f, &a))
       kind = QUICK_FENCE;
     else if (a.kinds & HD_ACC_READ && !hd_ptx_access_in(&a, HD_IN_CONST))
       kind = QUICK_MEMORY;
@@ -120,7 +120,7 @@ static bool looks_often(quick *q) {
   for (uint32_t i = 0; i < q->f->n_stmts && n[QUICK_LOOK] < MANY_LOOKS; i++)
     if (q->f->stmts[i].kind == HD_S_INST) n[kind_of(q, q->f->stmts[i].form)]++;
   return n[QUICK_LOOK] >= MANY_LOOKS ||
-         (n[QUICK_FENCE] + 1 >= MANY_LOOKS && n[QUICK_LOOK] + n[QUICK_SOURCE] >= MANY_LOOKS);
+         (n[QUICK_FENCE] + n[QUICK_LOOK] + 1 >= MANY_LOOKS && n[QUICK_LOOK] + n[QUICK_SOURCE] >= MANY_LOOKS);
 }
 
 /* ---- Registers --------------------------------------------------------------------------------- */
@@ -200,7 +200,8 @@ static bool memory_decides(quick *q) {
     for (uint32_t w = q->head[q->work[--q->n_work]]; w; w = q->next[w - 1]) {
       const hd_ptx_stmt *st = &q->f->stmts[q->writer[w - 1]];
       quick_kind kind = kind_of(q, st->form);
-      if (kind == QUICK_SOURCE || kind == QUICK_LOOK || kind == QUICK_MEMORY) return true;
+      if (kind == QUICK_SOURCE || kind == QUICK_LOOK || kind == QUICK_MEMORY || kind == QUICK_FENCE)
+        return true;
       want_operands(q, st);
     }
   return false;

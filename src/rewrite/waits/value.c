@@ -214,6 +214,17 @@ bool wait_loads_parameter(const wait_search *w, uint32_t inst) {
   return false;
 }
 
+/* The same by a pointer to the parameters. */
+static bool loads_by_pointer(const wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_func *k = &w->m->funcs[w->g.calls[0].func];
+  if (f->op != HD_OP_LD || !hd_ptx_form_has(f, HD_M_PARAM) || w->g.insts[inst].call) return false;
+  const hd_sym root = wait_root(w, inst, &wait_operands(w, inst)[1]);
+  for (uint32_t i = 0; i < k->n_params && root; i++)
+    if (w->m->vars[k->first_param + i].sym == root) return true;
+  return false;
+}
+
 /* The operand of a call that becomes the formal parameter of the body that follows; NULL. */
 static const hd_ptx_opnd *argument(const wait_search *w, uint32_t call, hd_sym formal) {
   const hd_ptx_func *f = &w->m->funcs[w->g.calls[call].func];
@@ -230,31 +241,38 @@ static const hd_ptx_opnd *argument(const wait_search *w, uint32_t call, hd_sym f
   return NULL;
 }
 
-/* A load of a function's argument, which is stored once in each round, the same. */
-static bool loads_invariant_argument(const wait_search *w, uint32_t load, unsigned depth) {
-  const hd_ptx_opnd *formal = &wait_operands(w, load)[1];
-  uint32_t call = w->g.insts[load].call, bytes = hd_ptx_access_of(hd_inst_form(&w->g, load)).bytes,
-           stores = 0;
-  if (!call || formal->kind != HD_O_ADDR || !formal->sym) return false;
+const hd_ptx_opnd *wait_argument(const wait_search *w, uint32_t load, uint32_t *store) {
+  const hd_ptx_opnd *formal = &wait_operands(w, load)[1], *value = NULL;
+  uint32_t call = w->g.insts[load].call, bytes = hd_ptx_access_of(hd_inst_form(&w->g, load)).bytes;
+  if (!call || formal->kind != HD_O_ADDR || !formal->sym) return NULL;
   const hd_ptx_opnd *actual = argument(w, call, formal->sym);
-  if (!actual || (actual->kind != HD_O_SYM && actual->kind != HD_O_REG) || actual->part) return false;
-  if (w->m->syms[actual->sym].kind == HD_SYM_REG)
-    return register_is_invariant(w, hd_cfg_reg(&w->g, w->g.calls[call].parent, actual->sym), depth + 1);
+  if (!actual || (actual->kind != HD_O_SYM && actual->kind != HD_O_REG) || actual->part) return NULL;
+  *store = w->g.calls[call].site;
+  if (w->m->syms[actual->sym].kind == HD_SYM_REG) return actual;
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
       const hd_ptx_opnd *o = wait_operands(w, k);
       if (hd_inst_form(&w->g, k)->op != HD_OP_ST || o[0].kind != HD_O_ADDR || o[0].sym != actual->sym)
         continue;
-      uint32_t reg = wait_register(w, k, &o[1]);
       if (o[0].imm >= formal->imm + bytes) continue;
-      if (o[0].imm != formal->imm || hd_inst_stmt(&w->g, k)->guard || stores++) return false;
-      if (hd_ptx_access_of(hd_inst_form(&w->g, k)).bytes != bytes) return false;
-      if (o[1].kind != HD_O_INT && (reg == HD_NONE || !register_is_invariant(w, reg, depth + 1)))
-        return false;
+      if (value || o[0].imm != formal->imm || hd_inst_stmt(&w->g, k)->guard) return NULL;
+      if (hd_ptx_access_of(hd_inst_form(&w->g, k)).bytes != bytes) return NULL;
+      value = &o[1];
+      *store = k;
     }
   }
-  return stores == 1;
+  return value;
+}
+
+static bool loads_invariant_argument(const wait_search *w, uint32_t load, unsigned depth) {
+  uint32_t store;
+  const hd_ptx_opnd *value = wait_argument(w, load, &store);
+  if (!value || value->kind == HD_O_INT) return value;
+  const uint32_t reg = value->kind == HD_O_REG && !value->part
+                           ? hd_cfg_reg(&w->g, w->g.insts[store].call, value->sym)
+                           : HD_NONE;
+  return reg != HD_NONE && register_is_invariant(w, reg, depth + 1);
 }
 
 static bool is_worked_out_alike(const wait_search *w, uint32_t reg, unsigned depth) {
@@ -264,8 +282,9 @@ static bool is_worked_out_alike(const wait_search *w, uint32_t reg, unsigned dep
   /* A special register may be a clock; %tid and the like are read outside of loops, or are the same all the
    * same, but are not worth telling apart here. */
   bool parameter =
-      f->op == HD_OP_LD && (wait_loads_parameter(w, at) || hd_ptx_form_has(f, HD_M_CONST) ||
-                            (hd_ptx_form_has(f, HD_M_PARAM) && loads_invariant_argument(w, at, depth)));
+      f->op == HD_OP_LD &&
+      (wait_loads_parameter(w, at) || loads_by_pointer(w, at) || hd_ptx_form_has(f, HD_M_CONST) ||
+       (hd_ptx_form_has(f, HD_M_PARAM) && loads_invariant_argument(w, at, depth)));
   if (!parameter && !(f->flags & HD_OPF_PURE)) return false;
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, at);
   for (uint32_t k = 1; k < s->n_opnds; k++) {

@@ -79,9 +79,14 @@ static wait_source source_of(wait_search *w, uint32_t inst) {
   return a->scope == HD_SCOPE_CTA ? WAIT_CTA : WAIT_STRONG;
 }
 
+bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a) {
+  if (f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR) return a->scope != HD_SCOPE_CTA;
+  return a->kinds & HD_ACC_READ && a->scope > HD_SCOPE_CTA &&
+         (a->order == HD_ORDERED_ACQUIRE || a->order == HD_ORDERED_ACQ_REL);
+}
+
 bool wait_is_wide_fence(wait_search *w, uint32_t inst) {
-  hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  return (op == HD_OP_FENCE || op == HD_OP_MEMBAR) && wait_access(w, inst)->scope != HD_SCOPE_CTA;
+  return wait_form_is_wide_fence(hd_inst_form(&w->g, inst), wait_access(w, inst));
 }
 
 /* ---- Regions ----------------------------------------------------------------------------------- */
@@ -135,60 +140,6 @@ static uint32_t first_source(const wait_search *w) {
       if (w->source[k] != WAIT_OWN && k < first) first = k;
   }
   return first;
-}
-
-/* An atomic that leaves behind what it finds, or at most a number of the text that ends its changes. */
-static bool is_idle(wait_search *w, uint32_t inst) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  const hd_ptx_opnd *o = wait_operands(w, inst);
-  const uint32_t by = f->op == HD_OP_ATOM ? 2 : 1;
-  int64_t value, other;
-  if ((f->op != HD_OP_ATOM && f->op != HD_OP_RED) || hd_inst_stmt(&w->g, inst)->n_opnds <= by) return false;
-  if (!wait_constant(w, inst, &o[by], &value)) return false;
-  switch (wait_access(w, inst)->operation) {
-  case HD_M_ADD:
-  case HD_M_XOR: return value == 0;
-  case HD_M_CAS: return wait_constant(w, inst, &o[by + 1], &other) && other == value;
-  case HD_M_OR:
-  case HD_M_AND:
-  case HD_M_MIN:
-  case HD_M_MAX: return true;
-  default: return false;
-  }
-}
-
-/* A load, or an atomic that is used as one, which is made to see what others write. */
-static bool looks_anew(wait_search *w, uint32_t inst) {
-  wait_source source = (wait_source)w->source[inst];
-  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  if (source == WAIT_OWN || (op != HD_OP_LD && !(op == HD_OP_ATOM && is_idle(w, inst)))) return false;
-  return source == WAIT_STRONG || w->fence || (source == WAIT_WEAK && !wait_is_plain_load(w, inst));
-}
-
-/* The loop changes what it looks at: at the same address, for certain. */
-static bool is_written_here(wait_search *w, uint32_t look) {
-  for (uint32_t i = 0; i < w->n_blocks; i++) {
-    const hd_block *b = &w->g.blocks[w->blocks[i]];
-    w->steps += b->n_insts;
-    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
-      uint32_t leaves[8], n = 0;
-      if (hd_ptx_access_in(wait_access(w, k), HD_IN_ANY_GLOBAL) & HD_ACC_WRITE && !is_idle(w, k) &&
-          wait_same_address(w, look, k, leaves, &n, 8))
-        return true;
-    }
-  }
-  return false;
-}
-
-/* A load that looks at one place in each round of a loop that ends in any case, where the loop itself does
- * not write: a poll that gives up, whatever becomes of the value. */
-static uint32_t looks_again_and_again(wait_search *w) {
-  for (uint32_t i = 0; i < w->n_blocks; i++) {
-    const hd_block *b = &w->g.blocks[w->blocks[i]];
-    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
-      if (looks_anew(w, k) && wait_invariant(w, k, wait_address(w, k)) && !is_written_here(w, k)) return k;
-  }
-  return HD_NONE;
 }
 
 /* The blocks of the region that `is` does not hold for; how many. */
@@ -258,10 +209,10 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     uint32_t found = wait_find(w, HD_NONE, HD_NONE, &doubtful);
     if (w->steps >= WAIT_WALK) return first_source(w);
     if (found != HD_NONE && !doubtful) return found;
-    uint32_t again = !doubtful || wait_counts(w) ? looks_again_and_again(w) : HD_NONE;
-    if (again != HD_NONE) return again;
     n_rest = leave_out(w, r, doubtful ? wait_brings_end : is_exit, rest);
     if (n_rest == n) return found;
+    const uint32_t again = wait_looks_again(w, rest, n_rest);
+    if (again != HD_NONE) return again;
   }
   add_regions(w, pending, rest, n_rest);
   return HD_NONE;
@@ -282,6 +233,8 @@ static void look_at_cycles(wait_search *w, rewrite_scan *s) {
 
 /* ---- Functions --------------------------------------------------------------------------------- */
 
+static void mark_read(void *ctx, uint32_t reg) { ((wait_search *)ctx)->is_read[reg] = 1; }
+
 static void prepare(wait_search *w) {
   const hd_cfg *g = &w->g;
   hd_writers_find(g, w->arena, &w->writers);
@@ -299,9 +252,14 @@ static void prepare(wait_search *w) {
   w->invariant = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
   w->doubtful = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->number = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->is_read = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t);
   w->stamp = 0;
   w->steps = 0;
-  for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    w->source[i] = (uint8_t)source_of(w, i);
+    hd_inst_reads(g, i, mark_read, w);
+  }
 }
 
 /* A function that may call itself is a loop whose exits are not looked at: it may hold no instruction that is

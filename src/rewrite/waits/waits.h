@@ -6,6 +6,7 @@
  *   progress.c  cycles that the thread itself ends
  *   moves.c     addresses that move on, and bounds that counters pass
  *   chain.c     registers that move one way
+ *   looks.c     polls that give up: looks that so many rounds take
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
  *   place.c     places of global memory, and which instructions may write them
@@ -46,6 +47,9 @@ typedef struct wait_search {
   bool fence;  /* one that orders more than the CTA */
   bool strong; /* some instruction is WAIT_STRONG */
   bool whole;  /* the graph holds every function that the kernel may run */
+
+  uint32_t *inner;           /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint8_t *is_read;          /* per register: some instruction reads it */
 
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
@@ -94,6 +98,9 @@ bool wait_written_inside(const wait_search *w, uint32_t reg);
 void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]);
 /* A load of a parameter of the kernel, rather than of a function's result or argument. */
 bool wait_loads_parameter(const wait_search *w, uint32_t inst);
+/* What the argument of a function that is loaded holds: an operand of the only store to it in the region, or
+ * of the call (*store); NULL: not known. */
+const hd_ptx_opnd *wait_argument(const wait_search *w, uint32_t load, uint32_t *store);
 /* A move, or a reinterpretation, of a whole register: the one that is read; else HD_NONE. */
 uint32_t wait_copied(const wait_search *w, uint32_t inst);
 /* A move into a whole register, rather than of its parts into several. */
@@ -156,8 +163,16 @@ bool wait_call_is_harmless(const wait_search *w, uint32_t inst);
 
 /* ---- waits.c ------------------------------------------------------------------------------- */
 
-/* A fence that orders more than the threads of the CTA. */
+/* A fence that orders more than the threads of the CTA, or what acquires as much. */
 bool wait_is_wide_fence(wait_search *w, uint32_t inst);
+bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a);
+
+/* ---- looks.c ------------------------------------------------------------------------------- */
+
+/* An instruction that reads what others write anew in each round of a region that ends in any case: a poll
+ * that gives up, whatever becomes of the value. `rest`: the blocks of the region whose cycles are looked at
+ * later. HD_NONE: there is none. */
+uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest);
 
 /* ---- progress.c ---------------------------------------------------------------------------- */
 
@@ -204,6 +219,9 @@ uint32_t wait_exit_conditions(wait_search *w, uint32_t block, wait_part parts[WA
 /* The access looks at another place whenever it runs: its address moves one way, by a step that is never 0.
  */
 bool wait_looks_elsewhere(wait_search *w, uint32_t inst);
+/* The same, or it goes through places in another way: by what is loaded from places that move on, or round
+ * and round. False: it may stay at one place for many rounds. */
+bool wait_goes_through(wait_search *w, uint32_t inst);
 /* A thread that comes to this block again and again leaves the region at some time: each time a counter comes
  * nearer to its bound, a merge goes a step on, or an interval is halved, and the exit that this leads to is
  * passed.

@@ -1,0 +1,157 @@
+/* Polls that give up: rounds that end in any case, and what they look at. */
+#include "check.h"
+
+#include "waits.h"
+
+#define COUNT "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 1000;\n@%p2 bra L;\n"
+#define ROUNDS(look) KERNEL("L: " look "\nor.b32 %r3, %r3, %r1;\n" COUNT "st.global.u32 [%rd2], %r3;")
+#define FLAG "ld.volatile.global.u32 %r1, [%rd1];\n"
+
+static void atomics_that_may_change_nothing_are_looks(void **state) {
+  static const wait_case cases[] = {
+      {"a swap of what a register holds for the same", ROUNDS("atom.global.cas.b32 %r1, [%rd1], %r8, %r8;"),
+       "atom"},
+      {"a swap of one state for the next", ROUNDS("atom.global.cas.b32 %r1, [%rd1], 3, 4;"), "atom"},
+      {"a maximum with a parameter", ROUNDS("atom.global.max.s32 %r1, [%rd1], %r8;"), "atom"},
+      {"bits of a parameter", ROUNDS("atom.global.or.b32 %r1, [%rd1], %r8;"), "atom"},
+      {"a parameter is added", ROUNDS("atom.global.add.u32 %r1, [%rd1], %r8;"), "atom"},
+      {"nothing is added, which is worked out",
+       ROUNDS("xor.b32 %r5, %r8, %r8;\natom.global.add.u32 %r1, [%rd1], %r5;"), "atom"},
+      {"2^32 is added to 32 bits", ROUNDS("atom.global.add.u32 %r1, [%rd1], 4294967296;"), "atom"},
+      {"a float of 0 is added",
+       KERNEL("L: atom.global.add.f32 %f1, [%rd1], 0f00000000;\nadd.f32 %f2, %f2, %f1;\n" COUNT
+              "st.global.f32 [%rd2], %f2;"),
+       "atom"},
+      {"a mailbox is emptied", ROUNDS("atom.global.exch.b32 %r1, [%rd1], 0;"), "atom"},
+      {"the same twice in a round",
+       ROUNDS("atom.global.exch.b32 %r1, [%rd1], 0;\nor.b32 %r3, %r3, %r1;\n"
+              "atom.global.exch.b32 %r1, [%rd1], 0;"),
+       "atom"},
+      {"a count that comes round at a parameter", ROUNDS("atom.global.inc.u32 %r1, [%rd1], %r8;"), "atom"},
+      {"the latch is a table of branches",
+       KERNEL("T: .branchtargets L, M;\nL: atom.global.exch.b32 %r1, [%rd1], 0;\nor.b32 %r3, %r3, %r1;\n"
+              "add.u32 %r4, %r4, 1;\nshr.u32 %r5, %r4, 10;\nmin.u32 %r5, %r5, 1;\nbrx.idx %r5, T;\n"
+              "M: st.global.u32 [%rd2], %r3;"),
+       "atom"},
+      {"one is added", ROUNDS("atom.global.add.u32 %r1, [%rd1], 1;"), NULL},
+      {"the size of the CTA is added", ROUNDS("mov.u32 %r5, %ntid.x;\natom.global.add.u32 %r1, [%rd1], %r5;"),
+       NULL},
+      {"a bit is turned over", ROUNDS("atom.global.xor.b32 %r1, [%rd1], 8;"), NULL},
+      {"a maximum whose result nobody reads", ROUNDS("atom.global.max.u32 %r5, [%rd1], %r7;"), NULL},
+      {"an exchange in each of several places",
+       ROUNDS("atom.global.exch.b32 %r1, [%rd1], %r7;\nadd.s64 %rd1, %rd1, 4;"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void a_write_excuses_a_look_in_every_round_only(void **state) {
+  static const wait_case cases[] = {
+      {"another CTA's branch writes it",
+       ROUNDS("mov.u32 %r5, %ctaid.x;\nsetp.ne.u32 %p1, %r5, 0;\n@%p1 bra A;\n"
+              "st.volatile.global.u32 [%rd1], 1;\nA: " FLAG),
+       "ld.volatile"},
+      {"a guarded store", ROUNDS("setp.eq.u32 %p1, %r7, 5;\n@%p1 st.global.u32 [%rd1], %r4;\n" FLAG),
+       "ld.volatile"},
+      {"a parameter is added, which may be 0", ROUNDS(FLAG "red.global.add.u32 [%rd1], %r8;"), "ld.volatile"},
+      {"an arrival in the first round",
+       ROUNDS("setp.ne.u32 %p1, %r4, 0;\n@%p1 bra A;\nred.global.add.u32 [%rd1], 1;\nA: " FLAG),
+       "ld.volatile"},
+      {"a mailbox is emptied by a store", ROUNDS(FLAG "st.volatile.global.u32 [%rd1], 0;"), "ld.volatile"},
+      {"a sum in memory", ROUNDS(FLAG "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;"), NULL},
+      {"a sum in memory, of some rounds",
+       ROUNDS("setp.eq.u32 %p1, %r8, %r4;\n@%p1 bra A;\n" FLAG
+              "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;\nA:"),
+       NULL},
+      {"one is added", ROUNDS(FLAG "red.global.add.u32 [%rd1], 1;"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define ELEMENT(index) index "\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd3, %rd1, %rd4;\n"
+#define AT(index) ROUNDS(ELEMENT(index) "ld.volatile.global.u32 %r1, [%rd3];")
+
+static void addresses_that_stay_for_many_rounds_are_looked_at_again(void **state) {
+  static const wait_case cases[] = {
+      {"a shift of the counter", AT("shr.u32 %r5, %r4, 20;"), "ld.volatile"},
+      {"a quotient", AT("div.u32 %r5, %r4, 512;"), "ld.volatile"},
+      {"the least of the counter and a parameter", AT("min.u32 %r5, %r4, %r8;"), "ld.volatile"},
+      {"down to 0", AT("sub.s32 %r5, %r8, %r4;\nmax.s32 %r5, %r5, 0;"), "ld.volatile"},
+      {"an index that stops", AT("add.u32 %r6, %r6, 1;\nmin.u32 %r6, %r6, 3;\nmov.u32 %r5, %r6;"),
+       "ld.volatile"},
+      {"times 0", AT("mul.lo.u32 %r5, %r4, 0;"), "ld.volatile"},
+      {"a selection", AT("setp.lt.u32 %p1, %r4, %r8;\nselp.b32 %r5, %r7, %r8, %p1;"), "ld.volatile"},
+      {"a step that the value decides",
+       ROUNDS(ELEMENT("mov.u32 %r5, %r6;") "ld.volatile.global.u32 %r1, [%rd3];\n"
+                                           "min.u32 %r0, %r1, 1;\nadd.u32 %r6, %r6, %r0;"),
+       "ld.volatile"},
+      {"a pointer that is loaded again",
+       ROUNDS("ld.global.u64 %rd3, [%rd1];\nld.volatile.global.u32 %r1, [%rd3];"), "ld.volatile"},
+      {"two counters come towards each other by data",
+       KERNEL("mov.u32 %r5, %r8;\nL: " FLAG "or.b32 %r3, %r3, %r1;\nmul.wide.s32 %rd4, %r4, 4;\n"
+              "add.s64 %rd3, %rd1, %rd4;\nld.global.u32 %r2, [%rd3+64];\nsetp.ne.u32 %p1, %r2, 0;\n"
+              "@%p1 bra A;\nsub.u32 %r5, %r5, 1;\nbra B;\nA: add.u32 %r4, %r4, 1;\n"
+              "B: setp.lt.u32 %p2, %r4, %r5;\n@%p2 bra L;\nst.global.u32 [%rd2], %r3;"),
+       "ld.volatile"},
+      {"the counter", AT("mov.u32 %r5, %r4;"), NULL},
+      {"a stride of the launch", AT("mul.lo.u32 %r5, %r4, %r8;"), NULL},
+      {"by a stride of the launch", AT("add.u32 %r6, %r6, %r8;\nmov.u32 %r5, %r6;"), NULL},
+      {"a list of indices",
+       ROUNDS(ELEMENT("mov.u32 %r5, %r4;") "ld.global.u32 %r0, [%rd3];\nmul.wide.u32 %rd5, %r0, 4;\n"
+                                           "add.s64 %rd6, %rd1, %rd5;\nld.volatile.global.u32 %r1, [%rd6];"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void whatever_reads_anew_is_a_look(void **state) {
+  static const wait_case cases[] = {
+      {"a copy around L1",
+       ROUNDS(
+           "cp.async.cg.shared.global [slot], [%rd1], 16;\ncp.async.wait_all;\nld.shared.u32 %r1, [slot];"),
+       "cp.async"},
+      {"a load from several devices", ROUNDS("multimem.ld_reduce.relaxed.gpu.global.add.u32 %r1, [%rd1];"),
+       "multimem"},
+      {"a copy through L1, which may go on finding the same",
+       ROUNDS("cp.async.ca.shared.global [slot], [%rd1], 4;\ncp.async.wait_all;\nld.shared.u32 %r1, [slot];"),
+       NULL},
+      {"a copy of each element",
+       ROUNDS(
+           "cp.async.cg.shared.global [slot], [%rd1], 16;\ncp.async.wait_all;\nld.shared.u32 %r1, [slot];\n"
+           "add.s64 %rd1, %rd1, 16;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define PLAIN "ld.global.u32 %r1, [%rd1];"
+
+static void what_acquires_is_a_fence(void **state) {
+  static const wait_case cases[] = {
+      {"an atomic", ROUNDS("atom.acquire.gpu.global.add.u32 %r5, [%rd1+64], 1;\n" PLAIN), "ld.global"},
+      {"an atomic that releases as well",
+       ROUNDS("atom.acq_rel.sys.global.add.u32 %r5, [%rd1+64], 1;\n" PLAIN), "ld.global"},
+      {"a load of another word in each round",
+       ROUNDS("ld.acquire.gpu.global.u32 %r5, [%rd2];\nadd.s64 %rd2, %rd2, 4;\n" PLAIN), "ld.global"},
+      {"a lock around the look",
+       ROUNDS("A: atom.acquire.gpu.global.cas.b32 %r5, [%rd1+64], 0, 1;\nsetp.ne.u32 %p1, %r5, 0;\n"
+              "@%p1 bra A;\n" PLAIN "\natom.release.gpu.global.exch.b32 %r6, [%rd1+64], 0;"),
+       "ld.global"},
+      {"an atomic that only releases", ROUNDS("atom.release.gpu.global.add.u32 %r5, [%rd1+64], 1;\n" PLAIN),
+       NULL},
+      {"an atomic of the CTA's scope", ROUNDS("atom.acquire.cta.global.add.u32 %r5, [%rd1+64], 1;\n" PLAIN),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("an atomic that may change nothing is a look", atomics_that_may_change_nothing_are_looks),
+      BEHAVIOUR("a write in every round excuses a look", a_write_excuses_a_look_in_every_round_only),
+      BEHAVIOUR("an address that stays for many rounds is looked at again",
+                addresses_that_stay_for_many_rounds_are_looked_at_again),
+      BEHAVIOUR("whatever reads anew is a look", whatever_reads_anew_is_a_look),
+      BEHAVIOUR("what acquires is a fence", what_acquires_is_a_fence),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
