@@ -49,7 +49,7 @@ static void loops_that_do_not_wait_for_the_value_are_accepted(void **state) {
        KERNEL("mov.u32 %r1, 0;\nmov.u32 %r2, %r8;\nL: add.s32 %r3, %r1, %r2;\nshr.u32 %r4, %r3, 1;\n"
               "mul.wide.s32 %rd2, %r4, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r5, [%rd3];\n"
               "setp.lt.u32 %p1, %r5, %r7;\n@%p1 bra A;\nmov.u32 %r2, %r4;\nbra B;\nA: add.u32 %r1, %r4, 1;\n"
-              "B: setp.lt.u32 %p2, %r1, %r2;\n@%p2 bra L;"),
+              "B: setp.lt.s32 %p2, %r1, %r2;\n@%p2 bra L;"),
        NULL},
       {"a merge of two lists",
        KERNEL("mov.u32 %r1, 0;\nmov.u32 %r2, %r8;\nL: mul.wide.s32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"

@@ -338,6 +338,10 @@ static void steps_that_vanish_are_refused(void **state) {
       {"the fourth size of a CTA, which is 0",
        AT("mov.u32 %r2, %ntid.w;\nshl.b32 %r3, %r2, 2;\n", "add.u32 %r4, %r4, %r3;\n" BYTES("%r4")),
        "ld.global.cg"},
+      {"four steps of 2^15 in a round",
+       AT("", "add.u32 %r4, %r4, 0x8000;\nadd.u32 %r4, %r4, 0x8000;\nadd.u32 %r4, %r4, 0x8000;\n"
+              "add.u32 %r4, %r4, 0x8000;\n" BYTES("%r4")),
+       "ld.global.cg"},
       {"the threads of the grid, squared",
        AT(THREADS("%r5") "mul.lo.u32 %r6, %r5, %r5;\n", "add.u32 %r4, %r4, %r6;\n" BYTES("%r4")),
        "ld.global.cg"},

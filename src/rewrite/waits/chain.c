@@ -43,9 +43,18 @@ static unsigned kept_sign(const hd_ptx_form *f, unsigned sign) {
   return widens && type[1].number == HD_NUM_UNSIGNED && sign & NEGATIVE ? ANY : sign;
 }
 
+/* The number of the text that an operand is, in the bits that the instruction works with. */
+static bool number_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *value) {
+  hd_ptx_type type[2];
+  wait_types_of(hd_inst_form(&w->g, inst), type);
+  if (!wait_constant(w, inst, o, value)) return false;
+  *value = wait_word(*value, type[0].bits / 8u);
+  return true;
+}
+
 static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   int64_t value, by;
-  if (wait_constant(w, inst, o, &value))
+  if (number_of(w, inst, o, &value))
     return value < INT32_MIN || value > INT32_MAX ? ANY : value < 0 ? NEGATIVE : value ? POSITIVE : ZERO;
   if (wait_positive(w, inst, o)) return POSITIVE;
   uint32_t reg = wait_register(w, inst, o);
@@ -77,6 +86,16 @@ static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *
   return sign ? sign : ANY;
 }
 
+static bool add_step(chain *c, uint32_t inst, int64_t by) {
+  c->adds = true;
+  for (uint32_t i = 0; i < c->n_steps; i++)
+    if (c->steps[i] == inst) return true;
+  if (c->n_steps == CHAIN_STEPS) return false;
+  c->steps[c->n_steps++] = inst;
+  c->sum += by;
+  return true;
+}
+
 /* add or sub of a number in the chain's direction: the register that moves. *step: the number is never 0. */
 static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
   const wait_search *w = c->w;
@@ -88,7 +107,7 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     wait_types_of(hd_inst_form(&w->g, inst), types);
     *step = true;
     c->one = c->even = c->launched = false;
-    c->adds = true;
+    if (!add_step(c, inst, 0)) return HD_NONE;
     if (types[0].bits < c->bits) c->bits = types[0].bits;
     return wait_register(w, inst, &o[3]);
   }
@@ -99,11 +118,11 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     if (op == HD_OP_SUB) sign = mirrored_sign(sign);
     if (sign & (c->up ? NEGATIVE : POSITIVE)) continue;
     int64_t value = 0;
-    bool number = wait_constant(w, inst, &o[by], &value);
+    bool number = number_of(w, inst, &o[by], &value);
     *step = !(sign & ZERO);
     c->one &= number && (value == 1 || value == -1);
-    c->adds = true;
     if (number && value < 0) value = -value;
+    if (!add_step(c, inst, number ? value : 0)) return HD_NONE;
     if (number && value > c->most) c->most = value;
     if (number && (!c->least || value < c->least)) c->least = value;
     c->even &= number;
@@ -163,12 +182,18 @@ static bool is_pair(const chain *c, uint32_t a, uint32_t b) {
   return (a == c->low && b == c->high) || (a == c->high && b == c->low);
 }
 
-/* low <= result < high: half of their sum, or low and half of the distance. */
+static bool has_room(const chain *c, uint32_t half, uint32_t sum) {
+  if (arithmetic(c->w, sum).bits == 64) return true;
+  return c->met ? arithmetic(c->w, half).number == HD_NUM_SIGNED : !c->overflows;
+}
+
+/* low <= result < high: half of their sum, if there is room for it, or low and half of the distance. */
 static bool is_middle(const chain *c, uint32_t inst) {
   const wait_search *w = c->w;
   if (c->low == HD_NONE) return false;
   uint32_t sum = writer(w, half_of(w, inst));
-  if (chain_is_op(w, sum, HD_OP_ADD, 3) && is_pair(c, wait_operand(w, sum, 1), wait_operand(w, sum, 2)))
+  if (chain_is_op(w, sum, HD_OP_ADD, 3) && has_room(c, inst, sum) &&
+      is_pair(c, wait_operand(w, sum, 1), wait_operand(w, sum, 2)))
     return true;
   if (!chain_is_op(w, inst, HD_OP_ADD, 3)) return false;
   for (unsigned k = 1; k <= 2; k++) {
@@ -337,4 +362,50 @@ bool chain_advances(const chain *c, uint32_t block, uint32_t pred, bool when) {
     if (!wait_every_round(w, block, through, n)) return false;
   }
   return true;
+}
+
+/* ---- Pace --------------------------------------------------------------------------------------- */
+
+/* Steps of the chain among these instructions: `same` itself, and how many in all. */
+static uint32_t count_steps(const chain *c, uint32_t first, uint32_t end, uint32_t same, bool *again) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->n_steps; i++) {
+    const bool here = c->steps[i] >= first && c->steps[i] < end;
+    n += here;
+    *again |= here && c->steps[i] == same;
+  }
+  return n;
+}
+
+/* How many steps may follow a step before the comparison runs; *again: the same one. */
+static uint32_t steps_behind(const chain *c, uint32_t step, uint32_t setp, bool *again) {
+  wait_search *w = c->w;
+  const uint32_t home = w->g.insts[setp].block;
+  uint32_t block = w->g.insts[step].block, top = 0, found = 0, *stack = w->part;
+  const uint32_t mark = ++w->pace;
+  const hd_block *b = &w->g.blocks[block];
+  if (block == home && step < setp) return count_steps(c, step + 1, setp, step, again);
+  found += count_steps(c, step + 1, b->first + b->n_insts, step, again);
+  stack[top++] = block;
+  w->steps += w->n_blocks;
+  while (top) {
+    b = &w->g.blocks[stack[--top]];
+    for (uint32_t k = 0; k < b->n_succ; k++) {
+      const uint32_t to = w->g.edges[b->first_succ + k];
+      const hd_block *next = &w->g.blocks[to];
+      if (w->in[to] != w->stamp || w->seen_pace[to] == mark) continue;
+      w->seen_pace[to] = mark;
+      found += count_steps(c, next->first, to == home ? setp : next->first + next->n_insts, step, again);
+      if (to != home) stack[top++] = to;
+    }
+  }
+  return found;
+}
+
+chain_pace chain_pace_at(const chain *c, uint32_t setp, uint32_t exit) {
+  bool again = false;
+  uint32_t behind = 0;
+  if (!wait_every_round(c->w, c->w->g.insts[setp].block, &exit, 1)) return CHAIN_ANY;
+  for (uint32_t i = 0; i < c->n_steps; i++) behind += steps_behind(c, c->steps[i], setp, &again);
+  return again ? CHAIN_ANY : behind ? CHAIN_EACH : CHAIN_SINGLE;
 }

@@ -375,6 +375,10 @@ uint32_t wait_find(wait_search *w, uint32_t exit, uint32_t part, bool *doubtful)
       trace_exit(&t, w->blocks[i]);
   while (t.n_work && w->steps < WAIT_WALK) look_at(&t, t.work[--t.n_work]);
   *doubtful = t.bad == HD_NONE && t.n_doubtful;
-  for (uint32_t i = 0; i < t.n_doubtful && *doubtful; i++) blame(&t, t.doubtful[i]);
+  w->stays = false;
+  for (uint32_t i = 0; i < t.n_doubtful && *doubtful; i++) {
+    w->stays |= !wait_goes_through(w, t.doubtful[i]);
+    blame(&t, t.doubtful[i]);
+  }
   return t.bad;
 }

@@ -70,7 +70,7 @@ static bool moves(wait_search *w, uint32_t reg, uint32_t block, const loss *l) {
     chain c = {.w = w, .up = up, .low = HD_NONE, .high = HD_NONE};
     if (!chain_close(&c, reg) || c.bits < 32) continue;
     /* Four steps of 2^30 come to where they began. */
-    const unsigned lost = log2_of(c.most);
+    const unsigned lost = log2_of(c.sum);
     if (lost + LEAST_ROOM > c.bits || lost + l->all + LEAST_ROOM > 64) continue;
     if (l->narrow && lost + l->narrow + LEAST_ROOM > 32) continue;
     if (chain_advances(&c, block, HD_NONE, false)) return true;
@@ -274,10 +274,11 @@ static bool find_counter(wait_search *w, const wait_part *p, unsigned side, bool
 /* Whatever the bound is in each round, the counter passes it: by ones, unless the bound may be the greatest
  * number; signed numbers at all, which do not overflow in what compilers make of C. 64 bits do not run out.
  */
-static bool passes_any(const wait_search *w, const wait_part *p, wait_compare now, const chain *c) {
+static bool passes_any(const wait_search *w, const wait_part *p, wait_compare now, const chain *c,
+                       chain_pace pace) {
   hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
   if (now == CMP_EQ || c->halves || c->bits != type.bits || type.bits > 32) return false;
-  return type.number == HD_NUM_SIGNED || (c->one && (now == CMP_GE || now == CMP_LE));
+  return type.number == HD_NUM_SIGNED || (c->one && pace == CHAIN_SINGLE && (now == CMP_GE || now == CMP_LE));
 }
 
 static bool writes_multiple(const wait_search *w, uint32_t at, int64_t of, unsigned depth);
@@ -324,11 +325,16 @@ static bool comes_upon(const wait_search *w, const wait_part *p, unsigned side, 
   return true;
 }
 
-/* Going on by numbers of the text that are known, the counter comes beyond this one before it overflows. */
-static bool passes_number(const chain *c, wait_compare now, hd_ptx_type type, int64_t bound) {
+/* Going on by numbers of the text that are known, the counter comes beyond this one before it overflows.
+ * Where it must meet it, it has one of its values. */
+static bool passes_number(const chain *c, wait_compare now, hd_ptx_type type, int64_t bound,
+                          chain_pace pace) {
   unsigned bits = (c->bits < type.bits ? c->bits : type.bits) - 1;
-  int64_t slack = c->most + (now == CMP_GT || now == CMP_LT);
-  if (now == CMP_EQ) return c->one;
+  int64_t slack = c->sum + (now == CMP_GT || now == CMP_LT);
+  if (now == CMP_EQ)
+    return c->one && pace == CHAIN_SINGLE &&
+           (c->bits >= type.bits || (bound >= 0 && bound < INT64_C(1) << bits));
+  if (pace == CHAIN_ANY) return false;
   if (!c->even || bits > 62)
     return c->even && bits == 63 && bound >= INT32_MIN && bound <= INT32_MAX && (c->up || bound >= slack);
   if (c->up) return bound <= ((INT64_C(1) << bits) - 1) - slack;
@@ -338,18 +344,63 @@ static bool passes_number(const chain *c, wait_compare now, hd_ptx_type type, in
 /* The counter passes a bound that stays as it is: one of the text, or any. A counter of fewer bits than are
  * compared may come round below it. A loop that goes by the size of the grid is one over elements, of which
  * there are not so many that another grid beyond them is out of range. */
-static bool passes(const wait_search *w, const wait_part *p, unsigned side, wait_compare now,
-                   const chain *c) {
+static bool passes(const wait_search *w, const wait_part *p, unsigned side, wait_compare now, const chain *c,
+                   chain_pace pace) {
   hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
   const hd_ptx_opnd *bound = &wait_operands(w, p->setp)[3 - side];
   int64_t value;
-  if (!wait_invariant(w, p->setp, bound)) return passes_any(w, p, now, c);
+  if (!wait_invariant(w, p->setp, bound)) return passes_any(w, p, now, c, pace);
   if (!c->adds) return true;
-  if (wait_constant(w, p->setp, bound, &value) && passes_number(c, now, type, value)) return true;
+  if (wait_constant(w, p->setp, bound, &value) && passes_number(c, now, type, value, pace)) return true;
   if (c->bits != type.bits) return false;
   if (now != CMP_EQ && (type.number == HD_NUM_SIGNED || (c->launched && !c->even))) return true;
+  if (pace != CHAIN_SINGLE) return false;
   if (now == CMP_EQ && comes_upon(w, p, side, c)) return true;
   return c->one && now != CMP_GT && now != CMP_LT;
+}
+
+static bool writes_short(const wait_search *w, uint32_t at, unsigned depth);
+
+/* A number that 32 bits hold, or sums of a few. */
+static bool is_short(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+  int64_t value;
+  if (wait_constant(w, inst, o, &value)) return value >= INT32_MIN && value <= UINT32_MAX;
+  const uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
+  return at != HD_NONE && depth < MOST_PEELS && writes_short(w, at, depth);
+}
+
+static bool writes_short(const wait_search *w, uint32_t at, unsigned depth) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  const hd_ptx_opnd *p = wait_operands(w, at);
+  hd_ptx_type type[2];
+  wait_types_of(f, type);
+  const hd_ptx_type from = type[f->op == HD_OP_CVT];
+  if (hd_inst_stmt(&w->g, at)->n_opnds < 2 || p[0].kind != HD_O_REG || from.number == HD_NUM_FLOAT)
+    return false;
+  if (from.bits && from.bits <= 32 && !hd_ptx_form_has(f, HD_M_WIDE)) return true;
+  if (wait_moves_whole(w, at)) return is_short(w, at, &p[1], depth + 1);
+  return (chain_is_op(w, at, HD_OP_ADD, 3) || chain_is_op(w, at, HD_OP_SUB, 3)) &&
+         is_short(w, at, &p[1], depth + 1) && is_short(w, at, &p[2], depth + 1);
+}
+
+/* What the register holds in front of the region. */
+static bool register_begins_short(const wait_search *w, uint32_t reg) {
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    if (!wait_inside(w, w->writers.insts[i]) && !writes_short(w, w->writers.insts[i], 0)) return false;
+  return true;
+}
+
+static bool begins_short(const chain *c) {
+  for (unsigned k = 0; k < c->n; k++)
+    if (!register_begins_short(c->w, c->regs[k])) return false;
+  return true;
+}
+
+/* The rounds are so few that they come to an end in practice: 2^64 do not. */
+static bool is_short_way(const wait_search *w, const wait_part *p, unsigned side, const chain *c) {
+  const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
+  return type.bits <= 32 || !c->adds ||
+         (begins_short(c) && is_short(w, p->setp, &wait_operands(w, p->setp)[3 - side], 0));
 }
 
 /* ---- Movers ------------------------------------------------------------------------------------- */
@@ -358,7 +409,8 @@ static bool passes(const wait_search *w, const wait_part *p, unsigned side, wait
 typedef struct mover {
   uint32_t block, pred, exit;
   bool when;
-  bool passes; /* the exit is taken at some time, whatever its bound */
+  bool passes;   /* the exit is taken at some time, whatever its bound */
+  bool is_short; /* after fewer rounds than 64 bits count */
 } mover;
 
 struct wait_movers {
@@ -378,21 +430,21 @@ static bool is_settled(const wait_search *w, uint32_t pred, uint32_t inst) {
 static void note_mover(struct wait_movers *all, mover m) {
   for (uint32_t i = 0; i < all->n; i++) {
     const mover *o = &all->list[i];
-    if (o->block == m.block && o->exit == m.exit && o->passes >= m.passes &&
+    if (o->block == m.block && o->exit == m.exit && o->passes >= m.passes && o->is_short >= m.is_short &&
         (o->pred == HD_NONE || (o->pred == m.pred && o->when == m.when)))
       return;
   }
   if (all->n < MOST_MOVERS) all->list[all->n++] = m;
 }
 
-static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit, bool sure) {
+static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit, bool sure, bool is_short) {
   const wait_search *w = c->w;
   for (unsigned k = 0; k < c->n; k++)
     for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
       uint32_t at = w->writers.insts[i], block = w->g.insts[at].block, pred = HD_NONE;
       if (!wait_inside(w, at)) continue;
       if (chain_advances(c, block, HD_NONE, false)) {
-        note_mover(all, (mover){block, HD_NONE, exit, false, sure});
+        note_mover(all, (mover){block, HD_NONE, exit, false, sure, is_short});
         continue;
       }
       hd_sym guard = hd_inst_stmt(&w->g, at)->guard;
@@ -400,31 +452,53 @@ static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit, b
       if (hd_inst_form(&w->g, at)->op == HD_OP_SELP) pred = wait_operand(w, at, 3);
       if (!is_settled(w, pred, at)) continue;
       for (unsigned when = 0; when < 2; when++)
-        if (chain_advances(c, block, pred, when)) note_mover(all, (mover){block, pred, exit, when, sure});
+        if (chain_advances(c, block, pred, when))
+          note_mover(all, (mover){block, pred, exit, when, sure, is_short});
     }
+}
+
+static bool goes_by_ones(const chain *c, uint32_t setp, uint32_t exit) {
+  return !c->adds || (c->one && chain_pace_at(c, setp, exit) == CHAIN_SINGLE);
+}
+
+/* Two registers come together in so few rounds that this comes to an end in practice. */
+static bool is_short_distance(const chain *up, const chain *down, hd_ptx_type type) {
+  const bool halves = (up->middle || !up->n) && (down->middle || !down->n);
+  return type.bits <= 32 || halves ||
+         (begins_short(up) && begins_short(down) && register_begins_short(up->w, up->low) &&
+          register_begins_short(up->w, up->high));
 }
 
 /* The distance of two registers that move towards each other. */
 static void note_pair(wait_search *w, struct wait_movers *all, uint32_t low, uint32_t high,
-                      wait_compare leaves, hd_ptx_type type, uint32_t exit) {
-  chain up = {.w = w, .up = true, .low = low, .high = high, .inclusive = leaves == CMP_GT}, down = up;
+                      wait_compare leaves, const wait_part *p, uint32_t exit) {
+  const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
+  chain up = {.w = w,
+              .up = true,
+              .low = low,
+              .high = high,
+              .inclusive = leaves == CMP_GT,
+              .overflows = type.number != HD_NUM_SIGNED && leaves != CMP_EQ,
+              .met = leaves == CMP_EQ},
+        down = up;
   down.up = false;
   if (low == HD_NONE || high == HD_NONE) return;
   if (wait_written_inside(w, low) && !chain_close(&up, low)) return;
   if (wait_written_inside(w, high) && !chain_close(&down, high)) return;
   /* By ones, or by halves, they do not pass each other unmet, nor the greatest number. */
-  bool ones = (up.one || !up.adds) && (down.one || !down.adds);
+  bool ones = goes_by_ones(&up, p->setp, exit) && goes_by_ones(&down, p->setp, exit);
   if (leaves == CMP_EQ && (!ones || (up.adds && down.adds))) return;
   bool sure = type.number == HD_NUM_SIGNED || (ones && leaves != CMP_GT);
   if (up.adds) sure &= up.bits == type.bits || !up.n;
   if (down.adds) sure &= down.bits == type.bits || !down.n;
-  if (up.n) note_chain(all, &up, exit, sure);
-  if (down.n) note_chain(all, &down, exit, sure);
+  const bool is_short = is_short_distance(&up, &down, type);
+  if (up.n) note_chain(all, &up, exit, sure, is_short);
+  if (down.n) note_chain(all, &down, exit, sure, is_short);
 }
 
 static void note_part(wait_search *w, struct wait_movers *all, const wait_part *p, uint32_t exit) {
   const hd_ptx_opnd *o = wait_operands(w, p->setp);
-  hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
+  const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
   int64_t least;
   for (unsigned side = 1; side <= 2; side++) {
     wait_compare now = side == 1 ? p->leaves : wait_mirrored(p->leaves);
@@ -432,17 +506,18 @@ static void note_part(wait_search *w, struct wait_movers *all, const wait_part *
     for (unsigned up = 0; up < 2; up++) {
       chain c;
       if (!wait_is_bound(w, p->setp, &o[3 - side], false) || !find_counter(w, p, side, up, &c)) continue;
-      bool sure = passes(w, p, side, now, &c);
+      bool sure = passes(w, p, side, now, &c, chain_pace_at(&c, p->setp, exit));
       uint32_t before = all->n;
-      note_chain(all, &c, exit, sure);
+      note_chain(all, &c, exit, sure, is_short_way(w, p, side, &c));
       all->counts |= all->n != before;
       all->ends |= sure && all->n != before;
     }
-    if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, type, exit);
+    if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, p, exit);
     uint32_t distance = a == HD_NONE ? HD_NONE : wait_only_writer_inside(w, a);
     if ((now == CMP_LE || now == CMP_LT) && wait_constant(w, p->setp, &o[3 - side], &least) &&
         least >= (now == CMP_LT) && chain_is_op(w, distance, HD_OP_SUB, 3))
-      note_pair(w, all, wait_operand(w, distance, 2), wait_operand(w, distance, 1), CMP_GE, type, exit);
+      note_pair(w, all, wait_operand(w, distance, 2), wait_operand(w, distance, 1),
+                type.number == HD_NUM_SIGNED ? CMP_GE : CMP_EQ, p, exit); /* unsigned, it is never below 0 */
   }
 }
 
@@ -459,17 +534,21 @@ static struct wait_movers *movers_of(wait_search *w) {
   return w->movers;
 }
 
+/* 2^64 rounds come to no end, unless each needs another place of memory. */
+static bool ends_here(wait_search *w, const mover *m, uint32_t block) {
+  return m->block == block && m->passes && (m->is_short || !w->stays) &&
+         wait_every_round(w, block, &m->exit, 1);
+}
+
 bool wait_brings_end(wait_search *w, uint32_t block) {
   const struct wait_movers *all = movers_of(w);
   for (uint32_t i = 0; i < all->n; i++) {
     const mover *m = &all->list[i];
-    if (m->block != block || !m->passes || !wait_every_round(w, block, &m->exit, 1)) continue;
+    if (!ends_here(w, m, block)) continue;
     if (m->pred == HD_NONE) return true;
     for (uint32_t k = 0; k < i; k++) {
       const mover *o = &all->list[k];
-      if (o->block == block && o->passes && o->pred == m->pred && o->when != m->when &&
-          wait_every_round(w, block, &o->exit, 1))
-        return true;
+      if (o->pred == m->pred && o->when != m->when && ends_here(w, o, block)) return true;
     }
   }
   return false;
@@ -487,7 +566,8 @@ bool wait_counts_to_plain_bound(wait_search *w, uint32_t block) {
     wait_compare now = side == 1 ? part->leaves : wait_mirrored(part->leaves);
     chain c;
     if (wait_is_bound(w, part->setp, &o[3 - side], true) &&
-        find_counter(w, part, side, now == CMP_GE || now == CMP_GT, &c) && passes_any(w, part, now, &c) &&
+        find_counter(w, part, side, now == CMP_GE || now == CMP_GT, &c) &&
+        passes_any(w, part, now, &c, chain_pace_at(&c, part->setp, block)) &&
         chain_advances(&c, block, HD_NONE, false))
       return true;
   }

@@ -252,6 +252,8 @@ static void prepare(wait_search *w) {
   w->invariant = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
   w->doubtful = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->number = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->seen_pace = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->is_read = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t);
   w->stamp = 0;
