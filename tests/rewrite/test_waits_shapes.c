@@ -369,6 +369,8 @@ static void steps_that_vanish_are_refused(void **state) {
       {"the threads of a CTA, squared",
        AT("mov.u32 %r2, %ntid.x;\nmul.lo.u32 %r5, %r2, %r2;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
        NULL},
+      {"the threads of a grid whose CTAs have 128",
+       AT("mov.u32 %r2, %nctaid.x;\nshl.b32 %r5, %r2, 7;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")), NULL},
       {"the threads of a grid of two dimensions",
        AT(THREADS("%r5") "mov.u32 %r6, %nctaid.y;\nmul.lo.u32 %r0, %r5, %r6;\n",
           "add.u32 %r4, %r4, %r0;\n" BYTES("%r4")),

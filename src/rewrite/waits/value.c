@@ -101,7 +101,7 @@ typedef struct positive {
 } positive;
 
 #define UNBOUNDED INT64_MAX
-enum { MOST_OF_GRID = 16 };
+enum { MOST_OF_GRID = 16, MOST_THREADS = 1024, CTA_SIZES = 7 << 3 }; /* CTA_SIZES: bits of positive.sizes */
 
 static const positive not_positive = {0};
 
@@ -109,7 +109,9 @@ static positive most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, 
 
 /* What is left of it in so many bits, of which a signed number has one fewer. */
 static positive in_bits(positive x, unsigned bits, bool is_signed) {
-  const bool grid = x.sizes && !x.is_squared && x.factor <= MOST_OF_GRID && bits >= 32;
+  /* The size of the CTA may be a number of the text. */
+  const int64_t factor = x.sizes & CTA_SIZES ? MOST_OF_GRID : MOST_OF_GRID * MOST_THREADS;
+  const bool grid = x.sizes && !x.is_squared && x.factor <= factor && bits >= 32;
   const bool fits = x.most != UNBOUNDED && (bits >= 64 || x.most < INT64_C(1) << (bits - is_signed));
   return bits && (grid || fits) ? x : not_positive;
 }
