@@ -50,6 +50,19 @@ static bool result_is_read(const wait_search *w, uint32_t inst) {
   return reg == HD_NONE || w->is_read[reg];
 }
 
+bool wait_reads_others(wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  if (w->source[inst] == WAIT_OWN || f->flags & HD_OPF_CALLS) return false;
+  return f->op != HD_OP_ATOM || (!always_changes(w, inst) && result_is_read(w, inst));
+}
+
+bool wait_writes_surely(wait_search *w, uint32_t inst) {
+  if (hd_inst_stmt(&w->g, inst)->guard) return false;
+  if (!(hd_ptx_access_in(wait_access(w, inst), HD_IN_ANY_GLOBAL) & HD_ACC_WRITE)) return false;
+  return hd_inst_form(&w->g, inst)->op == HD_OP_ST || always_changes(w, inst) ||
+         (w->settled[w->g.insts[inst].block] && !is_idle(w, inst));
+}
+
 /* Reads what others write, and is made to see it. */
 static bool looks_anew(wait_search *w, uint32_t inst) {
   const wait_source source = (wait_source)w->source[inst];

@@ -2,117 +2,148 @@
  *
  *     look; setp p; @p bra FOUND; look; setp p; @p bra FOUND; look; ...
  *
- * One place is looked at POLL_LOOKS times, each time but the first because the look before has not found what
- * it is compared with, a number of the text or a register that does not change. Two looks are common where
- * nothing waits: a test in front of a lock, and behind it. A load that may find what it found before is a
- * look if a fence stands in between. */
+ * What becomes of the values does not matter: they may be masked, selected, voted about or summed up. One
+ * place is looked at POLL_LOOKS times on one path, and time goes by in between: at a branch, a barrier, a
+ * fence or a rest. Two looks are common where nothing waits: a test in front of a lock, and behind it. A load
+ * that may find what it found before is a look if a fence stands in between. */
 #include "rewrite/waits/waits.h"
 
-enum { POLL_LOOKS = 3, MOST_BLOCKS = 3 };
+enum { POLL_LOOKS = 3, MOST_LEAVES = 8 };
 
-/* An instruction whose result the branch at the end of its block follows. */
-typedef struct look {
-  uint32_t inst, setp;
-  unsigned side; /* the operand of the comparison that is the result */
-} look;
+/* What an instruction does to the place that is looked at. */
+typedef enum touch { TOUCH_NONE = 0, TOUCH_LOOK, TOUCH_WRITE } touch;
 
-/* Reads memory that others write; an atomic, if it compares or stores a number of the text. */
-static bool reads(wait_search *w, uint32_t inst) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  int64_t value;
-  if (w->source[inst] == WAIT_OWN || f->flags & HD_OPF_CALLS) return false;
-  return f->op != HD_OP_ATOM || (hd_inst_stmt(&w->g, inst)->n_opnds > 2 &&
-                                 wait_constant(w, inst, &wait_operands(w, inst)[2], &value));
-}
+/* How far a path has come. */
+typedef struct way {
+  uint8_t looks;
+  bool apart, fenced; /* since the last: time has gone by, and a fence orders more than the CTA */
+} way;
+
+typedef struct poll {
+  wait_search *w;
+  uint32_t *looks, n_looks; /* instructions of the graph */
+  uint8_t *grouped;         /* per look: its place has been counted */
+  uint8_t *touches;         /* per instruction */
+  way *ends;                /* per block, at its end */
+  uint32_t *order;          /* blocks in reverse postorder */
+  uint32_t n_order;
+} poll;
 
 /* It may find what it found before, or what its CTA knows, as long as no fence stands in between. */
 static bool needs_fence(wait_search *w, uint32_t inst) {
-  return w->source[inst] == WAIT_CTA || wait_is_plain_load(w, inst);
+  return w->source[inst] == WAIT_CTA || wait_is_plain_load(w, inst) || wait_access(w, inst)->noncoherent;
 }
 
-static bool comes_from(const wait_search *w, uint32_t reg, uint32_t inst) {
-  for (uint32_t at; reg != HD_NONE && (at = wait_only_writer(w, reg)) != HD_NONE; reg = wait_copied(w, at))
-    if (at == inst) return true;
+static bool has_fence(wait_search *w) {
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (wait_is_wide_fence(w, i)) return true;
   return false;
 }
 
-static bool is_look(wait_search *w, uint32_t inst, look *out) {
-  const hd_block *b = &w->g.blocks[w->g.insts[inst].block];
-  const uint32_t last = b->first + b->n_insts - 1;
-  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
-  bool taken = true;
-  if (!reads(w, inst) || b->n_succ != 2 || !s->guard) return false;
-  *out = (look){.inst = inst};
-  out->setp = wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &taken, false);
-  if (out->setp == HD_NONE || wait_comparison(w, out->setp, taken) == CMP_NONE) return false;
-  for (out->side = 1; out->side <= 2; out->side++)
-    if (comes_from(w, wait_operand(w, out->setp, out->side), inst)) return true;
-  return false;
+/* Whatever comes to an end in any case is none: an update, or a lock that is given back. */
+static void list_looks(poll *x) {
+  wait_search *w = x->w;
+  const bool fence = has_fence(w);
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    if (w->settled[w->g.insts[i].block] || !wait_reads_others(w, i)) continue;
+    if (fence || !needs_fence(w, i)) x->looks[x->n_looks++] = i;
+  }
 }
 
-/* Nothing that the address is made of changes. */
+/* Both access one place if both run. */
 static bool same_place(wait_search *w, uint32_t a, uint32_t b) {
-  uint32_t leaves[8], n = 0;
-  if (!wait_same_address(w, a, b, leaves, &n, 8)) return false;
+  uint32_t leaves[MOST_LEAVES], n = 0;
+  if (!wait_same_address(w, a, b, leaves, &n, MOST_LEAVES)) return false;
   for (uint32_t i = 0; i < n; i++)
-    if (w->writers.first[leaves[i] + 1] - w->writers.first[leaves[i]] > 1) return false;
+    if (w->writers.first[leaves[i] + 1] - w->writers.first[leaves[i]] > 1 &&
+        !wait_is_kept_since(w, leaves[i], a, b))
+      return false;
   return true;
 }
 
-/* Operand k of both is one number, or one register that is written once at most. */
-static bool same_value(wait_search *w, uint32_t a, uint32_t b, uint32_t k) {
-  int64_t x, y;
-  if (wait_constant(w, a, &wait_operands(w, a)[k], &x))
-    return wait_constant(w, b, &wait_operands(w, b)[k], &y) && x == y;
-  const uint32_t reg = wait_operand(w, a, k);
-  return reg != HD_NONE && reg == wait_operand(w, b, k) &&
-         w->writers.first[reg + 1] - w->writers.first[reg] <= 1;
-}
-
-static bool same_form(const wait_search *w, uint32_t a, uint32_t b) {
-  return hd_inst_stmt(&w->g, a)->form == hd_inst_stmt(&w->g, b)->form;
-}
-
-static bool is_same_look(wait_search *w, const look *a, uint32_t inst, look *out) {
-  if (!same_form(w, a->inst, inst) || !is_look(w, inst, out)) return false;
-  if (hd_inst_form(&w->g, inst)->op == HD_OP_ATOM && !same_value(w, a->inst, inst, 2)) return false;
-  return same_form(w, a->setp, out->setp) && a->side == out->side &&
-         same_value(w, a->setp, out->setp, 3 - a->side) && same_place(w, a->inst, inst);
-}
-
-/* The look that follows behind the branch takes its place; false: there is none. */
-static bool go_on(wait_search *w, look *at) {
-  const hd_block *from = &w->g.blocks[w->g.insts[at->inst].block];
-  bool behind = !needs_fence(w, at->inst);
-  for (uint32_t i = at->inst + 1; i < from->first + from->n_insts; i++) behind |= wait_is_wide_fence(w, i);
-  for (uint32_t way = 0; way < from->n_succ; way++) {
-    uint32_t block = w->g.edges[from->first_succ + way];
-    bool fenced = behind;
-    for (unsigned k = 0; k < MOST_BLOCKS && w->g.blocks[block].n_pred == 1; k++) {
-      const hd_block *b = &w->g.blocks[block];
-      look next;
-      w->steps += b->n_insts;
-      for (uint32_t i = b->first; i < b->first + b->n_insts; i++) {
-        fenced |= wait_is_wide_fence(w, i);
-        if (!fenced || i == at->inst || !is_same_look(w, at, i, &next)) continue;
-        *at = next;
-        return true;
-      }
-      if (b->n_succ != 1) break;
-      block = w->g.edges[b->first_succ];
-    }
+/* The looks at the place of one, and the writes there; how many looks. */
+static uint32_t mark_touches(poll *x, uint32_t first) {
+  wait_search *w = x->w;
+  const uint32_t look = x->looks[first];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) x->touches[i] = TOUCH_NONE;
+  for (uint32_t i = first; i < x->n_looks; i++) {
+    w->steps += MOST_LEAVES;
+    if (i != first && !same_place(w, look, x->looks[i])) continue;
+    x->grouped[i] = 1;
+    x->touches[x->looks[i]] = TOUCH_LOOK;
+    n++;
   }
+  for (uint32_t i = 0; i < w->g.n_insts && n >= POLL_LOOKS; i++)
+    if (!x->touches[i] && wait_writes_surely(w, i) && same_place(w, look, i)) x->touches[i] = TOUCH_WRITE;
+  return n;
+}
+
+static bool lets_time_go_by(const wait_search *w, uint32_t inst) {
+  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  return op == HD_OP_NANOSLEEP || op == HD_OP_BAR || op == HD_OP_BARRIER;
+}
+
+static void go_through(const poll *x, uint32_t block, way *at) {
+  wait_search *w = x->w;
+  const hd_block *b = &w->g.blocks[block];
+  for (uint32_t i = b->first; i < b->first + b->n_insts && at->looks < POLL_LOOKS; i++) {
+    const bool fence = wait_is_wide_fence(w, i);
+    if (x->touches[i] == TOUCH_WRITE) *at = (way){0};
+    if (x->touches[i] == TOUCH_LOOK &&
+        (!at->looks || ((at->apart || hd_inst_stmt(&w->g, i)->guard) && (at->fenced || !needs_fence(w, i)))))
+      *at = (way){.looks = (uint8_t)(at->looks + 1)};
+    at->fenced |= fence;
+    at->apart |= fence || lets_time_go_by(w, i);
+  }
+}
+
+static bool is_further(const way *a, const way *b) {
+  if (a->looks != b->looks) return a->looks > b->looks;
+  return a->apart + a->fenced > b->apart + b->fenced;
+}
+
+/* Some path, round no loop twice, comes to so many looks. */
+static bool is_polled(const poll *x) {
+  const hd_cfg *g = &x->w->g;
+  for (uint32_t i = 0; i < x->n_order; i++) {
+    const uint32_t block = x->order[i];
+    const hd_block *b = &g->blocks[block];
+    way at = {0};
+    for (uint32_t k = 0; k < b->n_pred; k++) {
+      const uint32_t from = g->edges[b->first_pred + k];
+      if (g->blocks[from].rpo >= b->rpo) continue;
+      way end = x->ends[from];
+      end.apart |= g->blocks[from].n_succ > 1;
+      if (is_further(&end, &at)) at = end;
+    }
+    go_through(x, block, &at);
+    if (at.looks >= POLL_LOOKS) return true;
+    x->ends[block] = at;
+  }
+  x->w->steps += x->n_order;
   return false;
 }
 
 uint32_t wait_unrolled(wait_search *w) {
-  for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    unsigned n = 1;
-    look at;
-    if (!is_look(w, i, &at)) continue;
-    if (w->steps >= WAIT_WALK) return i;
-    while (n < POLL_LOOKS && go_on(w, &at)) n++;
-    if (n == POLL_LOOKS) return i;
+  const hd_cfg *g = &w->g;
+  poll x = {.w = w,
+            .looks = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
+            .touches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+            .ends = HD_NEW_N(w->arena, g->n_blocks + 1u, way),
+            .order = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t)};
+  list_looks(&x);
+  if (x.n_looks < POLL_LOOKS) return HD_NONE;
+  x.grouped = HD_NEW_N(w->arena, x.n_looks, uint8_t);
+  for (uint32_t b = 0; b < g->n_blocks; b++) {
+    if (g->blocks[b].rpo == HD_NONE) continue;
+    x.order[g->blocks[b].rpo] = b;
+    if (g->blocks[b].rpo >= x.n_order) x.n_order = g->blocks[b].rpo + 1;
+  }
+  for (uint32_t i = 0; i < x.n_looks; i++) {
+    if (x.grouped[i]) continue;
+    if (w->steps >= WAIT_WALK) return x.looks[i];
+    if (mark_touches(&x, i) >= POLL_LOOKS && is_polled(&x)) return x.looks[i];
   }
   return HD_NONE;
 }

@@ -440,9 +440,30 @@ static void note_leaf(leaves *l, uint32_t reg) {
 static bool same_operand(leaves *l, uint32_t a, const hd_ptx_opnd *x, uint32_t b, const hd_ptx_opnd *y,
                          unsigned depth);
 
+/* The register that one is a copy of, or an argument, and still holds when an access runs. */
+static uint32_t original(wait_search *w, uint32_t reg, uint32_t access) {
+  for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
+    const uint32_t at = wait_only_writer(w, reg);
+    if (at == HD_NONE) return reg;
+    const hd_ptx_form *f = hd_inst_form(&w->g, at);
+    uint32_t from = f->op == HD_OP_MOV || f->op == HD_OP_CVTA ? wait_copied(w, at) : HD_NONE, since = at;
+    if (f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM)) {
+      const hd_ptx_opnd *argument = wait_argument(w, at, &since);
+      if (argument && argument->kind == HD_O_REG) from = wait_register(w, since, argument);
+    }
+    if (from == HD_NONE || !wait_is_kept_since(w, from, since, access)) return reg;
+    reg = from;
+  }
+  return reg;
+}
+
 /* Two registers with one value: the same one, or worked out alike. */
 static bool same_register(leaves *l, uint32_t x, uint32_t y, unsigned depth) {
   wait_search *w = l->w;
+  if (x != y) {
+    x = original(w, x, l->first);
+    y = original(w, y, l->second);
+  }
   if (x == y) {
     note_leaf(l, x);
     return true;

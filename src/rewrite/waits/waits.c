@@ -131,6 +131,13 @@ static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
   return any;
 }
 
+/* The whole graph becomes the region that is looked at. */
+static void enter_all(wait_search *w) {
+  uint32_t *blocks = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
+  for (uint32_t b = 0; b < w->g.n_blocks; b++) blocks[b] = b;
+  enter(w, blocks, w->g.n_blocks);
+}
+
 /* The first foreign instruction of the region that is looked at. */
 static uint32_t first_source(const wait_search *w) {
   uint32_t first = HD_NONE;
@@ -214,6 +221,7 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     const uint32_t again = wait_looks_again(w, rest, n_rest);
     if (again != HD_NONE) return again;
   }
+  for (uint32_t i = 0; i < n && !closer; i++) w->settled[r->blocks[i]] = 1;
   add_regions(w, pending, rest, n_rest);
   return HD_NONE;
 }
@@ -255,6 +263,7 @@ static void prepare(wait_search *w) {
   w->seen_pace = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
   w->is_read = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t);
   w->stamp = 0;
   w->steps = 0;
@@ -286,6 +295,7 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
   if (s->reach.n == 1) w->whole = true;
   prepare(w);
   look_at_cycles(w, s);
+  enter_all(w);
   const uint32_t unrolled = wait_unrolled(w);
   if (unrolled != HD_NONE)
     rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, unrolled), GIVES_UP);

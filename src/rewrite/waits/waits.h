@@ -51,6 +51,7 @@ typedef struct wait_search {
 
   uint32_t *seen_pace, pace; /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;           /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint8_t *settled;          /* per block: it lies in a region that ends by what its threads do */
   uint8_t *is_read;          /* per register: some instruction reads it */
 
   /* Scratch of progress.c: parts of the region. */
@@ -176,6 +177,12 @@ bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a);
  * later. HD_NONE: there is none. */
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest);
 
+/* An instruction whose result may be what others write; no atomic that changes it for certain. */
+bool wait_reads_others(wait_search *w, uint32_t inst);
+/* It writes whenever it is reached: a store, or an atomic that changes what it finds, or that comes to an
+ * end. */
+bool wait_writes_surely(wait_search *w, uint32_t inst);
+
 /* ---- progress.c ---------------------------------------------------------------------------- */
 
 /* The way out of block b in the region: `reg` has the value `leaves` when it is taken. False: no condition.
@@ -268,9 +275,7 @@ uint32_t wait_find(wait_search *w, uint32_t exit, uint32_t part, bool *doubtful)
 
 /* ---- unrolled.c ---------------------------------------------------------------------------- */
 
-/* The first of several looks at one place, each because the one before has not found what it looks for;
- * HD_NONE.
- */
+/* The first of several looks at one place, which may be the rounds of a poll; HD_NONE. */
 uint32_t wait_unrolled(wait_search *w);
 
 #endif
