@@ -193,6 +193,48 @@ static void a_lock_stays_one_beside_other_writes(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* Each CTA has a lock, and writes where another's is if both parameters point to one buffer. */
+#define HANDED(write)                                                                                        \
+  TWO_POINTERS("mov.u32 %r2, %ctaid.x;\nmul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"             \
+               "add.s64 %rd4, %rd6, %rd2;\n"                                                                 \
+               "L: atom.global.cas.b32 %r1, [%rd3], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n" write    \
+               "st.global.u32 [%rd3], 0;")
+#define SUM(add) "ld.volatile.global.u32 %r3, [%rd4+4];\n" add "st.volatile.global.u32 [%rd4+4], %r4;\n"
+
+static void a_holder_of_one_of_several_locks_may_hand_on_another(void **state) {
+  static const wait_case cases[] = {
+      {"by taking one away", HANDED("red.global.add.u32 [%rd4+4], -1;\n"), "atom"},
+      {"by what takes one away", HANDED("atom.global.dec.u32 %r3, [%rd4+4], 1;\n"), "atom"},
+      {"by clearing bits", HANDED("red.global.and.b32 [%rd4+4], 6;\n"), "atom"},
+      {"by a bit that is turned over", HANDED("red.global.xor.b32 [%rd4+4], 1;\n"), "atom"},
+      {"by a minimum", HANDED("atom.global.min.s32 %r3, [%rd4+4], %r8;\n"), "atom"},
+      {"by an exchange with a parameter", HANDED("atom.global.exch.b32 %r3, [%rd4+4], %r8;\n"), "atom"},
+      {"by a store of a parameter", HANDED("st.volatile.global.u32 [%rd4+4], %r8;\n"), "atom"},
+      {"by a store of one of two numbers",
+       HANDED(
+           "setp.lt.u32 %p2, %r2, %r8;\nselp.b32 %r3, 0, 1, %p2;\nst.volatile.global.u32 [%rd4+4], %r3;\n"),
+       "atom"},
+      {"by several devices' reduction", HANDED("multimem.red.relaxed.gpu.global.min.u32 [%rd4+4], 0;\n"),
+       "atom"},
+      {"by a sum with -1", HANDED(SUM("add.s32 %r4, %r3, -1;\n")), "atom"},
+      {"a count of data", HANDED("red.global.add.u32 [%rd4+4], 1;\n"), NULL},
+      {"a sum of data", HANDED(SUM("add.u32 %r4, %r3, %r7;\n")), NULL},
+      {"results", HANDED("st.global.u32 [%rd4+4], %r7;\n"), NULL},
+      {"a sum of what lies elsewhere",
+       HANDED("ld.volatile.global.u32 %r3, [%rd4];\nadd.u32 %r4, %r3, %r7;\nst.volatile.global.u32 [%rd4+4], "
+              "%r4;\n"),
+       "atom"},
+      {"the turn of a ticket lock is a number that another thread stores",
+       TWO_POINTERS("setp.eq.u32 %p2, %r7, 5;\n@%p2 bra O;\natom.global.add.u32 %r1, [%rd1], 1;\n"
+                    "L: ld.volatile.global.u32 %r2, [%rd1+4];\nsetp.ne.u32 %p1, %r2, %r1;\n@%p1 bra L;\n"
+                    "red.global.add.u32 [%rd1+4], 1;\nret;\nO: st.global.u32 [%rd6], 0;"),
+       "ld.volatile"},
+      {"the only lock, whose holder gives it back anyway",
+       TWO_POINTERS(TAKE "red.global.and.b32 [%rd6], %r8;\nst.global.u32 [%rd1], 0;"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define TICKET "atom.global.add.u32 %r1, [%rd1], 1;\n"
 #define TURN "L: ld.volatile.global.u32 %r2, [%rd1+4];\nsetp.ne.u32 %p1, %r2, %r1;\n@%p1 bra L;\n"
 
@@ -327,6 +369,8 @@ int main(void) {
                 a_lock_is_told_from_a_flag_by_its_release),
       BEHAVIOUR("a lock that a thread may open without having taken it is a flag",
                 a_lock_that_others_may_open_is_a_flag),
+      BEHAVIOUR("a holder of one of several locks may hand on another",
+                a_holder_of_one_of_several_locks_may_hand_on_another),
       BEHAVIOUR("a lock beside writes that cannot meet it stays one", a_lock_stays_one_beside_other_writes),
       BEHAVIOUR("a ticket lock is told from a flag by the threads that pass the turn on",
                 a_ticket_lock_is_told_from_a_flag_by_who_passes_the_turn_on),

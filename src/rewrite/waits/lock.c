@@ -4,6 +4,8 @@
  * whose turn it is. */
 #include "rewrite/waits/held.h"
 
+enum { MOST_ADDED = 1 << 16 };
+
 /* The value that the atomic leaves behind when it finds `free`. */
 static bool taken_value(wait_search *w, uint32_t atom, int64_t free, int64_t *taken) {
   const hd_ptx_form *f = hd_inst_form(&w->g, atom);
@@ -70,15 +72,51 @@ uint32_t held_way_of_lock(const held *h, uint32_t block) {
   return w->g.edges[b->first_succ + !holds];
 }
 
+/* From `taken`, or whatever these additions make of it, the word comes to `free` after very many of them
+ * only.
+ */
+static bool leads_away(const held *h, int64_t by) {
+  return by >= -MOST_ADDED && by <= MOST_ADDED && by != 0 && (by > 0) == (h->taken > h->free);
+}
+
+/* It adds to what the place holds: an atomic, or a store of a sum with what was loaded from there. A number
+ * of the text that is added leads away from `free`; other sums are data. */
+static bool adds_data(held *h, uint32_t inst) {
+  wait_search *w = h->w;
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const int64_t by = held_addend(w, inst);
+  if (by) return leads_away(h, by);
+  if (f->op != HD_OP_ST || hd_inst_stmt(&w->g, inst)->n_opnds != 2) return false;
+  const uint32_t reg = wait_operand(w, inst, 1), sum = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
+  if (sum == HD_NONE || hd_inst_form(&w->g, sum)->op != HD_OP_ADD || hd_inst_stmt(&w->g, sum)->n_opnds != 3)
+    return false;
+  for (unsigned k = 1; k <= 2; k++) {
+    const uint32_t found = wait_operand(w, sum, k);
+    const uint32_t load = found == HD_NONE ? HD_NONE : wait_only_writer(w, found);
+    uint32_t leaves[HELD_MOST_LEAVES], n = 0;
+    int64_t number;
+    if (load == HD_NONE || hd_inst_form(&w->g, load)->op != HD_OP_LD) continue;
+    if (!wait_same_address(w, load, inst, leaves, &n, HELD_MOST_LEAVES)) continue;
+    return !wait_constant(w, sum, &wait_operands(w, sum)[3 - k], &number) || leads_away(h, number);
+  }
+  return false;
+}
+
 /* A thread may open the lock here that does not hold it: the instruction may write `free` where the lock is.
- * Through another pointer that is taken for granted of one who writes the very number, even of a holder, who
- * may hand on to the next; ordinary stores of other values are results, and holders write data. */
+ * Through another pointer that is taken for granted of one who writes the very number. Ordinary stores of
+ * other values are results. Holders write data as well: those of the only lock may write what they will, as
+ * they give it back anyway; those of one of several may hand on another's. */
 static bool meddles(held *h, const wait_place *place, uint32_t inst) {
   wait_search *w = h->w;
-  wait_meeting m = wait_may_write(w, place, inst);
+  const wait_meeting m = wait_may_write(w, place, inst);
+  const bool ticket = h->look != HD_NONE;
   if (m != WAIT_OTHER_POINTER) return m == WAIT_MEETS;
-  if (h->look == HD_NONE && held_writes_number(w, inst)) return true;
-  return h->free_handed[inst] && !wait_is_plain_store(w, inst);
+  if (ticket ? h->free_handed[inst] && !wait_place_of(w, inst).step && held_writes_number(w, inst)
+             : held_writes_number(w, inst))
+    return true;
+  if (wait_is_plain_store(w, inst)) return false;
+  if (h->free_handed[inst]) return true;
+  return (place->step || !place->root || place->mixed) && (ticket || !adds_data(h, inst));
 }
 
 bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
