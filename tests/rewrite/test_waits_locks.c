@@ -23,6 +23,26 @@ static void updates_end_by_themselves(void **state) {
               "mov.b32 %r3, %f2;\natom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.s32 %p1, %r1, %r2;\n"
               "mov.u32 %r2, %r1;\n@%p1 bra L;\nM:"),
        NULL},
+      {"a node that is put in front of a list",
+       KERNEL("ld.global.u64 %rd2, [%rd1+8];\nL: ld.volatile.global.u32 %r2, [%rd1];\n"
+              "st.global.u32 [%rd1+16], %r2;\natom.global.cas.b32 %r1, [%rd1], %r2, %r7;\n"
+              "setp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       NULL},
+      {"its own addition comes in between, while a flag is down",
+       KERNEL("L: ld.volatile.global.u32 %r2, [%rd1];\nld.volatile.global.u32 %r4, [%rd1+64];\n"
+              "setp.ne.u32 %p2, %r4, 0;\n@!%p2 red.global.add.u32 [%rd1], 1;\n"
+              "atom.global.cas.b32 %r1, [%rd1], %r2, 77;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"its own exchange comes in between",
+       KERNEL("L: ld.volatile.global.u32 %r2, [%rd1];\nadd.u32 %r5, %r5, 1;\n"
+              "atom.global.exch.b32 %r4, [%rd1], %r5;\natom.global.cas.b32 %r1, [%rd1], %r2, 77;\n"
+              "setp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"a store that may lead there comes in between",
+       KERNEL("ld.global.u64 %rd2, [%rd1+8];\nL: ld.volatile.global.u32 %r2, [%rd1];\n"
+              "st.volatile.global.u32 [%rd2], %r7;\natom.global.cas.b32 %r1, [%rd1], %r2, 77;\n"
+              "setp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
+       "ld.volatile"},
       {"loaded from elsewhere",
        KERNEL("L: ld.volatile.global.u32 %r2, [%rd1+64];\nadd.u32 %r3, %r2, 5;\n"
               "atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra L;"),
@@ -158,6 +178,38 @@ static void a_lock_that_others_may_open_is_a_flag(void **state) {
               "st.param.b64 [a], %rd1;\nst.param.b32 [b], 0;\nst.param.b64 [c], 4;\ncall (d), memset, (a, b, "
               "c);\n}"),
        "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* A lock at [%rd1+4], and a write that is not apart from it. */
+#define BESIDE(write)                                                                                        \
+  KERNEL("setp.eq.u32 %p2, %r7, 5;\n@%p2 bra O;\nL: atom.global.cas.b32 %r1, [%rd1+4], 0, 1;\n"              \
+         "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.u32 [%rd1+4], 0;\nret;\nO: " write                \
+         "st.volatile.global.u32 [%rd4], 0;")
+#define OFFSET(r) "cvt.u64.u32 %rd3, " r ";\nadd.s64 %rd4, %rd1, %rd3;\n"
+
+static void addresses_that_come_round_are_not_apart(void **state) {
+  static const wait_case cases[] = {
+      {"two halves, without the carry",
+       BESIDE("mov.u32 %r2, 0xfffc;\nmov.u32 %r3, 8;\nadd.u16x2 %r4, %r2, %r3;\n" OFFSET("%r4")), "atom"},
+      {"-1 as a number without a sign",
+       BESIDE("mov.u32 %r2, -1;\ncvt.u64.u32 %rd2, %r2;\nadd.s64 %rd3, %rd1, %rd2;\n"
+              "sub.s64 %rd4, %rd3, 4294967291;\n"),
+       "atom"},
+      {"a product of -4 as a number without a sign",
+       BESIDE("mov.u32 %r2, -4;\nmul.wide.u32 %rd2, %r2, 1;\nadd.s64 %rd3, %rd1, %rd2;\n"
+              "sub.s64 %rd4, %rd3, 4294967288;\n"),
+       "atom"},
+      {"16 bits that are multiplied into 32",
+       BESIDE("cvt.u16.u32 %h1, %r8;\nmad.wide.u16 %r2, %h1, 12, 0xfffffff8;\n" OFFSET("%r2")), "atom"},
+      {"twelve times any 64 bits",
+       BESIDE("ld.global.u64 %rd2, [%rd1+64];\nmul.lo.s64 %rd3, %rd2, 12;\nadd.s64 %rd4, %rd1, %rd3;\n"),
+       "atom"},
+      {"twelve times 32 bits", BESIDE("mul.wide.s32 %rd3, %r8, 12;\nadd.s64 %rd4, %rd1, %rd3;\n"), NULL},
+      {"eight times any 64 bits",
+       BESIDE("ld.global.u64 %rd2, [%rd1+64];\nmul.lo.s64 %rd3, %rd2, 8;\nadd.s64 %rd4, %rd1, %rd3;\n"),
+       NULL},
   };
   EXPECT_ALL(cases);
 }
@@ -371,6 +423,8 @@ int main(void) {
                 a_lock_that_others_may_open_is_a_flag),
       BEHAVIOUR("a holder of one of several locks may hand on another",
                 a_holder_of_one_of_several_locks_may_hand_on_another),
+      BEHAVIOUR("an address that comes round in its bits may meet a lock",
+                addresses_that_come_round_are_not_apart),
       BEHAVIOUR("a lock beside writes that cannot meet it stays one", a_lock_stays_one_beside_other_writes),
       BEHAVIOUR("a ticket lock is told from a flag by the threads that pass the turn on",
                 a_ticket_lock_is_told_from_a_flag_by_who_passes_the_turn_on),

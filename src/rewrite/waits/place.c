@@ -7,13 +7,27 @@
 
 enum { MOST_DEPTH = 16 };
 
-static const wait_place anything = {.step = 1};
+static const wait_place anything = {.step = 1, .bits = 64};
+
+static unsigned bits_of(int64_t number) {
+  unsigned n = 1;
+  while (n < 64 && number != 0 && number != -1) {
+    number /= 2;
+    n++;
+  }
+  return n;
+}
+
+static wait_place constant(int64_t number) {
+  return (wait_place){.offset = number, .bits = bits_of(number), .above = true};
+}
 
 static uint64_t low_bit(uint64_t x) { return x & (~x + 1); }
 
 static wait_place sum(wait_place a, wait_place b) {
   wait_place s = {.step = hd_gcd(a.step, b.step),
                   .offset = hd_wrap_add(a.offset, b.offset),
+                  .bits = (a.bits > b.bits ? a.bits : b.bits) + 1,
                   .above = a.above && b.above,
                   .mixed = a.mixed || b.mixed || (a.root && b.root)};
   s.root = a.root ? a.root : b.root;
@@ -23,24 +37,38 @@ static wait_place sum(wait_place a, wait_place b) {
 
 static wait_place times(wait_place a, int64_t by) {
   if (a.root || by < 0 || by > INT32_MAX) return anything;
+  a.bits += bits_of(by);
   a.step *= (uint64_t)by;
   a.offset = (int64_t)((uint64_t)a.offset * (uint64_t)by);
   return a;
 }
 
-/* A result of 32 bits or less is right but for a multiple of a power of two. */
+/* A result is right but for a multiple of a power of two, unless it is known to fit. */
 static wait_place narrow(wait_place a, unsigned bits) {
-  if (a.root || !bits || bits >= 64) return a;
+  if (a.root ? a.bits < 64 : a.bits < bits && bits >= 64) return a;
   if (a.step) a.step = low_bit(a.step);
+  if (a.root || !bits || bits >= 64) {
+    a.above = a.above && !a.step;
+    return a;
+  }
   if (a.step > UINT64_C(1) << bits) a.step = UINT64_C(1) << bits;
   if (!a.step && (a.offset < 0 || a.offset > INT32_MAX)) return anything;
   a.above = !a.step;
+  a.bits = bits;
   return a;
 }
 
-/* The same number in more bits: of unsigned ones it is known that they are not negative. */
-static wait_place widen(wait_place a, bool is_unsigned) {
-  if (a.root || !a.step) return a;
+/* The same number of so many bits in more: of unsigned ones it is known that they are not negative. */
+static wait_place widen(wait_place a, hd_ptx_type from) {
+  const bool is_unsigned = from.number == HD_NUM_UNSIGNED;
+  if (a.root || !from.bits || from.bits >= 64) return a;
+  a.bits = from.bits;
+  if (!a.step) {
+    a.offset = is_unsigned ? (int64_t)((uint64_t)a.offset & ((UINT64_C(1) << from.bits) - 1))
+                           : hd_sign_extend((uint64_t)a.offset, from.bits);
+    return a;
+  }
+  a = narrow(a, from.bits);
   a.above = is_unsigned;
   a.offset = (int64_t)((uint64_t)a.offset % a.step);
   return a;
@@ -63,7 +91,7 @@ static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
   wait_types_of(f, type);
   if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || p[0].kind != HD_O_REG)
     return anything;
-  if (type[0].number == HD_NUM_FLOAT || hd_ptx_form_has(f, HD_M_SAT)) return anything;
+  if (type[0].number == HD_NUM_FLOAT || type[0].elements > 1 || hd_ptx_form_has(f, HD_M_SAT)) return anything;
   bool wide = hd_ptx_form_has(f, HD_M_WIDE), high = hd_ptx_form_has(f, HD_M_HI);
   switch (f->op) {
   case HD_OP_LD: return n == 2 && type[0].bits == 64 ? parameter(w, at, &p[1]) : anything;
@@ -71,28 +99,30 @@ static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
   case HD_OP_CVTA: return n == 2 ? place_of(w, at, &p[1], depth + 1) : anything;
   case HD_OP_CVT:
     if (wait_copied(w, at) == HD_NONE) return anything;
-    return widen(place_of(w, at, &p[1], depth + 1), type[1].number == HD_NUM_UNSIGNED);
+    return widen(place_of(w, at, &p[1], depth + 1), type[1]);
   case HD_OP_ADD:
     return narrow(sum(place_of(w, at, &p[1], depth + 1), place_of(w, at, &p[2], depth + 1)), type[0].bits);
   case HD_OP_SUB:
     if (!wait_constant(w, at, &p[2], &by) || by == INT64_MIN) return anything;
-    return narrow(sum(place_of(w, at, &p[1], depth + 1), (wait_place){.offset = -by, .above = true}),
-                  type[0].bits);
+    return narrow(sum(place_of(w, at, &p[1], depth + 1), constant(-by)), type[0].bits);
   case HD_OP_SHL:
     if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > 30) return anything;
     return narrow(times(place_of(w, at, &p[1], depth + 1), INT64_C(1) << by), type[0].bits);
   case HD_OP_AND:
     if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > INT32_MAX) return anything;
-    return (wait_place){.step = low_bit((uint64_t)by), .above = true};
+    return (wait_place){.step = low_bit((uint64_t)by), .bits = bits_of(by), .above = true};
   case HD_OP_MUL:
   case HD_OP_MAD: {
     bool second = wait_constant(w, at, &p[2], &by);
     if (high || (!second && !wait_constant(w, at, &p[1], &by))) return anything;
     wait_place x = place_of(w, at, &p[second ? 1 : 2], depth + 1);
-    if (wide) x = widen(x, type[0].number == HD_NUM_UNSIGNED);
+    if (wide) {
+      x = widen(x, type[0]);
+      by = widen(constant(by), type[0]).offset;
+    }
     x = times(x, by);
     if (f->op == HD_OP_MAD) x = sum(x, place_of(w, at, &p[3], depth + 1));
-    return wide ? x : narrow(x, type[0].bits);
+    return narrow(x, type[0].bits << wide);
   }
   default: return anything;
   }
@@ -128,7 +158,7 @@ static wait_place moving(const wait_search *w, uint32_t reg, unsigned depth) {
 
 static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   if (depth == MOST_DEPTH || o->part || o->flags & HD_OF_NEG) return anything;
-  if (o->kind == HD_O_INT) return (wait_place){.offset = o->imm, .above = true};
+  if (o->kind == HD_O_INT) return constant(o->imm);
   if (o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) return anything;
   wait_place x = anything;
   if (!o->sym) {
@@ -139,7 +169,7 @@ static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opn
     uint32_t reg = hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym), at = wait_only_writer(w, reg);
     x = at != HD_NONE ? computed(w, at, depth) : moving(w, reg, depth);
   }
-  return sum(x, (wait_place){.offset = o->kind == HD_O_REG ? 0 : o->imm, .above = true});
+  return o->kind == HD_O_REG ? x : sum(x, constant(o->imm));
 }
 
 /* The place that an operand of an instruction names. */

@@ -185,6 +185,18 @@ static bool is_expected(const wait_search *w, uint32_t swap, uint32_t setp, uint
   return false;
 }
 
+/* The thread's own writes do not keep the swap from finding what it expects. */
+static bool swaps_alone(wait_search *w, uint32_t swap) {
+  const wait_place place = wait_place_of(w, swap);
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (k != swap && wait_may_write(w, &place, k) == WAIT_MEETS) return false;
+  }
+  return true;
+}
+
 static bool updates(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
                     wait_compare leaves) {
   uint32_t reg = wait_register(w, setp, a), expected;
@@ -192,7 +204,7 @@ static bool updates(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const h
   uint32_t swap = origin(w, reg);
   if (swap == HD_NONE || !is_compare_and_swap(w, swap)) return false;
   const hd_ptx_opnd *address = &wait_operands(w, swap)[1];
-  if (!wait_invariant(w, swap, address)) return false;
+  if (!wait_invariant(w, swap, address) || !swaps_alone(w, swap)) return false;
   if (!is_expected(w, swap, setp, wait_register(w, setp, b), &expected)) return false;
   if (!is_refreshed(w, swap, expected)) {
     /* The copy may be the register that is refreshed. */

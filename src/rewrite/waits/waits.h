@@ -143,6 +143,7 @@ typedef struct wait_place {
   int64_t slot;  /* of a parameter: the pointer's offset in it */
   uint64_t step; /* 0: always the same place */
   int64_t offset;
+  unsigned bits;  /* the multiple and the offset are less than 2^bits apart from the root; 64: not known */
   bool above;     /* the multiple is not negative */
   bool mixed;     /* made of two roots */
   uint32_t bytes; /* 0: not known */
