@@ -83,6 +83,32 @@ static void polls_are_refused_however_they_are_spelt(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* An address that a shared variable and something else make up. */
+#define AT(pre, place)                                                                                       \
+  KERNEL(pre "L: " place "ld.volatile.u32 %r1, [%rd4];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;")
+#define SLOT "mov.u64 %rd2, slot;\ncvta.shared.u64 %rd3, %rd2;\n"
+
+static void a_shared_variable_is_the_root_of_what_lies_near_it(void **state) {
+  static const wait_case cases[] = {
+      {"beside a pointer", AT(SLOT, "add.s64 %rd4, %rd3, %rd1;\n"), "ld.volatile"},
+      {"the distance of a pointer", AT(SLOT, "sub.s64 %rd5, %rd1, %rd3;\nadd.s64 %rd4, %rd3, %rd5;\n"),
+       "ld.volatile"},
+      {"behind a product", AT(SLOT, "mad.lo.s64 %rd4, %rd1, 1, %rd3;\n"), "ld.volatile"},
+      {"64 bits of memory", AT(SLOT "ld.global.u64 %rd5, [%rd1];\n", "add.s64 %rd4, %rd5, %rd3;\n"),
+       "ld.volatile"},
+      {"a load that says global memory",
+       KERNEL(SLOT "L: ld.volatile.global.u32 %r1, [%rd2];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       "ld.volatile"},
+      {"an index", AT(SLOT, "mul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd4, %rd3, %rd5;\n"), NULL},
+      {"an index of 32 bits",
+       AT("mov.u32 %r3, slot;\nld.global.u32 %r2, [%rd1];\n",
+          "add.u32 %r4, %r3, %r2;\ncvt.u64.u32 %rd5, %r4;\ncvta.shared.u64 %rd4, %rd5;\n"),
+       NULL},
+      {"a product of 32 bits", AT(SLOT, "mad.wide.s32 %rd4, %r8, 12, %rd3;\n"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 static void the_wait_is_found_among_other_things(void **state) {
   static const wait_case cases[] = {
       {"two values decide",
@@ -319,6 +345,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a loop that polls another CTA's memory is refused, however the poll is spelt",
                 polls_are_refused_however_they_are_spelt),
+      BEHAVIOUR("a shared variable is the root of what lies near it",
+                a_shared_variable_is_the_root_of_what_lies_near_it),
       BEHAVIOUR("a wait is found among other exits, counters and loops",
                 the_wait_is_found_among_other_things),
       BEHAVIOUR("polls are followed through calls and recursion", polls_are_followed_through_calls),

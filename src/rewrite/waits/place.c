@@ -5,7 +5,7 @@
 #include "base/arith.h"
 #include "rewrite/waits/waits.h"
 
-enum { MOST_DEPTH = 16 };
+enum { MOST_DEPTH = 16, MOST_OFFSET_BITS = 44 };
 
 static const wait_place anything = {.step = 1, .bits = 64};
 
@@ -170,6 +170,11 @@ static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opn
     x = at != HD_NONE ? computed(w, at, depth) : moving(w, reg, depth);
   }
   return o->kind == HD_O_REG ? x : sum(x, constant(o->imm));
+}
+
+bool wait_is_offset(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  const wait_place p = place_of(w, inst, o, 0);
+  return (o->kind == HD_O_REG || o->kind == HD_O_INT) && !p.root && p.bits <= MOST_OFFSET_BITS;
 }
 
 /* The place that an operand of an instruction names. */

@@ -328,6 +328,16 @@ bool wait_invariant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
+static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
+
+/* The root of an operand, if what the other one adds is no pointer, nor the distance to another variable. */
+static hd_sym root_beside(const wait_search *w, uint32_t at, const hd_ptx_opnd *o, const hd_ptx_opnd *other,
+                          unsigned depth) {
+  hd_ptx_type type[2];
+  wait_types_of(hd_inst_form(&w->g, at), type);
+  return type[0].bits <= 32 || wait_is_offset(w, at, other) ? root(w, at, o, depth + 1) : 0;
+}
+
 static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   if (o->kind == HD_O_INDEX || o->kind == HD_O_BRACKET) return root(w, inst, &w->m->opnds[o->sym], depth);
   if (o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) return 0;
@@ -338,18 +348,20 @@ static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, un
   uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
   if (at == HD_NONE) return 0;
   const hd_ptx_opnd *p = wait_operands(w, at);
-  hd_sym a = 0, b = 0;
-  switch (hd_inst_form(&w->g, at)->op) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  hd_ptx_type type[2];
+  hd_sym a = 0;
+  wait_types_of(f, type);
+  switch (f->op) {
   case HD_OP_MOV:
   case HD_OP_CVTA:
   case HD_OP_CVT: return root(w, at, &p[1], depth + 1);
   case HD_OP_ADD:
   case HD_OP_OR:
-    a = root(w, at, &p[1], depth + 1);
-    b = root(w, at, &p[2], depth + 1);
-    return a ? a : b;
-  case HD_OP_SUB: return root(w, at, &p[1], depth + 1);
-  case HD_OP_MAD: return root(w, at, &p[3], depth + 1);
+    a = root_beside(w, at, &p[1], &p[2], depth);
+    return a ? a : root_beside(w, at, &p[2], &p[1], depth);
+  case HD_OP_SUB: return root_beside(w, at, &p[1], &p[2], depth);
+  case HD_OP_MAD: return type[0].bits <= 32 ? root(w, at, &p[3], depth + 1) : 0;
   default: return 0;
   }
 }

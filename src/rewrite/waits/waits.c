@@ -69,7 +69,7 @@ static wait_source source_of(wait_search *w, uint32_t inst) {
   if (!address || a->unknown) return WAIT_STRONG;
   /* A bulk copy's atomic is on a barrier in shared memory. */
   if (kinds & HD_ACC_ATOMIC && !has_result(f, wait_operands(w, inst))) return WAIT_OWN;
-  hd_sym root = wait_root(w, inst, address);
+  hd_sym root = kinds == hd_ptx_access_in(a, HD_IN_GENERIC) ? wait_root(w, inst, address) : 0;
   if (root && w->m->syms[root].kind == HD_SYM_VAR) {
     hd_mod space = w->m->vars[w->m->syms[root].decl].space;
     if (space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_CONST) return WAIT_OWN;

@@ -158,6 +158,8 @@ typedef enum wait_meeting {
 
 /* The first place of global memory that the instruction accesses. */
 wait_place wait_place_of(wait_search *w, uint32_t inst);
+/* The operand is a number of which 32 bits and a few decide: it leads from a variable to no other one. */
+bool wait_is_offset(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* Whether the instruction, if it runs in another thread, may write there. */
 wait_meeting wait_may_write(wait_search *w, const wait_place *place, uint32_t inst);
 /* A store that is made for results: neither volatile nor ordered. */
