@@ -193,6 +193,15 @@ static void the_wait_is_found_among_other_things(void **state) {
   "{\n.param .b64 a;\n.param .b32 b;\nst.param.b64 [a], %rd1;\ncall (b), look, (a);\n"                       \
   "ld.param.b32 %r1, [b];\n}\n"
 
+#define RECURSIVE(ask)                                                                                       \
+  ".func wait(.param .b64 where)\n{\n.reg .b32 %q;\n.reg .b64 %w;\n.reg .pred %z;\n" ask                     \
+  "setp.ne.u32 %z, %q, 0;\n@%z ret;\n{\n.param .b64 a;\nst.param.b64 [a], %w;\ncall wait, "                  \
+  "(a);\n}\nret;\n}\n"
+#define ASK                                                                                                  \
+  "ld.param.u64 %w, [where];\n{\n.param .b64 a;\n.param .b32 b;\nst.param.b64 [a], %w;\n"                    \
+  "call (b), look, (a);\nld.param.b32 %q, [b];\n}\n"
+#define CALL_WAIT "{\n.param .b64 a;\nst.param.b64 [a], %rd1;\ncall wait, (a);\n}"
+
 static void polls_are_followed_through_calls(void **state) {
   static const wait_case cases[] = {
       {"a function that loads",
@@ -222,6 +231,15 @@ static void polls_are_followed_through_calls(void **state) {
               "{\n.param .b64 a;\nst.param.b64 [a], %w;\ncall wait, (a);\n}\nret;\n}\n",
               "{\n.param .b64 a;\nst.param.b64 [a], %rd1;\ncall wait, (a);\n}"),
        "ld.volatile"},
+      {"the same around L1",
+       MODULE(RECURSIVE("ld.param.u64 %w, [where];\nld.global.cg.u32 %q, [%w];\n"), CALL_WAIT),
+       "ld.global.cg"},
+      {"the same by a function that looks",
+       MODULE(LOOK("ld.volatile.u32 %q, [%w];") RECURSIVE(ASK), CALL_WAIT), "ld.volatile"},
+      {"the same, a plain load behind another function's fence",
+       MODULE(LOOK("ld.global.u32 %q, [%w];\nmembar.gl;") RECURSIVE(ASK), CALL_WAIT), "ld.global"},
+      {"the same by a function that loads", MODULE(LOOK("ld.global.u32 %q, [%w];") RECURSIVE(ASK), CALL_WAIT),
+       NULL},
       {"a function that calls itself down a tree",
        MODULE(".func walk(.param .b64 where)\n{\n.reg .b64 %w;\n.reg .pred %z;\n"
               "ld.param.u64 %w, [where];\nld.u64 %w, [%w];\nsetp.eq.u64 %z, %w, 0;\n@%z ret;\n"

@@ -273,15 +273,40 @@ static void prepare(wait_search *w) {
   }
 }
 
-/* A function that may call itself is a loop whose exits are not looked at: it may hold no instruction that is
- * made to see other CTAs' writes. */
-static void look_at_recursion(wait_search *w, rewrite_scan *s) {
-  bool fence = false;
-  for (uint32_t i = 0; i < w->g.n_insts; i++) fence |= wait_is_wide_fence(w, i);
+/* Functions that may call themselves, and those that they call. */
+typedef struct recursion {
+  bool *is_part; /* per function of the module */
+  bool fence;    /* some of them has one that orders more than the CTA */
+} recursion;
+
+static void find_recursion(wait_search *w, const hd_reach *reach, recursion *r) {
+  r->is_part = HD_NEW_N(w->arena, w->m->n_funcs + 1u, bool);
+  r->fence = false;
+  for (uint32_t i = 0; i < reach->n; i++) {
+    hd_reach called;
+    if (!reach->recursive[i]) continue;
+    hd_reach_find(w->m, reach->funcs[i], w->arena, &called);
+    for (uint32_t k = 0; k < called.n; k++) r->is_part[called.funcs[k]] = true;
+  }
+  for (uint32_t i = 0; i < w->m->n_funcs; i++) {
+    const hd_ptx_func *f = &w->m->funcs[i];
+    for (uint32_t k = 0; k < f->n_stmts && r->is_part[i]; k++) {
+      if (f->stmts[k].kind != HD_S_INST) continue;
+      const hd_ptx_form *form = &w->m->forms[f->stmts[k].form];
+      const hd_ptx_access access = hd_ptx_access_of(form);
+      r->fence |= wait_form_is_wide_fence(form, &access);
+    }
+  }
+}
+
+/* Recursion is a loop whose exits are not looked at: it may hold no instruction that is made to see other
+ * CTAs' writes. */
+static void look_at_recursion(wait_search *w, bool fence, rewrite_scan *s) {
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    bool waits = w->source[i] == WAIT_STRONG ? !(hd_inst_form(&w->g, i)->flags & HD_OPF_CALLS)
-                                             : w->source[i] != WAIT_OWN && fence;
-    if (waits) rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, i), WAITS);
+    const wait_source source = (wait_source)w->source[i];
+    if (source == WAIT_OWN || hd_inst_form(&w->g, i)->flags & HD_OPF_CALLS) continue;
+    if (fence || source == WAIT_STRONG || (source == WAIT_WEAK && !wait_is_plain_load(w, i)))
+      rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, i), WAITS);
   }
 }
 
@@ -309,9 +334,11 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
   if (inlines && rewrite_is_whole(&w->g)) return;
   /* Functions that were not inlined are searched alone; calls of them count as foreign. */
+  recursion r;
+  find_recursion(w, &reach, &r);
   for (uint32_t i = 1; i < reach.n; i++) {
     look_at_function(w, reach.funcs[i], 0, s);
-    if (reach.recursive[i]) look_at_recursion(w, s);
+    if (r.is_part[reach.funcs[i]]) look_at_recursion(w, r.fence, s);
   }
 }
 
