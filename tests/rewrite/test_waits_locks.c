@@ -206,6 +206,10 @@ static void addresses_that_come_round_are_not_apart(void **state) {
       {"twelve times any 64 bits",
        BESIDE("ld.global.u64 %rd2, [%rd1+64];\nmul.lo.s64 %rd3, %rd2, 12;\nadd.s64 %rd4, %rd1, %rd3;\n"),
        "atom"},
+      {"a pointer that is worked out from itself alone",
+       BESIDE("A: add.s64 %rd4, %rd4, 8;\nmov.u64 %rd3, %rd4;\nmov.u64 %rd4, %rd3;\n"
+              "setp.lt.u64 %p3, %rd4, 64;\n@%p3 bra A;\n"),
+       "atom"},
       {"twelve times 32 bits", BESIDE("mul.wide.s32 %rd3, %r8, 12;\nadd.s64 %rd4, %rd1, %rd3;\n"), NULL},
       {"eight times any 64 bits",
        BESIDE("ld.global.u64 %rd2, [%rd1+64];\nmul.lo.s64 %rd3, %rd2, 8;\nadd.s64 %rd4, %rd1, %rd3;\n"),

@@ -157,7 +157,7 @@ static wait_place moving(const wait_search *w, uint32_t reg, unsigned depth) {
 }
 
 static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
-  if (depth == MOST_DEPTH || o->part || o->flags & HD_OF_NEG) return anything;
+  if (depth >= MOST_DEPTH || o->part || o->flags & HD_OF_NEG) return anything;
   if (o->kind == HD_O_INT) return constant(o->imm);
   if (o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) return anything;
   wait_place x = anything;
