@@ -34,6 +34,7 @@ static void atomics_that_may_change_nothing_are_looks(void **state) {
               "M: st.global.u32 [%rd2], %r3;"),
        "atom"},
       {"one is added", ROUNDS("atom.global.add.u32 %r1, [%rd1], 1;"), NULL},
+      {"the number of the round is added", ROUNDS("atom.global.add.u32 %r1, [%rd1], %r4;"), NULL},
       {"the size of the CTA is added", ROUNDS("mov.u32 %r5, %ntid.x;\natom.global.add.u32 %r1, [%rd1], %r5;"),
        NULL},
       {"a bit is turned over", ROUNDS("atom.global.xor.b32 %r1, [%rd1], 8;"), NULL},

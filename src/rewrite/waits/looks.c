@@ -28,6 +28,13 @@ static bool always_changes(wait_search *w, uint32_t inst) {
   }
 }
 
+/* It adds another number in each round, of which one may be 0. */
+static bool adds_others(wait_search *w, uint32_t inst) {
+  const hd_ptx_opnd *o = operand_of(w, inst);
+  return o && wait_access(w, inst)->operation == HD_M_ADD &&
+         hd_ptx_form_is_whole(hd_inst_form(&w->g, inst), 32) && wait_moves_on(w, inst, o);
+}
+
 /* An atomic that leaves behind what it finds, or at most a number of the text that ends its changes. */
 static bool is_idle(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *o = operand_of(w, inst);
@@ -159,7 +166,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *address = wait_address(w, inst);
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
-  if (atomic && (always_changes(w, inst) || !result_is_read(w, inst))) return false;
+  if (atomic && (always_changes(w, inst) || adds_others(w, inst) || !result_is_read(w, inst))) return false;
   return stays || !wait_goes_through(w, inst);
 }
 

@@ -93,6 +93,12 @@ bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
   return false;
 }
 
+bool wait_moves_on(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  const uint32_t reg = wait_register(w, inst, o);
+  return reg != HD_NONE && wait_written_inside(w, reg) &&
+         moves(w, reg, w->g.insts[inst].block, &(loss){0, 0});
+}
+
 /* How a number changes from round to round. */
 typedef enum course {
   STAYS = 0,  /* it may be the same in many rounds */

@@ -231,8 +231,10 @@ uint32_t wait_exit_conditions(wait_search *w, uint32_t block, wait_part parts[WA
 /* The access looks at another place whenever it runs: its address moves one way, by a step that is never 0.
  */
 bool wait_looks_elsewhere(wait_search *w, uint32_t inst);
-/* The same, or it goes through places in another way: by what is loaded from places that move on, or round
- * and round. False: it may stay at one place for many rounds. */
+/* The operand is another number whenever the instruction runs. */
+bool wait_moves_on(wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+/* The same of an address, or it goes through places in another way: by what is loaded from places that move
+ * on, or round and round. False: it may stay at one place for many rounds. */
 bool wait_goes_through(wait_search *w, uint32_t inst);
 /* A thread that comes to this block again and again leaves the region at some time: each time a counter comes
  * nearer to its bound, a merge goes a step on, or an interval is halved, and the exit that this leads to is
