@@ -121,6 +121,49 @@ static void a_lock_is_told_from_a_flag_by_its_release(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define FIRST_TRY(more) "atom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra G;\n" more
+#define RESTING                                                                                              \
+  "L: nanosleep.u32 99;\natom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
+#define RELEASE "membar.gl;\natom.global.exch.b32 %r3, [%rd1], 0;\n"
+#define AGAIN "N: atom.global.cas.b32 %r4, [%rd1], 0, 1;\nsetp.ne.u32 %p3, %r4, 0;\n@%p3 bra N;\n"
+
+/* Compilers take the first try out of a loop with a body. */
+static void a_lock_may_be_taken_in_several_places(void **state) {
+  static const wait_case cases[] = {
+      {"a try in front of the loop", KERNEL(FIRST_TRY("") RESTING "G: " RELEASE), NULL},
+      {"one of many, for each of several elements",
+       KERNEL("A: mul.wide.s32 %rd2, %r7, 4;\nadd.s64 %rd3, %rd1, %rd2;\natom.global.cas.b32 %r2, [%rd3], 0, "
+              "1;\n"
+              "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra G;\nL: nanosleep.u32 99;\natom.global.cas.b32 %r1, [%rd3], "
+              "0, 1;\n"
+              "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\nG: membar.gl;\natom.global.exch.b32 %r3, [%rd3], 0;\n"
+              "add.u32 %r7, %r7, 32;\nsetp.lt.u32 %p3, %r7, %r8;\n@%p3 bra A;"),
+       NULL},
+      {"twice, one after the other", KERNEL(TAKE RELEASE AGAIN RELEASE), NULL},
+      {"on two ways", KERNEL("setp.eq.u32 %p4, %r8, 0;\n@%p4 bra N;\n" TAKE RELEASE "ret;\n" AGAIN RELEASE),
+       NULL},
+      {"the first try keeps it",
+       KERNEL("atom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.eq.u32 %p2, %r2, 0;\n"
+              "@%p2 bra M;\n" RESTING RELEASE "M:"),
+       "atom"},
+      {"the first try leaves another number",
+       KERNEL("atom.global.cas.b32 %r2, [%rd1], 0, 2;\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra G;\n" RESTING
+              "G: " RELEASE),
+       "atom"},
+      {"the first try is for another lock",
+       KERNEL("atom.global.cas.b32 %r2, [%rd1+4], 0, 1;\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra G;\n" RESTING
+              "G: " RELEASE),
+       "atom"},
+      {"the first try fails, and it is given back all the same",
+       KERNEL("atom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra G;\n" RESTING
+              "G: " RELEASE),
+       "atom"},
+      {"the second time it is kept", KERNEL(TAKE RELEASE AGAIN), "atom"},
+      {"the second time with it in hand", KERNEL(TAKE AGAIN RELEASE RELEASE), "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define ELSEWHERE(first, write)                                                                              \
   KERNEL("setp.eq.u32 %p2, %r7, 5;\n@%p2 bra O;\n" first TAKE "st.global.u32 [%rd1], 0;\nret;\nO: " write    \
          "\nret;")
@@ -429,6 +472,7 @@ int main(void) {
                 a_holder_of_one_of_several_locks_may_hand_on_another),
       BEHAVIOUR("an address that comes round in its bits may meet a lock",
                 addresses_that_come_round_are_not_apart),
+      BEHAVIOUR("a lock may be taken in several places", a_lock_may_be_taken_in_several_places),
       BEHAVIOUR("a lock beside writes that cannot meet it stays one", a_lock_stays_one_beside_other_writes),
       BEHAVIOUR("a ticket lock is told from a flag by the threads that pass the turn on",
                 a_ticket_lock_is_told_from_a_flag_by_who_passes_the_turn_on),

@@ -54,7 +54,11 @@ static bool is_release(held *h, uint32_t inst) {
          wait_same_address(w, word, inst, h->leaves, &h->n_leaves, HELD_MOST_LEAVES);
 }
 
-static bool is_never(const held *h, uint32_t inst) { return inst == h->atom || (h->never && h->never[inst]); }
+static bool is_taker(const held *h, uint32_t inst) { return inst == h->atom || (h->takes && h->takes[inst]); }
+
+static bool is_never(const held *h, uint32_t inst) {
+  return is_taker(h, inst) || (h->never && h->never[inst]);
+}
 
 static void check_leaf(void *ctx, uint32_t reg) {
   held *h = ctx;
@@ -114,8 +118,9 @@ static void mark_free_handed(held *h, uint32_t inst, uint32_t block) {
   for (; inst < b->first + b->n_insts; inst++) {
     h->w->steps++;
     h->free_handed[inst] = 1;
-    if (inst != h->atom || h->look != HD_NONE) continue;
+    if (!is_taker(h, inst) || h->look != HD_NONE) continue;
     if (!h->way) return;
+    h->atom = inst;
     way = h->way(h, block);
   }
   for (uint32_t k = 0; k < b->n_succ; k++) {
@@ -148,9 +153,15 @@ bool held_is_given_back(held *h) {
   h->stack = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
   /* Twice: the first walk finds the registers that releases depend on, the second checks that they do not
    * change. */
-  if (!walk(h) || !walk(h)) return false;
+  const uint32_t atom = h->atom;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    if (i != atom && !(h->takes && h->takes[i])) continue;
+    h->atom = i;
+    if (!walk(h) || !walk(h)) return false;
+  }
   find_free_handed(h);
   for (uint32_t i = 0; i < w->g.n_insts; i++)
     if (h->given[i] && h->free_handed[i]) return false;
+  h->atom = atom;
   return true;
 }

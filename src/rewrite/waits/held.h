@@ -18,6 +18,7 @@ struct held {
   /* The way out of a block with a branch on the atomic's result that a thread takes which has got it;
    * HD_NONE: any. NULL: there is no such branch. */
   uint32_t (*way)(const held *h, uint32_t block);
+  const uint8_t *takes; /* per instruction: takes the same as the atomic does; NULL: the atomic alone */
   const uint8_t *never; /* per instruction: nobody runs it with this in hand; NULL: the atomic alone */
 
   /* Made by held_is_given_back, in the search's arena. */
@@ -29,8 +30,8 @@ struct held {
   bool moved; /* the address changed on the way */
 };
 
-/* From the atomic on, every path gives it back, at the address where it was taken, before the thread ends or
- * takes it again, and no path comes to a release with free hands. */
+/* From the atomic on, and from what takes the same, every path gives it back, at the address where it was
+ * taken, before the thread ends or takes it again, and no path comes to a release with free hands. */
 bool held_is_given_back(held *h);
 
 /* A number of the text, as the memory that the instruction accesses holds it. */

@@ -119,6 +119,28 @@ static bool meddles(held *h, const wait_place *place, uint32_t inst) {
   return (place->step || !place->root || place->mixed) && (ticket || !adds_data(h, inst));
 }
 
+/* Both instructions access one place, whichever of them runs first. */
+static bool is_same_lock(wait_search *w, uint32_t atom, uint32_t other) {
+  uint32_t leaves[HELD_MOST_LEAVES], n = 0;
+  if (wait_access(w, atom)->bytes != wait_access(w, other)->bytes) return false;
+  if (!wait_same_address(w, atom, other, leaves, &n, HELD_MOST_LEAVES)) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (w->writers.first[leaves[i] + 1] - w->writers.first[leaves[i]] > 1 &&
+        !wait_is_kept_since(w, leaves[i], other, atom))
+      return false;
+  return true;
+}
+
+/* Compilers take the first try out of the loop, and a kernel may take one lock in several places. */
+static const uint8_t *find_takers(wait_search *w, uint32_t atom, int64_t free, int64_t taken) {
+  uint8_t *takes = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  int64_t other;
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    takes[i] = i == atom || (!hd_inst_stmt(&w->g, i)->guard && taken_value(w, i, free, &other) &&
+                             other == taken && is_same_lock(w, atom, i));
+  return takes;
+}
+
 bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
   held h = {.w = w,
             .atom = atom,
@@ -130,12 +152,13 @@ bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
   free = h.free;
   if (!w->whole || !taken_value(w, atom, free, &h.taken)) return false;
   if (!wait_same_address(w, atom, atom, h.leaves, &h.n_leaves, HELD_MOST_LEAVES)) return false;
+  h.takes = find_takers(w, atom, free, h.taken);
   h.n_leaves = 0; /* of its own address: those that a release shares with it follow */
   if (!held_is_given_back(&h)) return false;
   /* A thread that opens it without having taken it would make it a flag. */
   wait_place place = wait_place_of(w, atom);
   for (uint32_t i = 0; i < w->g.n_insts; i++)
-    if (i != atom && !h.given[i] && held_may_store(w, i, wait_access(w, atom)->bytes, free) &&
+    if (!h.takes[i] && !h.given[i] && held_may_store(w, i, wait_access(w, atom)->bytes, free) &&
         meddles(&h, &place, i))
       return false;
   return true;
