@@ -51,6 +51,9 @@ void cfg_reaching_init(cfg_reaching *r, const hd_cfg *g, hd_arena *arena);
 /* The writers whose value an instruction may find in a register: bit i is number i of the register's, from 0.
  * UINT64_MAX: any of them. */
 uint64_t cfg_reaching_at(cfg_reaching *r, uint32_t inst, uint32_t reg);
+/* An instruction that writes the register leaves nothing of what it held: it has no guard, and writes all of
+ * its parts. */
+bool cfg_replaces(const hd_cfg *g, uint32_t inst, uint32_t reg);
 
 /* ranges.c. The rest is found when a comparison is asked for first. */
 typedef struct cfg_ranges {

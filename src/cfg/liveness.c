@@ -3,7 +3,16 @@
 
 #include "cfg/internal.h"
 
-static void kill(void *ctx, uint32_t reg) { ((uint64_t *)ctx)[reg / 64] &= ~(UINT64_C(1) << reg % 64); }
+typedef struct killer {
+  const hd_cfg *g;
+  uint32_t inst;
+  uint64_t *now;
+} killer;
+
+static void kill(void *ctx, uint32_t reg) {
+  const killer *k = ctx;
+  if (cfg_replaces(k->g, k->inst, reg)) k->now[reg / 64] &= ~(UINT64_C(1) << reg % 64);
+}
 static void use(void *ctx, uint32_t reg) { ((uint64_t *)ctx)[reg / 64] |= UINT64_C(1) << reg % 64; }
 
 /* One pass from the last block to the first; true while something changes. */
@@ -17,7 +26,7 @@ static bool flow_backwards(const hd_cfg *g, hd_liveness *l, uint64_t *now) {
       for (size_t x = 0; x < l->words; x++) now[x] |= in[x];
     }
     for (uint32_t i = block->first + block->n_insts; i-- > block->first;) {
-      if (!hd_inst_stmt(g, i)->guard) hd_inst_writes(g, i, kill, now);
+      hd_inst_writes(g, i, kill, &(killer){g, i, now});
       hd_inst_reads(g, i, use, now);
     }
     uint64_t *in = l->in + b * l->words;

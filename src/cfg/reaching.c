@@ -16,8 +16,7 @@ static const uint32_t *writers_of(const cfg_reaching *r, uint32_t reg) {
   return &r->writers.insts[r->writers.first[reg]];
 }
 
-/* All of the register, or what it held may stay: under a guard, in part, or where it is not known. */
-static bool replaces(const hd_cfg *g, uint32_t inst, uint32_t reg) {
+bool cfg_replaces(const hd_cfg *g, uint32_t inst, uint32_t reg) {
   const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
   if (s->guard || !s->n_opnds) return false;
   const hd_ptx_opnd *o = &g->module->opnds[s->first_opnd], *end = o + 1;
@@ -36,7 +35,7 @@ static uint64_t pass(const cfg_reaching *r, uint32_t reg, uint32_t first, uint32
   const uint32_t *at = writers_of(r, reg), n = n_writers(r, reg);
   for (uint32_t k = 0; k < n; k++) {
     if (at[k] < first || at[k] >= end) continue;
-    if (replaces(r->g, at[k], reg)) set = 0;
+    if (cfg_replaces(r->g, at[k], reg)) set = 0;
     set |= UINT64_C(1) << k;
   }
   return set;

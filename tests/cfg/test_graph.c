@@ -207,6 +207,30 @@ static void registers_are_live_where_some_path_reads_them_first(void **state) {
   assert_true(n_dead > 10000);
 }
 
+static void a_write_of_a_part_leaves_the_others_live(void **state) {
+  static const struct {
+    const char *body;
+    bool live;
+  } cases[] = {
+      {".reg .v2 .b32 %v;\nmov.u32 %v.x, 0;\nmov.u32 %r1, %v.y;\nret;", true},
+      {".reg .v2 .b32 %v;\nmov.v2.u32 %v, {%r2, %r3};\nmov.u32 %r1, %v.y;\nret;", false},
+      {".reg .b32 %v;\n@%p1 mov.u32 %v, 0;\nmov.u32 %r1, %v;\nret;", true},
+      {".reg .b32 %v;\nmov.u32 %v, 0;\nmov.u32 %r1, %v;\nret;", false},
+      {".reg .b32 %v;\nmov.b64 {%r1, %v}, %l1;\nmov.u32 %r1, %v;\nret;", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    subject s;
+    hd_liveness l;
+    assert_int_equal(open_subject(&s, "", cases[i].body, 0), HD_OK);
+    assert_true(hd_liveness_find(&s.g, SIZE_MAX, &s.arena, &l));
+    for (hd_sym y = 1; y < s.m->n_syms; y++)
+      if (s.m->syms[y].kind == HD_SYM_REG && strcmp(s.m->syms[y].name, "%v") == 0 &&
+          hd_live_in(&l, 0, hd_cfg_reg(&s.g, 0, y)) != cases[i].live)
+        fail_msg("%s", cases[i].body);
+    close_subject(&s);
+  }
+}
+
 static void liveness_stays_below_its_limit(void **state) {
   subject s;
   hd_liveness l;
@@ -266,6 +290,8 @@ int main(void) {
                 regions_are_the_strongly_connected_parts),
       BEHAVIOUR("a register is live where some path reads it before it writes it",
                 registers_are_live_where_some_path_reads_them_first),
+      BEHAVIOUR("a write of a part of a register leaves the others live",
+                a_write_of_a_part_leaves_the_others_live),
       BEHAVIOUR("liveness that would take too much memory is not made", liveness_stays_below_its_limit),
       BEHAVIOUR("every instruction that writes a register is listed in order",
                 every_writer_of_a_register_is_listed),
