@@ -146,6 +146,18 @@ typedef struct hd_writers {
 } hd_writers;
 HD_API void hd_writers_find(const hd_cfg *g, hd_arena *arena, hd_writers *out);
 
+/* The array that an address leads into. */
+typedef struct hd_root {
+  hd_sym sym;    /* a variable, or a parameter; 0: not known */
+  int64_t place; /* of the pointer in the parameter */
+  bool loaded;   /* the parameter holds the pointer */
+} hd_root;
+/* Of an address operand, or of a register that an address is computed from. Shared variables whose size the
+ * launch says are one array, under the name of the module's first. */
+HD_API hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o);
+/* Two names, both known. Two parameters may hold one pointer all the same. */
+HD_API bool hd_roots_differ(hd_root a, hd_root b);
+
 /* Registers that some path from a block's beginning reads before it writes them: a bit each. */
 typedef struct hd_liveness {
   uint64_t *in; /* `words` per block */

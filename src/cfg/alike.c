@@ -16,7 +16,7 @@
 #include "cfg/internal.h"
 #include "heddle/ptx_facts.h"
 
-enum { NOT_KNOWN = 0, ALIKE, NOT_ALIKE }; /* of a load */
+enum { NOT_KNOWN = 0, KNOWN }; /* of a load: KNOWN + hd_same */
 
 /* bar.red d, a {, b}, c; bar.sync a {, b}. With b, so many threads meet, in whole warps; without, all that
  * have not ended, whatever number a register holds: threads at two numbers would wait for each other for
@@ -91,9 +91,21 @@ static bool takes_param_address(const hd_cfg *g, uint32_t inst) {
 }
 
 /* Some generic address may lead into a thread's local memory. */
-static bool takes_local_address(const hd_cfg *g, uint32_t inst) {
-  const hd_ptx_form *f = hd_inst_form(g, inst);
+static bool takes_local_address(const hd_ptx_form *f) {
   return f->op == HD_OP_ALLOCA || (f->op == HD_OP_CVTA && hd_ptx_form_has(f, HD_M_LOCAL));
+}
+
+/* Functions that are not inlined hand such addresses back, too. */
+static bool any_takes_local_address(const cfg_alike *a) {
+  const hd_ptx_module *m = a->g->module;
+  hd_reach reach;
+  hd_reach_find(m, a->g->calls[0].func, a->arena, &reach);
+  for (uint32_t k = 0; k < reach.n; k++) {
+    const hd_ptx_func *f = &m->funcs[reach.funcs[k]];
+    for (uint32_t i = 0; i < f->n_stmts; i++)
+      if (f->stmts[i].kind == HD_S_INST && takes_local_address(&m->forms[f->stmts[i].form])) return true;
+  }
+  return false;
 }
 
 static void look_at_graph(cfg_alike *a) {
@@ -103,9 +115,9 @@ static void look_at_graph(cfg_alike *a) {
   a->loads = HD_NEW_N(a->arena, g->n_insts + 1u, uint8_t);
   /* An inlined body's use of its parameters is not examined. */
   a->other_params = g->n_calls > 1 || !g->module->funcs[g->calls[0].func].entry;
+  a->local_addresses = any_takes_local_address(a);
   for (uint32_t i = 0; i < g->n_insts; i++) {
     a->effects[i] = (uint8_t)effect_of(a, i);
-    a->local_addresses |= takes_local_address(g, i);
     a->other_params |= takes_param_address(g, i);
   }
   for (bool changed = true; changed;) {
@@ -131,25 +143,27 @@ static bool is_ordered(const cfg_alike *a, uint32_t inst) {
   return a->ordered[block];
 }
 
-static bool find_out(const cfg_alike *a, uint32_t inst) {
+static hd_same find_out(const cfg_alike *a, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(a->g, inst);
   const hd_ptx_access x = hd_ptx_access_of(f);
   if (x.unknown || x.n != 1 || x.kinds != HD_ACC_READ || x.order != HD_ORDERED_WEAK || x.cache == HD_M_CV)
-    return false;
+    return HD_SAME_NOWHERE;
   switch (x.touches[0].space) {
-  case HD_IN_PARAM: return !a->other_params;
-  case HD_IN_CONST: return true;
+  case HD_IN_PARAM: return a->other_params ? HD_SAME_NOWHERE : HD_SAME_IN_CTA;
+  case HD_IN_CONST: return HD_SAME_IN_CTA;
   case HD_IN_GENERIC:
-    return !a->local_addresses && !is_ordered(a, inst) && !cfg_may_change(a, inst, HD_IN_GENERIC);
+    if (a->local_addresses) return HD_SAME_NOWHERE;
+    break;
   case HD_IN_GLOBAL:
-  case HD_IN_SHARED: return !is_ordered(a, inst) && !cfg_may_change(a, inst, x.touches[0].space);
-  default: return false;
+  case HD_IN_SHARED: break;
+  default: return HD_SAME_NOWHERE;
   }
+  return is_ordered(a, inst) ? HD_SAME_NOWHERE : cfg_unchanged_in(a, inst, x.touches[0].space);
 }
 
-bool cfg_load_is_alike(cfg_alike *a, uint32_t inst) {
+hd_same cfg_load_is_alike_in(cfg_alike *a, uint32_t inst) {
   if (!a->loads) look_at_graph(a);
   uint8_t *known = &a->loads[inst];
-  if (*known == NOT_KNOWN) *known = find_out(a, inst) ? ALIKE : NOT_ALIKE;
-  return *known == ALIKE;
+  if (*known == NOT_KNOWN) *known = (uint8_t)(KNOWN + find_out(a, inst));
+  return (hd_same)(*known - KNOWN);
 }

@@ -6,7 +6,7 @@
  *   loops.c       natural loops; strongly connected regions
  *
  * The other files compute facts of a finished graph on demand: registers.c, liveness.c, uniformity.c
- * with reaching.c, alike.c, writes.c and ranges.c, members.c, dot.c. calls.c needs no graph.
+ * with reaching.c, roots.c, alike.c, writes.c and ranges.c, members.c, dot.c. calls.c needs no graph.
  */
 #ifndef HEDDLE_CFG_INTERNAL_H
 #define HEDDLE_CFG_INTERNAL_H
@@ -86,10 +86,10 @@ typedef struct cfg_alike {
   uint8_t *loads;   /* per instruction */
   bool local_addresses, other_params;
 } cfg_alike;
-/* Whether a load from an address that is the same for all threads of a CTA, or of a warp, gives all of them
- * one value. */
-bool cfg_load_is_alike(cfg_alike *a, uint32_t inst);
-/* writes.c. Whether the kernel may write to the load's address before all threads have run the load. */
-bool cfg_may_change(const cfg_alike *a, uint32_t load, unsigned space);
+/* In which threads a load gives one value, if its address is the same for them. */
+hd_same cfg_load_is_alike_in(cfg_alike *a, uint32_t inst);
+/* writes.c. In which of the threads that run the load the kernel cannot have changed what one finds there
+ * before another does. */
+hd_same cfg_unchanged_in(const cfg_alike *a, uint32_t load, unsigned space);
 
 #endif

@@ -303,8 +303,8 @@ static hd_same load_level(uniformity *w, uint32_t inst, const hd_ptx_stmt *s, co
   if (sources == HD_SAME_NOWHERE || s->n_opnds < 2) return HD_SAME_NOWHERE;
   if (hd_ptx_form_has(f, HD_M_PARAM) && is_variable(w, &o[1]))
     return is_kernel_param(w, &o[1]) ? sources : HD_SAME_NOWHERE;
-  /* Read-only data, or a load that all threads of the CTA see alike. */
-  return hd_ptx_form_has(f, HD_M_NC) || cfg_load_is_alike(&w->alike, inst) ? sources : HD_SAME_NOWHERE;
+  if (hd_ptx_form_has(f, HD_M_NC)) return sources; /* read-only data */
+  return worse(sources, cfg_load_is_alike_in(&w->alike, inst));
 }
 
 /* Lanes with several masks are several groups. */

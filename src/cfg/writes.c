@@ -1,92 +1,53 @@
-/* Whether the kernel may change the memory that a load reads before all threads of the CTA have run the load.
+/* Which threads of a CTA may find a value in memory that the kernel changes before the others load it.
  *
  * Shared memory is written by the CTA's own threads, between the same two barriers as the load: those
  * stretches of code are searched. Global memory may be written by other CTAs at any time. A program without
  * data races does not do so where it matters, but flags that end a search are often set without
- * synchronisation. So a load counts as changing if any instruction of the kernel writes into the same
- * array. */
+ * synchronisation. So a load is alike nowhere if an instruction of the kernel writes into the same array, and
+ * in a warp alone, whose lanes load together, if one writes into an array that may be the same: through
+ * another pointer, or one that is not known. A generic address may lead into either. */
 #include <string.h>
 
-#include "base/arith.h"
 #include "cfg/internal.h"
 #include "heddle/ptx_facts.h"
 
-enum { MOST_DEPTH = 12, MOST_STEPS = 1 << 22 };
+enum { MOST_STEPS = 1 << 22 };
 
-/* The array that an address leads into. */
-typedef struct root {
-  hd_sym sym;    /* a variable, or a parameter; 0: not known */
-  int64_t place; /* of the pointer in the parameter */
-  bool loaded;   /* the parameter holds the pointer */
-} root;
-
-static root root_of(const cfg_alike *a, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
-
-static root either(root x, root y) { return x.sym && y.sym ? (root){0} : x.sym ? x : y; }
-
-/* The array that the result of a register's only definition leads into. */
-static root root_of_result(const cfg_alike *a, uint32_t inst, unsigned depth) {
-  const hd_ptx_stmt *s = hd_inst_stmt(a->g, inst);
-  const hd_ptx_form *f = &a->g->module->forms[s->form];
-  const hd_ptx_opnd *o = &a->g->module->opnds[s->first_opnd];
-  if (s->guard || s->n_opnds < 2 || o[0].kind != HD_O_REG) return (root){0};
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVTA:
-  case HD_OP_CVT: return root_of(a, inst, &o[1], depth);
-  case HD_OP_ADD:
-    return s->n_opnds == 3 ? either(root_of(a, inst, &o[1], depth), root_of(a, inst, &o[2], depth))
-                           : (root){0};
-  case HD_OP_SUB: return root_of(a, inst, &o[1], depth);
-  case HD_OP_MAD: return s->n_opnds == 4 ? root_of(a, inst, &o[3], depth) : (root){0};
-  case HD_OP_LD: {
-    root r = hd_ptx_form_has(f, HD_M_PARAM) ? root_of(a, inst, &o[1], depth) : (root){0};
-    if (r.loaded || o[1].kind != HD_O_ADDR) return (root){0};
-    r.loaded = r.sym != 0;
-    r.place = hd_wrap_add(r.place, o[1].imm);
-    return r;
-  }
-  default: return (root){0};
-  }
+static hd_root root_of_operand(const cfg_alike *a, uint32_t inst, unsigned k) {
+  return hd_root_of(a->g, a->writers, inst, &a->g->module->opnds[hd_inst_stmt(a->g, inst)->first_opnd + k]);
 }
 
-static root root_of(const cfg_alike *a, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
-  const hd_ptx_module *m = a->g->module;
-  if (o->kind == HD_O_BRACKET && o->n_kids) o = &m->opnds[o->sym];
-  if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) || !o->sym || o->part ||
-      depth > MOST_DEPTH)
-    return (root){0};
-  if (m->syms[o->sym].kind == HD_SYM_VAR) return (root){.sym = o->sym};
-  if (m->syms[o->sym].kind != HD_SYM_REG) return (root){0};
-  const uint32_t *at = &a->writers->first[hd_cfg_reg(a->g, a->g->insts[inst].call, o->sym)];
-  return at[1] - at[0] == 1 ? root_of_result(a, a->writers->insts[at[0]], depth + 1) : (root){0};
+typedef enum overlap { APART = 0, PERHAPS, SAME } overlap;
+
+/* A variable is apart from others, and a pointer from nothing. */
+static overlap overlap_of(hd_root a, hd_root b) {
+  if (!hd_roots_differ(a, b)) return a.sym && b.sym ? SAME : PERHAPS;
+  return a.loaded || b.loaded ? PERHAPS : APART;
 }
 
-static bool same_root(root x, root y) { return x.sym == y.sym && x.place == y.place && x.loaded == y.loaded; }
-
-/* Whether an instruction, or a function that it calls, may write into the array of `from`, in one of
- * `spaces`; `unknown`: the result for a write into an unknown array. */
-static bool writes_there(const cfg_alike *a, uint32_t inst, root from, unsigned spaces, bool unknown) {
+/* How an instruction, or a function that it calls, may write into the array of `from`, in one of `spaces`. */
+static overlap writes_there(const cfg_alike *a, uint32_t inst, hd_root from, unsigned spaces) {
   const hd_ptx_stmt *s = hd_inst_stmt(a->g, inst);
   const hd_ptx_form *f = &a->g->module->forms[s->form];
   const hd_ptx_access x = hd_ptx_access_of(f);
-  if (f->flags & HD_OPF_CALLS && !a->g->insts[inst].body) return true;
-  if (!(x.kinds & HD_ACC_WRITE)) return x.unknown;
+  overlap worst = APART;
+  if (f->flags & HD_OPF_CALLS && !a->g->insts[inst].body) return from.sym ? SAME : PERHAPS;
+  if (!(x.kinds & HD_ACC_WRITE)) return x.unknown ? SAME : APART;
   for (unsigned k = 0; k < x.n; k++) {
     if (!(x.touches[k].kinds & HD_ACC_WRITE) || !(x.touches[k].space & (spaces | HD_IN_GENERIC)) ||
         x.touches[k].operand >= s->n_opnds)
       continue;
-    root to = root_of(a, inst, &a->g->module->opnds[s->first_opnd + x.touches[k].operand], 0);
-    if (to.sym && from.sym ? same_root(to, from) : unknown) return true;
+    const overlap o = overlap_of(root_of_operand(a, inst, x.touches[k].operand), from);
+    if (o > worst) worst = o;
   }
-  return false;
+  return worst;
 }
 
 /* ---- Between two barriers ---------------------------------------------------------------------- */
 
 typedef struct stretch {
   const cfg_alike *a;
-  root from;
+  hd_root from;
   uint8_t *seen; /* per block: FORWARD, BACKWARD */
   uint32_t *work, n_work;
   uint32_t steps;
@@ -107,7 +68,7 @@ static void go_forward(stretch *s, uint32_t block, uint32_t from) {
   for (uint32_t i = from; i < b->first + b->n_insts; i++) {
     s->steps++;
     if (s->a->effects[i] == CFG_EFFECT_CLEARS) return;
-    s->found |= writes_there(s->a, i, s->from, HD_IN_ANY_SHARED, true);
+    s->found |= writes_there(s->a, i, s->from, HD_IN_ANY_SHARED) != APART;
   }
   for (uint32_t k = 0; k < b->n_succ; k++) push(s, s->a->g->edges[b->first_succ + k], FORWARD);
 }
@@ -125,7 +86,7 @@ static void go_backward(stretch *s, uint32_t block, uint32_t to) {
   for (uint32_t k = 0; k < b->n_pred; k++) push(s, s->a->g->edges[b->first_pred + k], BACKWARD);
 }
 
-static bool changes_between_barriers(const cfg_alike *a, uint32_t load, root from) {
+static bool changes_between_barriers(const cfg_alike *a, uint32_t load, hd_root from) {
   const hd_cfg *g = a->g;
   stretch s = {.a = a,
                .from = from,
@@ -144,11 +105,32 @@ static bool changes_between_barriers(const cfg_alike *a, uint32_t load, root fro
   return s.found || s.steps >= MOST_STEPS;
 }
 
-bool cfg_may_change(const cfg_alike *a, uint32_t load, unsigned space) {
-  const hd_ptx_stmt *s = hd_inst_stmt(a->g, load);
-  root from = root_of(a, load, &a->g->module->opnds[s->first_opnd + 1], 0);
-  if (space & HD_IN_ANY_SHARED) return changes_between_barriers(a, load, from);
-  for (uint32_t i = 0; from.sym && i < a->g->n_insts; i++)
-    if (writes_there(a, i, from, HD_IN_GLOBAL, false)) return true;
-  return false;
+/* Anywhere in the kernel. */
+static overlap changes_at_any_time(const cfg_alike *a, hd_root from) {
+  overlap worst = APART;
+  for (uint32_t i = 0; worst != SAME && i < a->g->n_insts; i++) {
+    const overlap o = writes_there(a, i, from, HD_IN_ANY_GLOBAL);
+    if (o > worst) worst = o;
+  }
+  return worst;
+}
+
+/* Which of the two a generic address may lead into: the host passes no pointers to shared memory. */
+static unsigned spaces_of(const hd_ptx_module *m, hd_root from) {
+  if (!from.sym) return HD_IN_SHARED | HD_IN_GLOBAL;
+  const unsigned own = hd_ptx_mod_value(m->vars[m->syms[from.sym].decl].space);
+  return !from.loaded && own & HD_IN_ANY_SHARED ? HD_IN_SHARED : HD_IN_GLOBAL;
+}
+
+hd_same cfg_unchanged_in(const cfg_alike *a, uint32_t load, unsigned space) {
+  const hd_root from = root_of_operand(a, load, 1);
+  if (space & HD_IN_GENERIC) space = spaces_of(a->g->module, from);
+  if (space & HD_IN_ANY_SHARED && changes_between_barriers(a, load, from)) return HD_SAME_NOWHERE;
+  if (!(space & HD_IN_GLOBAL)) return HD_SAME_IN_CTA;
+  switch (changes_at_any_time(a, from)) {
+  case APART: return HD_SAME_IN_CTA;
+  case PERHAPS: return HD_SAME_IN_WARP;
+  case SAME: break;
+  }
+  return HD_SAME_NOWHERE;
 }

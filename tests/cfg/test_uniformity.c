@@ -1,14 +1,20 @@
 /* Uniformity: blocks that all threads of a CTA, or of a warp, run alike. */
 #include "cfg/subject.h"
 
+#define FUNCTIONS                                                                                            \
+  ".shared .align 8 .b8 s[64];\n.shared .align 8 .b8 t[64];\n"                                               \
+  ".extern .shared .align 8 .b8 open[];\n.extern .shared .align 4 .b32 same[];\n"                            \
+  ".global .align 8 .b8 here[64];\n.global .align 8 .b8 there[64];\n"                                        \
+  ".func (.param .b64 r) own() { .local .b32 v; .reg .b64 %d; mov.u64 %d, v; cvta.local.u64 %d, %d; "        \
+  "st.param.b64 [r], %d; ret; }\n"
+
 /* The level of the barrier in the body. */
 static hd_same level_of_barrier(const char *body, const uint32_t block[3]) {
   subject s;
   hd_uniformity u;
   hd_same level = HD_SAME_NOWHERE;
   bool found = false;
-  if (open_subject(&s, ".shared .align 8 .b8 s[64];\n.shared .align 8 .b8 t[64];", body, 0) != HD_OK)
-    fail_msg("%s", body);
+  if (open_subject(&s, FUNCTIONS, body, 0) != HD_OK) fail_msg("%s", body);
   hd_uniformity_find(&s.g, block, &s.arena, &u);
   for (uint32_t i = 0; i < s.g.n_insts; i++)
     if (hd_inst_form(&s.g, i)->op == HD_OP_BAR) {
@@ -305,8 +311,58 @@ static void loads_have_levels(void **state) {
        "ld.global.u32 %r1, [%l1];\nst.global.u32 [%l2], %r4;\n", HD_SAME_NOWHERE},
       {"of what an atomic changes, by the same pointer",
        "ld.global.u32 %r1, [%l1];\natom.global.add.u32 %r3, [%l1+64], 1;\n", HD_SAME_NOWHERE},
+      /* Another CTA may set a flag between two warps' loads. */
       {"while the kernel writes by another pointer",
-       "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_CTA},
+       "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_WARP},
+      {"while an atomic goes by another pointer",
+       "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nred.global.add.u32 [%l3], %r4;\n",
+       HD_SAME_IN_WARP},
+      {"while the kernel writes by a pointer that it loads",
+       "ld.global.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_WARP},
+      {"while the kernel writes by a pointer that counts on",
+       "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nadd.u64 %l3, %l3, 4;\nst.global.u32 [%l3], "
+       "%r4;\n",
+       HD_SAME_IN_WARP},
+      {"by a pointer that is loaded, while the kernel writes",
+       "ld.const.u64 %l3, [%l4];\nld.global.u32 %r1, [%l3];\nst.global.u32 [%l2], %r4;\n", HD_SAME_IN_WARP},
+      {"by a sum of two pointers, while the kernel writes by one of them",
+       "ld.param.u64 %l3, [q];\nadd.u64 %l3, %l3, %l1;\nld.global.u32 %r1, [%l3];\nst.global.u32 [%l2], "
+       "%r4;\n",
+       HD_SAME_IN_WARP},
+      {"by a parameter and a number that is loaded, while the kernel writes by another",
+       "ld.param.u64 %l3, [q];\nld.global.u64 %l6, [%l3];\nadd.u64 %l6, %l1, %l6;\nld.global.u32 %r1, "
+       "[%l6];\nst.global.u32 [%l2], %r4;\n",
+       HD_SAME_IN_WARP},
+      {"while a tensor is written",
+       "ld.global.u32 %r1, [%l1];\ncp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%l3, {%r4}], "
+       "[s];\n",
+       HD_SAME_IN_WARP},
+      {"read-only, while the kernel writes by another pointer",
+       "ld.param.u64 %l3, [q];\nld.global.nc.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_CTA},
+      {"of a variable, while another one is written",
+       "ld.global.u32 %r1, [here];\nst.global.u32 [there], %r4;\n", HD_SAME_IN_CTA},
+      {"of a variable, while a pointer is written by",
+       "ld.global.u32 %r1, [here];\nst.global.u32 [%l2], %r4;\n", HD_SAME_IN_WARP},
+      {"of a variable that is written", "ld.global.u32 %r1, [here];\nst.global.u32 [here+4], %r4;\n",
+       HD_SAME_NOWHERE},
+      {"generic, of shared memory that is written without a barrier between",
+       "mov.u32 %r5, s;\ncvt.u64.u32 %l3, %r5;\ncvta.shared.u64 %l3, %l3;\nst.shared.u32 [s], %r4;\nld.u32 "
+       "%r1, [%l3];\n",
+       HD_SAME_NOWHERE},
+      {"generic, of shared memory that is written in front of a barrier",
+       "mov.u64 %l3, s;\ncvta.shared.u64 %l3, %l3;\nst.shared.u32 [s], %r4;\nbar.sync 0;\nld.u32 %r1, "
+       "[%l3];\n",
+       HD_SAME_IN_CTA},
+      {"generic, of memory that nobody knows, while shared memory is written",
+       "ld.const.u64 %l3, [%l4];\nst.shared.u32 [s], %r4;\nld.u32 %r1, [%l3];\n", HD_SAME_NOWHERE},
+      {"generic, by a parameter, while shared memory is written",
+       "st.shared.u32 [s], %r4;\nld.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
+      {"of open shared memory, while its other name is written",
+       "bar.sync 0;\nst.shared.u32 [open], %r4;\nld.shared.u32 %r1, [same];\n", HD_SAME_NOWHERE},
+      {"of open shared memory, while a variable is written",
+       "bar.sync 0;\nst.shared.u32 [s], %r4;\nld.shared.u32 %r1, [same];\n", HD_SAME_IN_CTA},
+      {"generic, where a function gives the address of its local memory",
+       "call.uni (%l3), own;\nbar.sync 0;\nld.u32 %r1, [%l3];\n", HD_SAME_NOWHERE},
       {"of shared memory that is written in front of a barrier",
        "st.shared.u32 [s], %r4;\nbar.sync 0;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
       {"of shared memory that is written without a barrier between",
