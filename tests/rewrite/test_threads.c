@@ -19,9 +19,9 @@ static size_t refusals_of(const char *body, bool in_cta, const uint32_t block[3]
            ".version 8.0\n.target sm_80\n.address_size 64\n"
            ".func stores() { .reg .b64 %%d; st.global.u32 [%%d], 1; ret; } "
            ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } "
-           ".visible .entry k(.param .u64 p)\n{ .local .b32 own;\n"
-           ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>;\n.reg .pred %%p<9>;\n.shared .b32 s[64];\n"
-           "mov.u32 %%r1, %%tid.x;\n%s\nret;\n}\n",
+           ".visible .entry k(.param .u64 p, .param .u64 q)\n{ .local .b32 own;\n"
+           ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>, %%of<2>;\n.reg .pred %%p<9>;\n.shared .b32 s[64], t[64];\n"
+           "mov.u32 %%r1, %%tid.x; ld.param.u64 %%of0, [p]; ld.param.u64 %%of1, [q];\n%s\nret;\n}\n",
            body);
   hd_arena_init(&arena);
   if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
@@ -130,6 +130,62 @@ static void warps_that_talk_without_a_barrier_keep_their_threads(void **state) {
       {"L:\nld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.cta;\n@%p1 bra L;", BOTH},
       {"@%p1 bra L;\nst.global.u32 [%rd1], %r1;\nmembar.cta;\nL:\nld.global.u32 %r2, [%rd1+4];", BOTH},
       {"call.uni stores;\nmembar.gl;\nld.global.u32 %r2, [%rd1];", BOTH},
+      /* Fetched again each time, as volatile was compiled. */
+      {"st.global.u32 [%rd1], %r1;\nld.global.cv.u32 %r2, [%rd1+4];", BOTH},
+      {"st.global.wt.u32 [%rd1], %r1;\nld.u32.cv %r2, [%rd1+4];", BOTH},
+      {"st.global.wt.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+      {"st.shared.wt.u32 [s], %r1;\nld.shared.cv.u32 %r2, [s+4];", BOTH},
+      {"st.local.u32 [own], %r1;\nld.global.cv.u32 %r2, [%rd1];", 0},
+      /* An atomic changes an array, and a plain load reads it. */
+      {"red.global.add.u32 [%of0], %r1;\nld.global.u32 %r2, [%of0+4];", BOTH},
+      {"atom.global.exch.b32 %r2, [%of0], %r1;\nadd.u64 %rd1, %of0, 4;\nld.global.ca.u32 %r3, [%rd1];", BOTH},
+      {"red.global.add.u32 [%of0], %r1;\nld.global.u64 %rd1, [%of1];\nld.global.u32 %r2, [%rd1];", BOTH},
+      {"red.shared.add.u32 [s], 1;\nld.shared.u32 %r2, [s+4];", BOTH},
+      {"red.shared.add.u32 [s], 1;\nmov.u64 %rd1, s;\ncvta.shared.u64 %rd1, %rd1;\nld.u32 %r2, [%rd1];",
+       BOTH},
+      {"L:\nld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;\n@%p1 bra L;", BOTH},
+      {"red.shared.add.u32 [s], 1;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
+      {"red.shared.add.u32 [s], 1;\nld.shared.u32 %r2, [t];", GRID},
+      {"red.global.add.u32 [%of0], %r1;\nld.global.u32 %r2, [%of1+4];", 0},
+      {"red.global.add.u32 [%rd1], %r1;\nld.local.u32 %r2, [own];", 0},
+      {"ld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", 0},
+      /* An atomic reads an array that was stored into. */
+      {"st.global.u32 [%of0], %r1;\natom.global.add.u32 %r2, [%of0+4], 0;\nmov.b32 %r3, %r2;", BOTH},
+      {"st.global.u32 [%of0], %r1;\nmembar.gl;\natom.global.cas.b32 %r2, [%of0+4], 0, 0;\nmov.b32 %r3, %r2;",
+       BOTH},
+      {"st.global.u32 [%of0], %r1;\natom.acquire.gpu.global.or.b32 %r2, [%rd1], 0;\nmov.b32 %r3, %r2;", BOTH},
+      {"st.shared.u32 [s], %r1;\nfence.acq_rel.cta;\natom.shared.max.u32 %r2, [s+4], 0;\nmov.b32 %r3, %r2;",
+       BOTH},
+      {"st.global.u32 [%of0], %r1;\natom.global.add.u32 %r2, [%of0+4], 0;", 0},
+      {"st.global.u32 [%of0], %r1;\nmembar.gl;\natom.global.inc.u32 %r2, [%of1], 7;\nmov.b32 %r3, %r2;", 0},
+      {"st.shared.u32 [s], %r1;\nbar.sync 0;\natom.shared.max.u32 %r2, [s+4], 0;\nmov.b32 %r3, %r2;", GRID},
+      /* An atomic reads in one round what others changed in the round before. */
+      {"mov.b32 %r4, %r1;\nL:\natom.global.or.b32 %r2, [%of0], %r4;\nmov.b32 %r4, 0;\nmov.b32 %r3, %r2;\n"
+       "@%p1 bra L;",
+       BOTH},
+      {"L:\natom.global.max.u32 %r2, [%of0], %r1;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
+      {"L:\natom.global.exch.b32 %r2, [%rd1], %r1;\nadd.u64 %rd1, %rd1, 4;\nadd.u32 %r3, %r3, %r2;\n@%p1 bra "
+       "L;",
+       BOTH},
+      {"L:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r4, 0;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
+      {"L:\natom.global.add.u32 %r2, [%of0], 0;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
+      {"@%p2 bra M;\nL:\nadd.u32 %r4, %r4, 1;\nM:\natom.global.xor.b32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n"
+       "@%p1 bra L;",
+       BOTH},
+      {"mov.u32 %r4, 3;\nL:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n@%p1 bra L;", 0},
+      {"L:\natom.global.max.u32 %r2, [%of0], %r1;\n@%p1 bra L;", 0},
+      {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;", 0},
+      {"L:\natom.global.cas.b32 %r2, [%of0], %r3, %r1;\nsetp.ne.u32 %p1, %r2, %r3;\nmov.b32 %r3, %r2;\n"
+       "@%p1 bra L;",
+       0},
+      {"M:\nadd.u32 %r1, %r1, 1;\nL:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 "
+       "bra L;\n"
+       "st.global.u32 [%of1], %r1;\n@%p2 bra M;",
+       0},
+      {"L:\natom.global.cas.b32 %r2, [%of0], 0, %r1;\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 st.global.u32 [%of1], "
+       "1;\n"
+       "@%p1 bra L;",
+       0},
       /* Nothing was stored, or nothing reads it. */
       {"membar.gl;\nld.global.u32 %r2, [%rd1+4];", 0},
       {"ld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.gl;", 0},
@@ -141,8 +197,8 @@ static void warps_that_talk_without_a_barrier_keep_their_threads(void **state) {
       /* Counters, and numbers that are drawn. */
       {"red.global.add.u32 [%rd1], 1;\nred.global.max.u32 [%rd2], %r1;", 0},
       {"atom.global.add.u32 %r2, [%rd1], 1;\natom.global.add.u32 %r3, [%rd2], 1;", 0},
-      {"L:\natom.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd2], %r2;\n@%p1 bra L;", 0},
-      {"atom.global.add.u32 %r2, [%rd1], 1;\nld.global.u32 %r3, [%rd2];\nst.global.u32 [%rd3], %r2;", 0},
+      {"L:\natom.global.add.u32 %r2, [%of0], 1;\nst.global.u32 [%of1], %r2;\n@%p1 bra L;", 0},
+      {"atom.global.add.u32 %r2, [%of0], 1;\nld.global.u32 %r3, [%of1];\nst.global.u32 [%rd3], %r2;", 0},
       /* In shared memory, which threads= takes in CTAs alone. */
       {"st.shared.u32 [s], %r1;\nmembar.cta;\nld.shared.u32 %r2, [s+4];", BOTH},
       {"st.relaxed.cta.shared.u32 [s], %r1;\nld.relaxed.cta.shared.u32 %r2, [s+4];", BOTH},

@@ -35,9 +35,10 @@ typedef struct scan {
 #define LANE "it tells the thread where in its warp it is, which threads= changes"
 
 /* Code for one warp without barriers stores, and loads what another lane stored before: by volatile, or by
- * relaxed accesses. A load that no store of the kernel can reach tells it nothing of its warp. */
+ * relaxed accesses, or with .cv. A load that no store of the kernel can reach tells it nothing of its warp.
+ */
 static bool relies_on_warp(const scan *s, const hd_ptx_access *a) {
-  if (a->order < HD_ORDERED_RELAXED || !(a->kinds & HD_ACC_READ) || a->kinds & HD_ACC_ATOMIC) return false;
+  if (!rewrite_is_strong(a) || !(a->kinds & HD_ACC_READ) || a->kinds & HD_ACC_ATOMIC) return false;
   return s->writes && hd_ptx_access_in(a, HD_IN_ANY_GLOBAL);
 }
 
@@ -74,7 +75,7 @@ static bool counts_all(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *s
 /* The same in shared memory, where code for one warp is written with volatile on either side. */
 static bool talks_in_shared(const hd_ptx_form *f, const hd_ptx_access *a) {
   if (!hd_ptx_access_in(a, HD_IN_ANY_SHARED | HD_IN_GENERIC)) return false;
-  return a->order == HD_ORDERED_VOLATILE || (a->order >= HD_ORDERED_RELAXED && f->op == HD_OP_LD);
+  return a->order == HD_ORDERED_VOLATILE || (rewrite_is_strong(a) && f->op == HD_OP_LD);
 }
 
 static const char *why_in_cta(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {

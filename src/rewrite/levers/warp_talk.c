@@ -5,29 +5,45 @@
  * together, and each instruction that may read it is refused:
  *
  *   - a weak load behind a fence that stands behind a store, or behind an ordered store;
- *   - an atomic whose result is read, behind another instruction that wrote in order. Beside itself alone it
- *     counts, or draws numbers, and then no thread of the program may rely on which it gets.
+ *   - a weak load of an array behind an atomic on it;
+ *   - an atomic whose result is read, behind another instruction that wrote in order, behind a store into its
+ *     array, or behind itself, on the way round a loop.
+ *
+ * An atomic beside itself alone counts, or draws numbers, and then no thread of the program may rely on which
+ * it gets. So it does in a loop if it adds the same number each time, if it is a compare-and-swap, whose
+ * first one stays, or if its result decides whether the loop goes on: a lock, a try again.
  *
  * Barriers of all of the CTA's threads, and waits for mbarriers, come between. Loads that are ordered
- * themselves are threads.c's. Space by space: shared memory here, global memory there. */
+ * themselves are threads.c's. Fences and ordered stores count space by space: shared memory here, global
+ * memory there. Two arrays are those of two parameters or variables. */
 #include <setjmp.h>
+#include <string.h>
 
 #include "heddle/cfg.h"
 #include "rewrite/levers/threads.h"
 
 enum { IN_GLOBAL = 1, IN_SHARED = 2, N_SPACES = 2, NOBODY = 0, MANY = UINT32_MAX };
+/* Sets of arrays have a bit each; the highest are for those of a space that are not known. */
+enum { MOST_ARRAYS = 64 - N_SPACES };
 
 /* What was done since the last barrier, on some path. */
 typedef struct said {
-  uint8_t wrote, shown;    /* spaces */
-  uint32_t site[N_SPACES]; /* the instruction that wrote in order, counted from 1; NOBODY, MANY */
+  uint8_t wrote, shown;     /* spaces */
+  uint32_t site[N_SPACES];  /* the instruction that wrote in order, counted from 1; NOBODY, MANY */
+  uint64_t stored, counted; /* arrays: by stores, by atomics */
 } said;
 
 typedef struct search {
   rewrite_scan *scan;
   const uint32_t *block_dims;
   hd_cfg g;
-  uint8_t *is_read; /* registers */
+  hd_writers writers;
+  hd_root arrays[MOST_ARRAYS];
+  unsigned n_arrays;
+  uint64_t in_space[N_SPACES]; /* arrays */
+  uint8_t *is_read;            /* registers */
+  uint8_t *tainted;            /* scratch, registers */
+  uint8_t *talks_to_itself;    /* per instruction: an atomic in a cycle, whose next round may read others' */
   bool reports;
 } search;
 
@@ -55,7 +71,7 @@ static bool releases(const hd_ptx_access *a) {
 /* Nobody talks in a kernel without such an instruction. */
 static bool may_show(const hd_ptx_form *f) {
   const hd_ptx_access a = hd_ptx_access_of(f);
-  return is_fence(f) || (a.order >= HD_ORDERED_RELAXED && a.kinds & HD_ACC_WRITE);
+  return is_fence(f) || (rewrite_is_strong(&a) && a.kinds & HD_ACC_WRITE);
 }
 
 static bool may_talk(rewrite_scan *s) {
@@ -65,6 +81,54 @@ static bool may_talk(rewrite_scan *s) {
       may = f->stmts[i].kind == HD_S_INST && may_show(&s->m->forms[f->stmts[i].form]);
   s->next = 0;
   return may;
+}
+
+/* ---- Arrays -------------------------------------------------------------------------------------------- */
+
+static uint64_t unknown_in(uint8_t spaces_there) {
+  uint64_t set = 0;
+  for (unsigned k = 0; k < N_SPACES; k++)
+    if (spaces_there >> k & 1) set |= UINT64_C(1) << (MOST_ARRAYS + k);
+  return set;
+}
+
+/* The host passes no pointers to shared memory. */
+static uint8_t spaces_of_array(const search *s, hd_root array, unsigned space) {
+  if (!(space & HD_IN_GENERIC) || !array.sym) return spaces_of(space);
+  if (array.loaded) return IN_GLOBAL;
+  return spaces_of(hd_ptx_mod_value(s->g.module->vars[s->g.module->syms[array.sym].decl].space));
+}
+
+static uint64_t array_of(search *s, uint32_t inst, const hd_ptx_touch *t) {
+  const hd_ptx_stmt *st = hd_inst_stmt(&s->g, inst);
+  if (t->operand >= st->n_opnds || !spaces_of(t->space)) return 0;
+  const hd_root array =
+      hd_root_of(&s->g, &s->writers, inst, &s->g.module->opnds[st->first_opnd + t->operand]);
+  const uint8_t there = spaces_of_array(s, array, t->space);
+  unsigned i = 0;
+  while (i < s->n_arrays && hd_roots_differ(s->arrays[i], array)) i++;
+  if (!array.sym || i == MOST_ARRAYS) return unknown_in(there);
+  if (i == s->n_arrays) s->arrays[s->n_arrays++] = array;
+  for (unsigned k = 0; k < N_SPACES; k++)
+    if (there >> k & 1) s->in_space[k] |= UINT64_C(1) << i;
+  return UINT64_C(1) << i;
+}
+
+static uint64_t arrays_of(search *s, uint32_t inst, const hd_ptx_access *a, unsigned kinds) {
+  uint64_t set = 0;
+  for (unsigned k = 0; k < a->n; k++)
+    if (a->touches[k].kinds & kinds) set |= array_of(s, inst, &a->touches[k]);
+  return set;
+}
+
+/* Some array of the one set may be one of the other. */
+static bool meet(const search *s, uint64_t a, uint64_t b) {
+  bool do_meet = a & b;
+  for (unsigned k = 0; k < N_SPACES; k++) {
+    const uint64_t unknown = unknown_in((uint8_t)(1u << k)), all = s->in_space[k] | unknown;
+    do_meet |= (a & unknown && b & all) || (b & unknown && a & all);
+  }
+  return do_meet;
 }
 
 /* ---- Instructions -------------------------------------------------------------------------------------- */
@@ -106,21 +170,37 @@ static void see_call(const search *s, uint32_t inst, said *x) {
   if (s->g.insts[inst].body || (callee != HD_NONE && !s->g.module->funcs[callee].has_body)) return;
   if (x->shown) refuse(s, inst);
   x->wrote = x->shown = IN_GLOBAL | IN_SHARED;
+  x->stored = x->counted = unknown_in(IN_GLOBAL | IN_SHARED);
   add_site(x, IN_GLOBAL | IN_SHARED, MANY);
 }
 
-static void see_atomic(const search *s, uint32_t inst, const hd_ptx_access *a, said *x) {
+static void see_atomic(search *s, uint32_t inst, const hd_ptx_access *a, said *x) {
   const uint8_t in = spaces(a, HD_ACC_ATOMIC);
-  bool others = false;
+  const uint64_t arrays = arrays_of(s, inst, a, HD_ACC_ATOMIC);
+  bool others = meet(s, arrays, x->stored) || s->talks_to_itself[inst];
   for (unsigned k = 0; k < N_SPACES; k++)
     others |= in >> k & 1 && x->site[k] != NOBODY && x->site[k] != inst + 1;
   if (others && result_is_read(s, inst)) refuse(s, inst);
   if (releases(a)) x->shown |= x->wrote;
   x->wrote |= in;
+  x->counted |= arrays;
   add_site(x, in, inst + 1);
 }
 
-static void see(const search *s, uint32_t inst, said *x) {
+static void see_other(search *s, uint32_t inst, const hd_ptx_access *a, said *x) {
+  const uint8_t writes = spaces(a, HD_ACC_WRITE), reads = spaces(a, HD_ACC_READ);
+  if (reads && a->order == HD_ORDERED_WEAK && !a->noncoherent &&
+      (x->shown & reads || meet(s, x->counted, arrays_of(s, inst, a, HD_ACC_READ))))
+    refuse(s, inst);
+  if (!writes) return;
+  x->wrote |= writes;
+  x->stored |= arrays_of(s, inst, a, HD_ACC_WRITE);
+  if (!rewrite_is_strong(a)) return;
+  x->shown |= releases(a) ? x->wrote : writes;
+  add_site(x, writes, inst + 1);
+}
+
+static void see(search *s, uint32_t inst, said *x) {
   const hd_ptx_form *f = hd_inst_form(&s->g, inst);
   const hd_ptx_access a = hd_ptx_access_of(f);
   const bool all = !hd_inst_stmt(&s->g, inst)->guard;
@@ -133,14 +213,106 @@ static void see(const search *s, uint32_t inst, said *x) {
   } else if (f->op == HD_OP_ATOM || f->op == HD_OP_RED) {
     see_atomic(s, inst, &a, x);
   } else {
-    const uint8_t writes = spaces(&a, HD_ACC_WRITE);
-    if (a.order == HD_ORDERED_WEAK && !a.noncoherent && x->shown & spaces(&a, HD_ACC_READ)) refuse(s, inst);
-    x->wrote |= writes;
-    if (writes && a.order >= HD_ORDERED_RELAXED) {
-      x->shown |= releases(&a) ? x->wrote : writes;
-      add_site(x, writes, inst + 1);
+    see_other(s, inst, &a, x);
+  }
+}
+
+/* ---- Atomics in cycles --------------------------------------------------------------------------------- */
+
+typedef struct taint {
+  uint8_t *registers;
+  bool grows;
+} taint;
+
+static void add_taint(void *ctx, uint32_t reg) {
+  taint *t = ctx;
+  t->grows |= !t->registers[reg];
+  t->registers[reg] = 1;
+}
+
+static bool reads_any(const search *s, const uint8_t *registers, uint32_t inst) {
+  results r = {.is_read = registers};
+  hd_inst_reads(&s->g, inst, see_result, &r);
+  return r.read;
+}
+
+static bool leaves(const hd_cfg *g, const uint8_t *inside, uint32_t inst) {
+  const hd_block *b = &g->blocks[g->insts[inst].block];
+  if (!(hd_inst_form(g, inst)->flags & HD_OPF_LEAVES)) return false;
+  for (uint32_t e = 0; e < b->n_succ; e++)
+    if (!inside[g->edges[b->first_succ + e]]) return true;
+  return false;
+}
+
+/* What the blocks inside work out from the atomic's result decides a way out of them. */
+static bool decides_an_exit(const search *s, const uint8_t *inside, uint32_t atomic) {
+  const hd_cfg *g = &s->g;
+  taint t = {.registers = s->tainted};
+  memset(s->tainted, 0, g->n_regs);
+  hd_inst_writes(g, atomic, add_taint, &t);
+  while (t.grows) {
+    t.grows = false;
+    for (uint32_t i = 0; i < g->n_insts; i++) {
+      if (!inside[g->insts[i].block] || !reads_any(s, s->tainted, i)) continue;
+      if (leaves(g, inside, i)) return true;
+      hd_inst_writes(g, i, add_taint, &t);
     }
   }
+  return false;
+}
+
+static bool decides_a_loop(const search *s, uint8_t *inside, uint32_t atomic) {
+  const hd_cfg *g = &s->g;
+  for (uint32_t l = g->blocks[g->insts[atomic].block].loop; l != HD_NONE; l = g->loops[l].parent) {
+    for (uint32_t b = 0; b < g->n_blocks; b++) inside[b] = hd_loop_contains(g, l, g->blocks[b].loop);
+    if (decides_an_exit(s, inside, atomic)) return true;
+  }
+  return false;
+}
+
+/* In every round of the cycle, and not zero: its result counts on. */
+static bool adds_the_same(const search *s, const uint8_t *inside, uint32_t atomic) {
+  const hd_cfg *g = &s->g;
+  const hd_ptx_stmt *st = hd_inst_stmt(g, atomic);
+  const hd_ptx_opnd *o = &g->module->opnds[st->first_opnd + 2];
+  const hd_mod operation = hd_ptx_access_of(hd_inst_form(g, atomic)).operation;
+  if ((operation != HD_M_ADD && operation != HD_M_INC) || st->n_opnds < 3) return false;
+  if (o->kind == HD_O_INT) return o->imm;
+  if (o->kind != HD_O_REG) return false;
+  const uint32_t *w = &s->writers.first[hd_cfg_reg(g, g->insts[atomic].call, o->sym)];
+  for (uint32_t k = w[0]; k < w[1]; k++) {
+    const uint32_t writer = s->writers.insts[k];
+    const hd_ptx_stmt *by = hd_inst_stmt(g, writer);
+    const hd_ptx_opnd *value = &g->module->opnds[by->first_opnd + 1];
+    const bool number = hd_inst_form(g, writer)->op == HD_OP_MOV && value->kind == HD_O_INT && value->imm;
+    if (inside[g->insts[writer].block] && !(number && w[1] - w[0] == 1)) return false;
+  }
+  return w[0] < w[1];
+}
+
+static void look_at_cycle(search *s, const uint32_t *blocks, uint32_t n, uint8_t *inside, uint8_t *of_loop) {
+  const hd_cfg *g = &s->g;
+  memset(inside, 0, g->n_blocks);
+  for (uint32_t k = 0; k < n; k++) inside[blocks[k]] = 1;
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    const hd_ptx_form *f = hd_inst_form(g, i);
+    if (!inside[g->insts[i].block] || f->op != HD_OP_ATOM || !result_is_read(s, i)) continue;
+    s->talks_to_itself[i] = !hd_ptx_form_has(f, HD_M_CAS) && !adds_the_same(s, inside, i) &&
+                            !decides_an_exit(s, inside, i) && !decides_a_loop(s, of_loop, i);
+  }
+}
+
+static void look_at_cycles(search *s, hd_arena *arena) {
+  const hd_cfg *g = &s->g;
+  hd_regions regions;
+  uint32_t *all = HD_NEW_N(arena, g->n_blocks, uint32_t), *members = HD_NEW_N(arena, g->n_blocks, uint32_t),
+           *first = HD_NEW_N(arena, g->n_blocks + 1u, uint32_t);
+  uint8_t *inside = HD_NEW_N(arena, g->n_blocks, uint8_t), *of_loop = HD_NEW_N(arena, g->n_blocks, uint8_t);
+  hd_regions_init(&regions, g, arena);
+  for (uint32_t b = 0; b < g->n_blocks; b++) all[b] = b;
+  const uint32_t n = hd_regions_find(&regions, all, g->n_blocks, members, first);
+  for (uint32_t k = 0; k < n; k++)
+    look_at_cycle(s, &members[first[k]], first[k + 1] - first[k], inside, of_loop);
 }
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
@@ -150,13 +322,16 @@ static bool join(said *into, const said *from) {
   const said before = *into;
   into->wrote |= from->wrote;
   into->shown |= from->shown;
+  into->stored |= from->stored;
+  into->counted |= from->counted;
   for (unsigned k = 0; k < N_SPACES; k++)
     if (from->site[k]) add_site(into, (uint8_t)(1u << k), from->site[k]);
-  return into->wrote != before.wrote || into->shown != before.shown || into->site[0] != before.site[0] ||
+  return into->wrote != before.wrote || into->shown != before.shown || into->stored != before.stored ||
+         into->counted != before.counted || into->site[0] != before.site[0] ||
          into->site[1] != before.site[1];
 }
 
-static said behind(const search *s, uint32_t block, said x) {
+static said behind(search *s, uint32_t block, said x) {
   const hd_block *b = &s->g.blocks[block];
   for (uint32_t i = b->first; i < b->first + b->n_insts; i++) see(s, i, &x);
   return x;
@@ -167,7 +342,11 @@ static void go_through(search *s, hd_arena *arena) {
   said *at = HD_NEW_N(arena, g->n_blocks, said);
   bool grows = true;
   s->is_read = HD_NEW_N(arena, g->n_regs + 1u, uint8_t);
+  s->tainted = HD_NEW_N(arena, g->n_regs + 1u, uint8_t);
+  s->talks_to_itself = HD_NEW_N(arena, g->n_insts + 1u, uint8_t);
+  hd_writers_find(g, arena, &s->writers);
   for (uint32_t i = 0; i < g->n_insts; i++) hd_inst_reads(g, i, note_read, s->is_read);
+  look_at_cycles(s, arena);
   while (grows) {
     grows = false;
     for (uint32_t k = 0; k < g->n_blocks; k++) {
