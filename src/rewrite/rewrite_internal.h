@@ -46,7 +46,7 @@
 typedef struct rewrite_traits {
   bool shared;              /* shared memory, or operations that only make sense with it */
   bool barrier;             /* barriers of the CTA */
-  bool cta_scope;           /* memory operations between the threads of a CTA */
+  bool cta_scope;           /* rewrite_has_narrow_scope */
   bool copies, bulk_copies; /* REWRITE_ASYNC_COPY, REWRITE_ASYNC_BULK */
   bool sees_shared_size;    /* %total_smem_size and the like */
   bool dynamic_shared;      /* a variable whose size the launch says: it lies behind all others */
@@ -62,6 +62,8 @@ typedef enum rewrite_async {
   REWRITE_ASYNC_OTHER, /* something that the thread cannot wait for by itself: an mbarrier, nothing at all */
 } rewrite_async;
 rewrite_async rewrite_async_of(const hd_ptx_form *f);
+/* A memory operation between the threads of a CTA, or of a cluster, which a CTA alone is, too. */
+bool rewrite_has_narrow_scope(const hd_ptx_form *f);
 bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out); /* false: no memory */
 
 /* ---- The rewrite ------------------------------------------------------------------- */

@@ -71,16 +71,22 @@ static bool implies_shared(const hd_ptx_form *f) {
          f->op == HD_OP_CLUSTERLAUNCHCONTROL || f->flags & HD_OPF_UNKNOWN;
 }
 
+bool rewrite_has_narrow_scope(const hd_ptx_form *f) {
+  for (unsigned k = 0; k < f->n_mods; k++) {
+    const unsigned scope = hd_ptx_mod_kind(f->mods[k]) == HD_MK_SCOPE ? hd_ptx_mod_value(f->mods[k]) : 0;
+    if (scope == HD_SCOPE_CTA || scope == HD_SCOPE_CLUSTER) return true;
+  }
+  return false;
+}
+
 static void see_form(rewrite_traits *t, const hd_ptx_form *f) {
   const hd_ptx_access a = hd_ptx_access_of(f);
   t->barrier |= f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE);
   t->shared |= implies_shared(f) || a.unknown || hd_ptx_access_in(&a, HD_IN_ANY_SHARED | HD_IN_TMEM);
   t->copies |= rewrite_async_of(f) == REWRITE_ASYNC_COPY;
   t->bulk_copies |= rewrite_async_of(f) == REWRITE_ASYNC_BULK;
-  for (unsigned k = 0; k < f->n_mods; k++) {
-    t->shared |= is_shared(f->mods[k]);
-    t->cta_scope |= f->mods[k] == HD_M_CTA;
-  }
+  t->cta_scope |= rewrite_has_narrow_scope(f);
+  for (unsigned k = 0; k < f->n_mods; k++) t->shared |= is_shared(f->mods[k]);
 }
 
 rewrite_async rewrite_async_of(const hd_ptx_form *f) {

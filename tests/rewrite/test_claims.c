@@ -12,7 +12,8 @@
 
 static const char plain[] = KERNEL(""), barrier[] = KERNEL("bar.sync 0;"),
                   shared[] = KERNEL(".shared .b32 box;\nst.shared.u32 [box], %r2;"),
-                  fence[] = KERNEL("membar.cta;"),
+                  fence[] = KERNEL("membar.cta;"), cluster[] = KERNEL("fence.acq_rel.cluster;"),
+                  device[] = KERNEL("fence.acq_rel.gpu;"),
                   crowded[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
                               ".reg .b32 %r<9>;\n.shared .align 8 .b8 all[49152];\nmov.u32 %r2, %ctaid.x;\n"
                               "bar.sync 0;\nret;\n}\n";
@@ -65,6 +66,20 @@ static const claim_case CASES[] = {
      "8 bytes\n"
      "heddle: tasks one at a time, the next one while the present one is done; 8 queues by SM number; any "
      "grid"},
+    {cluster,
+     "bind=claim",
+     {0},
+     64,
+     "heddle: bind=claim, claims by CTA (the kernel has operations of CTA scope), handed over in a ticket of "
+     "4 "
+     "bytes\n"
+     "heddle: tasks one at a time (a worker takes no other); 8 queues by SM number; any grid"},
+    {device,
+     "bind=claim",
+     {0},
+     64,
+     "heddle: bind=claim, claims by warp (the warps of a CTA share nothing)\n"
+     "heddle: tasks one at a time (a worker takes no other); 8 queues by SM number; any grid"},
     {crowded,
      "bind=agents",
      {0},
