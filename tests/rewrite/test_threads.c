@@ -7,6 +7,7 @@
 #include "heddle/rewrite.h"
 
 static hd_refusal first;
+static const char *target = "sm_80";
 static const uint32_t any_block[3];
 
 /* How many refusals a kernel with this body gets. */
@@ -16,13 +17,14 @@ static size_t refusals_of(const char *body, bool in_cta, const uint32_t block[3]
   hd_ptx_module *m;
   hd_diag d;
   snprintf(text, sizeof text,
-           ".version 8.0\n.target sm_80\n.address_size 64\n"
+           ".version 8.0\n.target %s\n.address_size 64\n"
            ".func stores() { .reg .b64 %%d; st.global.u32 [%%d], 1; ret; } "
-           ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } "
+           ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } .func "
+           "meets() { bar.sync 0; ret; } "
            ".visible .entry k(.param .u64 p, .param .u64 q)\n{ .local .b32 own;\n"
            ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>, %%of<2>;\n.reg .pred %%p<9>;\n.shared .b32 s[64], t[64];\n"
            "mov.u32 %%r1, %%tid.x; ld.param.u64 %%of0, [p]; ld.param.u64 %%of1, [q];\n%s\nret;\n}\n",
-           body);
+           target, body);
   hd_arena_init(&arena);
   if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
   size_t n = hd_rewrite_thread_refusals(m, (uint32_t)hd_ptx_find_kernel(m, "k"), in_cta, block, &first, 1);
@@ -77,6 +79,59 @@ static void what_warps_do_as_warps_bars_it(void **state) {
     assert_memory_equal(first.what, bodies[i], strcspn(bodies[i], " "));
   }
   assert_int_equal(refusals("ld.volatile.global.u32 %r2, [%rd1];", true), 0);
+}
+
+static void what_a_cluster_or_a_cta_sees_alone_stays_in_it(void **state) {
+  static const char *const bodies[] = {
+      "fence.acq_rel.cta;",
+      "fence.sc.cluster;",
+      "membar.cta;",
+      "red.relaxed.cta.global.add.u32 [%rd1], 1;",
+      "red.relaxed.cluster.global.add.u32 [%rd1], 1;",
+      "atom.relaxed.cluster.global.add.u32 %r2, [%rd1], 1;",
+      "st.release.cluster.global.u32 [%rd1], 1;",
+  };
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    if (refusals(bodies[i], true)) fail_msg("%s: %s", bodies[i], first.what);
+    if (!refusals(bodies[i], false)) fail_msg("%s is not refused", bodies[i]);
+  }
+  assert_int_equal(refusals("red.relaxed.gpu.global.add.u32 [%rd1], 1;", false), 0);
+  assert_int_equal(refusals("fence.acq_rel.sys;", false), 0);
+}
+
+/* Before sm_70 a lane that waits keeps its warp from doing what it waits for. */
+static void loops_that_wait_bar_it_before_sm_70(void **state) {
+  static const struct {
+    const char *body;
+    bool waits;
+  } cases[] = {
+      {"L:\natom.global.cas.b32 %r2, [%of0], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;", true},
+      {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nand.b32 %r3, %r2, 1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra "
+       "L;",
+       true},
+      {"L:\natom.global.or.b32 %r2, [%of0], 0;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\n"
+       "red.global.max.u32 [%of0], %r1;",
+       true},
+      {"L:\natom.global.add.u32 %r2, [%of1], 0;\nsetp.eq.u32 %p1, %r2, 0;\n"
+       "@!%p1 bra D;\nadd.u32 %r3, %r3, 1;\nbra L;\nD:",
+       true},
+      /* Some swap is done in each round. */
+      {"L:\nmax.u32 %r4, %r3, %r1;\natom.global.cas.b32 %r2, [%of0], %r3, %r4;\nsetp.ne.u32 %p1, %r2, %r3;\n"
+       "mov.b32 %r3, %r2;\n@%p1 bra L;",
+       false},
+      {"L:\natom.global.add.u32 %r2, [%of0], 1;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 4;\n@%p1 bra L;",
+       false},
+      {"L:\nld.global.u32 %r2, [%of0];\nsetp.lt.u32 %p1, %r2, 4;\n@%p1 bra L;", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (unsigned in_cta = 0; in_cta < 2; in_cta++) {
+      target = "sm_60";
+      if ((refusals(cases[i].body, in_cta) > 0) != cases[i].waits)
+        fail_msg("%s: %s", cases[i].body, first.what);
+      target = "sm_70";
+      if (refusals(cases[i].body, in_cta)) fail_msg("%s: %s", cases[i].body, first.what);
+    }
+  target = "sm_80";
 }
 
 /* Lanes of one warp talk through global memory as they do through shared memory. */
@@ -237,6 +292,37 @@ static void a_barrier_may_say_how_many_threads_the_whole_cta_has(void **state) {
 }
 
 /* Whole warps may run an aligned barrier or not; with other threads in each warp, some of them do. */
+/* An H100 does not follow lanes that come to barriers so: docs/decisions/agents-need-uniform-code.md. */
+static void lanes_that_cannot_part_at_a_barrier_keep_their_warps(void **state) {
+  static const struct {
+    const char *body;
+    bool refused;
+  } cases[] = {
+      {"shr.u32 %r2, %r1, 5;\nL:\nbarrier.sync 0;\nsub.s32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 bra "
+       "L;",
+       true},
+      {"L:\nbar.sync 0;\nld.global.u32 %r2, [%rd1];\nst.global.u32 [%of1], %r1;\nsetp.ne.u32 %p1, %r2, 0;\n"
+       "@%p1 ret;\nbra L;",
+       true},
+      {"shr.u32 %r2, %r1, 5;\nL:\ncall.uni meets;\nsub.s32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 bra "
+       "L;",
+       true},
+      {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra B;\nbar.red.or.pred %p2, 0, %p3;\nbra D;\nB:\n"
+       "bar.red.or.pred %p4, 0, %p3;\nD:",
+       true},
+      {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbar.red.or.pred %p2, 0, %p3;\nbar.sync 0;\nD:", true},
+      {"mov.u32 %r2, %ctaid.x;\nL:\nbarrier.sync 0;\nsub.s32 %r2, %r2, 1;\nsetp.ge.s32 %p1, %r2, 0;\n@%p1 "
+       "bra L;",
+       false},
+      {"call.uni meets;", false},
+      {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbar.sync 0;\nbar.sync 0;\nD:", false},
+      {"bar.red.or.pred %p2, 0, %p1;\nbar.red.and.pred %p3, 0, %p2;\nbar.sync 0;", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if ((refusals(cases[i].body, true) > 0) != cases[i].refused)
+      fail_msg("%s: %s", cases[i].body, first.what);
+}
+
 static void barriers_at_which_warps_part_lose_their_alignment(void **state) {
   static const struct {
     const char *body;
@@ -248,9 +334,6 @@ static void barriers_at_which_warps_part_lose_their_alignment(void **state) {
                {"bar.sync 0;\nbar.sync 1;\nbarrier.cta.sync.aligned 0;", false},
                /* While some of a warp are in the branch, others are at the barrier behind it. */
                {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbarrier.sync 0;\nD:\nbar.sync 0;", true},
-               {"shr.u32 %r2, %r1, 5;\nL:\nbarrier.sync 0;\nsub.s32 %r2, %r2, 1;\n"
-                "setp.ge.s32 %p1, %r2, 0;\n@%p1 bra L;\nbarrier.cta.sync.aligned 0;",
-                true},
                {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbarrier.sync 0;\nD:", true},
                {"setp.gt.u32 %p1, %r1, 31;\n@%p1 bra D;\nbar.red.popc.u32 %r2, 0, %p1;\nD:", true},
                {"bar.red.popc.u32 %r2, 0, %p1;", false},
@@ -296,6 +379,9 @@ int main(void) {
       cmocka_unit_test(warps_that_talk_through_global_memory_keep_their_threads),
       cmocka_unit_test(warps_that_talk_without_a_barrier_keep_their_threads),
       cmocka_unit_test(a_barrier_may_say_how_many_threads_the_whole_cta_has),
+      cmocka_unit_test(what_a_cluster_or_a_cta_sees_alone_stays_in_it),
+      cmocka_unit_test(loops_that_wait_bar_it_before_sm_70),
+      cmocka_unit_test(lanes_that_cannot_part_at_a_barrier_keep_their_warps),
       cmocka_unit_test(barriers_at_which_warps_part_lose_their_alignment),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

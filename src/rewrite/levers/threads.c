@@ -11,7 +11,8 @@
  * Inside a CTA, thread number p takes the place of the p-th thread of an order of the block. Each CTA keeps
  * its threads, so that its barriers and its shared memory work as before; only operations of whole warps
  * change. A warp's threads may then part where only whole warps did: the barriers of a kernel of which not
- * all threads run all barriers alike lose their .aligned. */
+ * all threads run all barriers alike lose their .aligned. Refused are those in loops that the threads leave
+ * one by one, and reductions beside other barriers: docs/decisions/agents-need-uniform-code.md says why. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static bool makes_shared(const hd_ptx_form *f) {
 static const char *why_in_grid(const scan *s, const hd_ptx_form *f) {
   hd_ptx_access a = hd_ptx_access_of(f);
   if (relies_on_warp(s, &a)) return REWRITE_PARTS_A_WARP;
-  if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || hd_ptx_form_has(f, HD_M_CTA)) return TOGETHER;
+  if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || rewrite_has_narrow_scope(f)) return TOGETHER;
   for (unsigned i = 0; i < a.n; i++)
     if (a.touches[i].space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return SHARED;
   if (f->op == HD_OP_CP || makes_shared(f)) return SHARED; /* also waits for copies into it */
@@ -139,12 +140,29 @@ static bool is_aligned_barrier(const hd_ptx_form *f) {
   return f->flags & HD_OPF_CTA_WIDE && (f->op == HD_OP_BAR || hd_ptx_form_has(f, HD_M_ALIGNED));
 }
 
-typedef HD_VEC(hd_ptx_stmt *) statements;
+typedef struct parting {
+  hd_ptx_stmt *st;
+  bool in_cycle; /* which the threads of a CTA leave one after the other */
+} parting;
+typedef HD_VEC(parting) partings;
+
+/* A statement of the kernel in a cycle that not all threads of a CTA leave together. */
+static bool left_apart(const hd_cfg *g, const hd_uniformity *same, uint32_t stmt) {
+  const uint32_t inst = g->calls[0].position[stmt];
+  const bool in_cycle = g->irreducible || g->blocks[g->insts[inst].block].loop != HD_NONE;
+  return in_cycle && hd_inst_same(same, inst) != HD_SAME_IN_CTA;
+}
+
+static bool any_call_apart(const hd_cfg *g, const hd_uniformity *same) {
+  for (uint32_t i = 0; i < g->n_insts; i++)
+    if (hd_inst_form(g, i)->flags & HD_OPF_CALLS && left_apart(g, same, g->insts[i].stmt)) return true;
+  return false;
+}
 
 /* The barriers of the kernel and of its functions, where not all threads of a CTA run all of them alike; else
  * none. One that all run alike is among them: with other threads in each warp, some of a warp may be there
  * while others still are at one before it. */
-static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], statements *out,
+static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], partings *out,
                               hd_diag *d) {
   hd_cfg g;
   hd_uniformity same;
@@ -160,12 +178,14 @@ static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint3
   if (st == HD_OK) {
     hd_uniformity_find(&g, block, &arena, &same);
     hd_reach_find(m, func, &arena, &reach);
+    const bool calls_apart = any_call_apart(&g, &same);
     for (uint32_t k = 0; st == HD_OK && k < reach.n; k++) {
       const hd_ptx_func *f = &m->funcs[reach.funcs[k]];
       for (uint32_t i = 0; st == HD_OK && i < f->n_stmts; i++) {
         if (f->stmts[i].kind != HD_S_INST || !(m->forms[f->stmts[i].form].flags & HD_OPF_CTA_WIDE)) continue;
+        const parting p = {&f->stmts[i], reach.funcs[k] == func ? left_apart(&g, &same, i) : calls_apart};
         parts |= reach.funcs[k] != func || hd_inst_same(&same, g.calls[0].position[i]) != HD_SAME_IN_CTA;
-        if (!hd_vec_push(out, &f->stmts[i])) st = hd_nomem(d);
+        if (!hd_vec_push(out, p)) st = hd_nomem(d);
       }
     }
   }
@@ -174,19 +194,30 @@ static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint3
   return st;
 }
 
-static bool can_part(const hd_ptx_module *m) { return m->sm >= 70 && m->version_major >= 6; }
+bool rewrite_lanes_can_part(const hd_ptx_module *m) { return m->sm >= 70 && m->version_major >= 6; }
+
+#define OLD_GPU "threads=cta: would part threads of a warp here, which needs sm_70"
+#define ONE_BY_ONE                                                                                           \
+  "lanes of a warp would leave a loop with a barrier one by one, which an H100 does not follow"
+#define SEVERAL "lanes of a warp would meet here from another barrier, and this one has an answer"
+
+static const char *why_not_apart(const hd_ptx_module *m, const partings *all, const parting *p) {
+  if (!rewrite_lanes_can_part(m)) return OLD_GPU;
+  if (p->in_cycle) return ONE_BY_ONE;
+  return all->n > 1 && hd_ptx_form_has(&m->forms[p->st->form], HD_M_RED) ? SEVERAL : NULL;
+}
 
 static void scan_parting(scan *s, uint32_t func) {
-  static const uint32_t any_block[3];
   hd_diag d;
-  statements parting = {0};
-  if (find_parting(s->look.m, func, any_block, &parting, &d) != HD_OK)
+  partings all = {0};
+  if (find_parting(s->look.m, func, s->block, &all, &d) != HD_OK)
     rewrite_scan_refuse(&s->look, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL,
                         d.message);
-  for (size_t i = 0; i < parting.n; i++)
-    rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, parting.data[i],
-                        "threads=cta: would part threads of a warp here, which needs sm_70");
-  hd_vec_free(&parting);
+  for (size_t i = 0; i < all.n; i++) {
+    const char *why = why_not_apart(s->look.m, &all, &all.data[i]);
+    if (why) rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, all.data[i].st, why);
+  }
+  hd_vec_free(&all);
 }
 
 /* bar is barrier.aligned. */
@@ -202,11 +233,11 @@ static hd_status unalign(hd_ptx_module *m, hd_ptx_stmt *s, hd_diag *d) {
 }
 
 static hd_status part_barriers(const rewrite_job *j, hd_diag *d) {
-  statements parting = {0};
-  hd_status st = find_parting(j->m, j->func, j->block, &parting, d);
-  for (size_t i = 0; st == HD_OK && i < parting.n; i++)
-    if (is_aligned_barrier(&j->m->forms[parting.data[i]->form])) st = unalign(j->m, parting.data[i], d);
-  hd_vec_free(&parting);
+  partings all = {0};
+  hd_status st = find_parting(j->m, j->func, j->block, &all, d);
+  for (size_t i = 0; st == HD_OK && i < all.n; i++)
+    if (is_aligned_barrier(&j->m->forms[all.data[i].st->form])) st = unalign(j->m, all.data[i].st, d);
+  hd_vec_free(&all);
   return st;
 }
 
@@ -222,7 +253,7 @@ size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in
         if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
     s.look.next = 0;
     if (!s.look.n) rewrite_scan_warp_talk(&s.look, func, s.block);
-    if (in_cta && !can_part(m)) scan_parting(&s, func);
+    if (in_cta && !s.look.n) scan_parting(&s, func);
   }
   rewrite_scan_end(&s.look);
   return s.look.n;

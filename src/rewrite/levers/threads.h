@@ -1,7 +1,7 @@
 /* rewrite/levers/threads.h: what bars threads= and threads=cta:.
  *
  *   threads.c    what threads of a CTA or of a warp do together, and the renumbering itself
- *   warp_talk.c  what lanes of a warp leave to each other in memory
+ *   warp_talk.c  what lanes of a warp leave to each other in memory, or wait for there
  */
 #ifndef HEDDLE_REWRITE_THREADS_H
 #define HEDDLE_REWRITE_THREADS_H
@@ -17,6 +17,9 @@
 static inline bool rewrite_is_strong(const hd_ptx_access *a) {
   return a->order >= HD_ORDERED_RELAXED || a->cache == HD_M_CV || a->cache == HD_M_WT;
 }
+
+/* Lanes of a warp go on one without the other, and meet at barriers one by one. */
+bool rewrite_lanes_can_part(const hd_ptx_module *m);
 
 /* Refuses what may read what another lane of the warp wrote with no barrier between. block: known or {0}. */
 void rewrite_scan_warp_talk(rewrite_scan *scan, uint32_t func, const uint32_t block[3]);

@@ -244,20 +244,24 @@ static bool leaves(const hd_cfg *g, const uint8_t *inside, uint32_t inst) {
   return false;
 }
 
-/* What the blocks inside work out from the atomic's result decides a way out of them. */
-static bool decides_an_exit(const search *s, const uint8_t *inside, uint32_t atomic) {
+/* The registers that the blocks inside work out from an instruction's result. */
+static void spread(const search *s, const uint8_t *inside, uint32_t from) {
   const hd_cfg *g = &s->g;
   taint t = {.registers = s->tainted};
   memset(s->tainted, 0, g->n_regs);
-  hd_inst_writes(g, atomic, add_taint, &t);
+  hd_inst_writes(g, from, add_taint, &t);
   while (t.grows) {
     t.grows = false;
-    for (uint32_t i = 0; i < g->n_insts; i++) {
-      if (!inside[g->insts[i].block] || !reads_any(s, s->tainted, i)) continue;
-      if (leaves(g, inside, i)) return true;
-      hd_inst_writes(g, i, add_taint, &t);
-    }
+    for (uint32_t i = 0; i < g->n_insts; i++)
+      if (inside[g->insts[i].block] && reads_any(s, s->tainted, i)) hd_inst_writes(g, i, add_taint, &t);
   }
+}
+
+/* And they decide a way out of the blocks. */
+static bool decides_an_exit(const search *s, const uint8_t *inside, uint32_t from) {
+  spread(s, inside, from);
+  for (uint32_t i = 0; i < s->g.n_insts; i++)
+    if (inside[s->g.insts[i].block] && leaves(&s->g, inside, i) && reads_any(s, s->tainted, i)) return true;
   return false;
 }
 
@@ -290,15 +294,39 @@ static bool adds_the_same(const search *s, const uint8_t *inside, uint32_t atomi
   return w[0] < w[1];
 }
 
+/* The comparison takes what the swap before found: some thread's swap is done in each round. */
+static bool tries_again(const search *s, const uint8_t *inside, uint32_t inst) {
+  const hd_cfg *g = &s->g;
+  const hd_ptx_stmt *st = hd_inst_stmt(g, inst);
+  const hd_ptx_opnd *o = &g->module->opnds[st->first_opnd + 2];
+  if (!hd_ptx_form_has(hd_inst_form(g, inst), HD_M_CAS) || st->n_opnds < 4 || o->kind != HD_O_REG)
+    return false;
+  spread(s, inside, inst);
+  return s->tainted[hd_cfg_reg(g, g->insts[inst].call, o->sym)];
+}
+
+/* Reads what it may wait for. */
+static bool looks(const search *s, uint32_t inst) {
+  const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(&s->g, inst));
+  return rewrite_is_strong(&a) && spaces(&a, HD_ACC_READ) && result_is_read(s, inst);
+}
+
+#define WAITS                                                                                                \
+  "a loop goes on until another thread has done something, and threads= may put that one into its warp, "    \
+  "which needs sm_70"
+
 static void look_at_cycle(search *s, const uint32_t *blocks, uint32_t n, uint8_t *inside, uint8_t *of_loop) {
   const hd_cfg *g = &s->g;
   memset(inside, 0, g->n_blocks);
   for (uint32_t k = 0; k < n; k++) inside[blocks[k]] = 1;
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const hd_ptx_form *f = hd_inst_form(g, i);
-    if (!inside[g->insts[i].block] || f->op != HD_OP_ATOM || !result_is_read(s, i)) continue;
-    s->talks_to_itself[i] = !hd_ptx_form_has(f, HD_M_CAS) && !adds_the_same(s, inside, i) &&
-                            !decides_an_exit(s, inside, i) && !decides_a_loop(s, of_loop, i);
+    if (!inside[g->insts[i].block] || !looks(s, i)) continue;
+    const bool decides = decides_an_exit(s, inside, i) || decides_a_loop(s, of_loop, i);
+    if (decides && !rewrite_lanes_can_part(g->module) && !tries_again(s, inside, i))
+      rewrite_scan_refuse(s->scan, HD_REFUSE_WORKS_TOGETHER, hd_inst_stmt(g, i), WAITS);
+    s->talks_to_itself[i] =
+        f->op == HD_OP_ATOM && !decides && !hd_ptx_form_has(f, HD_M_CAS) && !adds_the_same(s, inside, i);
   }
 }
 
