@@ -70,7 +70,7 @@ static cfg_effect effect_of(const cfg_alike *a, uint32_t inst) {
   return hd_inst_stmt(g, inst)->guard ? CFG_EFFECT_NONE : CFG_EFFECT_CLEARS;
 }
 
-static bool is_own_param(const hd_cfg *g, hd_sym sym) {
+bool cfg_is_own_param(const hd_cfg *g, hd_sym sym) {
   const hd_ptx_func *f = &g->module->funcs[g->calls[0].func];
   uint32_t var = g->module->syms[sym].decl;
   return f->entry && var >= f->first_param && var < f->first_param + f->n_params;
@@ -84,7 +84,7 @@ static bool takes_param_address(const hd_cfg *g, uint32_t inst) {
     const hd_ptx_opnd *o = &g->module->opnds[k];
     const hd_ptx_sym *y = o->kind == HD_O_SYM ? &g->module->syms[o->sym] : NULL;
     if (y && y->kind == HD_SYM_VAR && g->module->vars[y->decl].space == HD_M_PARAM &&
-        !is_own_param(g, o->sym))
+        !cfg_is_own_param(g, o->sym))
       return true;
   }
   return false;

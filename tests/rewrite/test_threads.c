@@ -202,6 +202,15 @@ static void warps_that_talk_without_a_barrier_keep_their_threads(void **state) {
       {"red.shared.add.u32 [s], 1;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
       {"red.shared.add.u32 [s], 1;\nld.shared.u32 %r2, [t];", GRID},
       {"red.global.add.u32 [%of0], %r1;\nld.global.u32 %r2, [%of1+4];", 0},
+      {"L:\nld.global.u32 %r2, [%of1];\nadd.u64 %of1, %of1, 4;\nred.global.add.u32 [%of0], %r2;\n@%p1 bra L;",
+       0},
+      {"L:\nld.global.u32 %r2, [%of1];\nadd.u64 %of1, %of0, 4;\nred.global.add.u32 [%of0], %r2;\n@%p1 bra L;",
+       BOTH},
+      {"add.u64 %rd1, %of0, 4;\nselp.b64 %rd1, %of0, %rd1, %p1;\nred.global.add.u32 [%rd1], 1;\n"
+       "ld.global.u32 %r2, [%of1];",
+       0},
+      {"selp.b64 %rd1, %of0, %of1, %p1;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
+      {"call.uni (%rd1), gives;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
       {"red.global.add.u32 [%rd1], %r1;\nld.local.u32 %r2, [own];", 0},
       {"ld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", 0},
       /* An atomic reads an array that was stored into. */
