@@ -68,18 +68,28 @@ static bool lone_symbol(const an *a, const hd_term *t, const hd_value_symbol **s
   return true;
 }
 
-/* The generic address lies in another space. */
+/* It may be one. */
+static bool is_pointer(const an *a, const hd_value_symbol *s) {
+  if (s->kind == HD_V_PARAM || s->kind == HD_V_CONST) return s->width >= a->m->address_size;
+  if (s->kind == HD_V_LOAD || s->kind == HD_V_CALL || s->kind == HD_V_OPAQUE || s->kind == HD_V_UNDEF)
+    return s->lo < INT32_MIN || s->hi > UINT32_MAX;
+  return s->kind == HD_V_ADDRESS && s->a != HD_NONE &&
+         hd_ptx_mod_value(a->m->vars[s->a].space) & (HD_IN_GLOBAL | HD_IN_CONST);
+}
+
+/* The generic address lies in another space: it is one's window and an offset, or a parameter's address. An
+ * offset alone, beside a pointer, leads to the pointer's memory. */
 static bool is_elsewhere(const an *a, hd_poly p) {
   const hd_polynomial *q = &a->alg.polys.data[p];
+  bool elsewhere = false;
   for (uint32_t i = 0; i < q->n; i++) {
     const hd_value_symbol *s;
     if (!lone_symbol(a, &a->alg.terms.data[q->first + i], &s)) continue;
-    if (s->kind == HD_V_WINDOW) return true;
-    if (s->kind != HD_V_ADDRESS || s->a == HD_NONE) continue;
-    hd_mod space = a->m->vars[s->a].space;
-    if (space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_PARAM) return true;
+    if (is_pointer(a, s)) return false;
+    elsewhere |= s->kind == HD_V_WINDOW ||
+                 (s->kind == HD_V_ADDRESS && s->a != HD_NONE && a->m->vars[s->a].space == HD_M_PARAM);
   }
-  return false;
+  return elsewhere;
 }
 
 /* pointers[param]: some other address has it as its only possible base. */

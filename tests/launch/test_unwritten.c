@@ -11,7 +11,9 @@ static const char module[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func anything(.param .b64 at);\n"
     ".extern .func __assertfail(.param .b64 at);\n.extern .func memset(.param .b64 at);\n"
     ".func (.reg .b64 %v) picks(.reg .b64 %a, .reg .b64 %b)\n{\nsub.s64 %v, %a, %b;\nret;\n}\n"
-    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+    ".global .align 8 .b8 here[64];\n.const .align 8 .b8 far[64];\n.shared .align 8 .b8 all[64];\n"
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n.local .align 8 .b8 own[64];\n.reg "
+    ".b32 %r<9>;\n.reg .b64 %rd<9>;\n"
     ".reg .pred %p<2>;\nld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
     "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd4, %r1, 4;\nadd.s64 %rd5, %rd1, %rd4;\nadd.s64 %rd6, %rd2, %rd4;\n"
     "ld.global.u32 %r2, [%rd5];\nld.global.u32 %r3, [%rd6];\nld.global.u64 %rd7, [%rd5+8];\n";
@@ -82,6 +84,10 @@ static void the_callers_word_is_taken_unless_the_text_shows_a_write(void **state
   }
 }
 
+/* From c to b, and then a store by it. */
+#define AWAY "sub.s64 %rd0, %rd2, %rd3;\n"
+#define GONE "add.s64 %rd8, %rd3, %rd0;\nst.global.u32 [%rd8], %r2;"
+
 enum { A, B, C, NO_BUFFER = UINT32_MAX };
 static const struct {
   const char *body;
@@ -151,11 +157,95 @@ static const struct {
      1,
      {{A, B, C}},
      "0+1+2+"},
-    {"add.s64 %rd8, %rd3, %rd7;\nst.global.u32 [%rd8], %r2;", 1, {{A, B, C}}, "0+1+2+"},
     {"mul.lo.s64 %rd8, %rd2, %rd4;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
      1,
      {{A, NO_BUFFER, C}},
      "0+2+"},
+    {"mul.wide.u32 %rd8, %r2, 4;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"cvt.u64.u32 %rd8, %r2;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u8 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"atom.global.add.u32 %r4, [%rd3], 1;\nmul.wide.u32 %rd8, %r4, 4;\nadd.s64 %rd8, %rd8, %rd3;\n"
+     "st.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    /* A distance to another buffer that came through memory, by an atomic, or as a number. */
+    {"add.s64 %rd8, %rd3, %rd7;\nst.global.u32 [%rd8], %r2;", 1, {{A, B, C}}, ""},
+    {"shl.b64 %rd8, %rd7, 2;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;", 1, {{A, B, C}}, ""},
+    {AWAY "st.local.u64 [own], %rd0;\nld.local.u64 %rd0, [own];\n" GONE, 1, {{A, B, C}}, ""},
+    {AWAY "st.shared.u64 [all], %rd0;\nld.shared.v2.u32 {%r4, %r5}, [all];\nmov.b64 %rd0, {%r4, %r5};\n" GONE,
+     1,
+     {{A, B, C}},
+     ""},
+    {AWAY "st.shared.u32 [all], %r5;\nld.shared.s32 %r4, [all];\ncvt.s64.s32 %rd0, %r4;\n" GONE,
+     1,
+     {{A, B, C}},
+     ""},
+    {AWAY "atom.shared.exch.b64 %rd0, [all], %rd0;\n" GONE, 1, {{A, B, C}}, ""},
+    {"ld.const.u64 %rd0, [far];\n" GONE, 1, {{A, B, C}}, ""},
+    {"ld.const.s32 %r4, [far+4];\ncvt.s64.s32 %rd0, %r4;\n" GONE, 1, {{A, B, C}}, ""},
+    {"add.s64 %rd8, %rd3, %rd2;\nst.global.u32 [%rd8], %r2;", 1, {{A, NO_BUFFER, C}}, ""},
+    /* Bit by bit: each decides what is added. */
+    {"mov.u64 %rd0, 0;\nsub.s64 %rd8, %rd2, %rd3;\nand.b64 %rd8, %rd8, 64;\nsetp.ne.s64 %p1, %rd8, 0;\n"
+     "@%p1 or.b64 %rd0, %rd0, 64;\n" GONE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {"sub.s64 %rd8, %rd2, %rd3;\nand.b64 %rd8, %rd8, 64;\nsetp.ne.s64 %p1, %rd8, 0;\n"
+     "selp.b64 %rd0, 64, 0, %p1;\n" GONE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    /* From a variable of the module as from a parameter. */
+    {"mov.u64 %rd8, here;\nsub.s64 %rd0, %rd2, %rd8;\nmax.u64 %rd0, %rd0, 1;\nadd.s64 %rd8, %rd8, %rd0;\n"
+     "st.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {"mov.u64 %rd8, here;\nld.local.u64 %rd0, [own];\nadd.s64 %rd8, %rd8, %rd0;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     ""},
+    {"st.global.u32 [here], %r2;", 1, {{A, B, C}}, "0+1+2+"},
+    /* Beside a pointer, the offset of shared or local memory is a number. */
+    {"mov.u32 %r4, all;\ncvt.u64.u32 %rd8, %r4;\nadd.s64 %rd8, %rd8, %rd2;\nst.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {"mov.u64 %rd8, own;\nadd.s64 %rd8, %rd8, %rd2;\nst.u32 [%rd8], %r2;", 1, {{A, B, C}}, "0+2+"},
+    {"mov.u64 %rd8, all;\ncvta.shared.u64 %rd8, %rd8;\nadd.s64 %rd8, %rd8, %rd4;\nst.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    /* A tensor map that is written. */
+    {"tensormap.replace.tile.rank.global.b1024.b32 [%rd6], %r1;", 1, {{A, B, C}}, "0+2+"},
+    {"tensormap.replace.tile.rank.b1024.b32 [%rd7], %r1;", 1, {{A, B, C}}, ""},
+    {"tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r1], %r1;", 1, {{A, B, C}}, "0+1+2+"},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd2], [%r1], "
+     "128;",
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    /* The load may be the one that goes astray. */
+    {AWAY "st.local.u64 [own], %rd0;\nld.local.u64 %rd0, [own];\nadd.s64 %rd8, %rd1, %rd0;\n"
+          "ld.global.u32 %r2, [%rd8];\nst.global.u32 [%rd3], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"sub.s64 %rd0, %rd3, %rd1;\nmul.lo.s64 %rd0, %rd0, %rd4;\nadd.s64 %rd8, %rd1, %rd0;\n"
+     "ld.global.u32 %r2, [%rd8];\nst.global.u32 [%rd3], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"add.s64 %rd8, %rd1, %rd7;\nld.global.u32 %r2, [%rd8];\nst.global.u32 [%rd3], %r2;",
+     1,
+     {{A, B, C}},
+     "0+1+2+3+"},
 };
 
 static void loads_are_listed_where_no_store_can_reach(void **state) {
