@@ -164,123 +164,121 @@ static void warps_that_talk_through_global_memory_keep_their_threads(void **stat
 enum { CTA = 1, GRID = 2, BOTH = 3 };
 
 /* They need no volatile for that: fences, ordered stores and atomics show what they left. */
+static const struct {
+  const char *body;
+  unsigned talks; /* refused inside CTAs, across them */
+} talks[] = {
+    {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+    {"st.global.u32 [%rd1], %r1;\nfence.acq_rel.cta;\nld.global.cg.u32 %r2, [%rd1+4];", BOTH},
+    {"red.global.add.u32 [%rd1], %r1;\nfence.sc.gpu;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+    {"st.volatile.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+    {"st.relaxed.cta.u32 [%rd1], %r1;\nld.u32 %r2, [%rd1+4];", BOTH},
+    {"st.global.u32 [%rd1], %r1;\nst.release.gpu.global.u32 [%rd2], 1;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+    {"st.global.u32 [%rd1], %r1;\nred.release.gpu.global.add.u32 [%rd2], 1;\nld.global.u32 %r2, [%rd1+4];",
+     BOTH},
+    {"atom.global.exch.b32 %r2, [%rd1], %r1;\natom.global.or.b32 %r3, [%rd1+4], 0;\nmov.b32 %r4, %r3;", BOTH},
+    {"st.relaxed.gpu.global.u32 [%rd1], %r1;\natom.global.add.u32 %r3, [%rd1+4], 0;\nmov.b32 %r4, %r3;",
+     BOTH},
+    {"L:\nld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.cta;\n@%p1 bra L;", BOTH},
+    {"@%p1 bra L;\nst.global.u32 [%rd1], %r1;\nmembar.cta;\nL:\nld.global.u32 %r2, [%rd1+4];", BOTH},
+    {"call.uni stores;\nmembar.gl;\nld.global.u32 %r2, [%rd1];", BOTH},
+    /* Fetched again each time, as volatile was compiled. */
+    {"st.global.u32 [%rd1], %r1;\nld.global.cv.u32 %r2, [%rd1+4];", BOTH},
+    {"st.global.wt.u32 [%rd1], %r1;\nld.u32.cv %r2, [%rd1+4];", BOTH},
+    {"st.global.wt.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+4];", BOTH},
+    {"st.shared.wt.u32 [s], %r1;\nld.shared.cv.u32 %r2, [s+4];", BOTH},
+    {"st.local.u32 [own], %r1;\nld.global.cv.u32 %r2, [%rd1];", 0},
+    /* An atomic changes an array, and a plain load reads it. */
+    {"red.global.add.u32 [%of0], %r1;\nld.global.u32 %r2, [%of0+4];", BOTH},
+    {"atom.global.exch.b32 %r2, [%of0], %r1;\nadd.u64 %rd1, %of0, 4;\nld.global.ca.u32 %r3, [%rd1];", BOTH},
+    {"red.global.add.u32 [%of0], %r1;\nld.global.u64 %rd1, [%of1];\nld.global.u32 %r2, [%rd1];", BOTH},
+    {"red.shared.add.u32 [s], 1;\nld.shared.u32 %r2, [s+4];", BOTH},
+    {"red.shared.add.u32 [s], 1;\nmov.u64 %rd1, s;\ncvta.shared.u64 %rd1, %rd1;\nld.u32 %r2, [%rd1];", BOTH},
+    {"L:\nld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;\n@%p1 bra L;", BOTH},
+    {"red.shared.add.u32 [s], 1;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
+    {"red.shared.add.u32 [s], 1;\nld.shared.u32 %r2, [t];", GRID},
+    {"red.global.add.u32 [%of0], %r1;\nld.global.u32 %r2, [%of1+4];", 0},
+    {"L:\nld.global.u32 %r2, [%of1];\nadd.u64 %of1, %of1, 4;\nred.global.add.u32 [%of0], %r2;\n@%p1 bra L;",
+     0},
+    {"L:\nld.global.u32 %r2, [%of1];\nadd.u64 %of1, %of0, 4;\nred.global.add.u32 [%of0], %r2;\n@%p1 bra L;",
+     BOTH},
+    {"add.u64 %rd1, %of0, 4;\nselp.b64 %rd1, %of0, %rd1, %p1;\nred.global.add.u32 [%rd1], 1;\n"
+     "ld.global.u32 %r2, [%of1];",
+     0},
+    {"selp.b64 %rd1, %of0, %of1, %p1;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
+    {"call.uni (%rd1), gives;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
+    {"red.global.add.u32 [%rd1], %r1;\nld.local.u32 %r2, [own];", 0},
+    {"ld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", 0},
+    /* An atomic reads an array that was stored into. */
+    {"st.global.u32 [%of0], %r1;\natom.global.add.u32 %r2, [%of0+4], 0;\nmov.b32 %r3, %r2;", BOTH},
+    {"st.global.u32 [%of0], %r1;\nmembar.gl;\natom.global.cas.b32 %r2, [%of0+4], 0, 0;\nmov.b32 %r3, %r2;",
+     BOTH},
+    {"st.global.u32 [%of0], %r1;\natom.acquire.gpu.global.or.b32 %r2, [%rd1], 0;\nmov.b32 %r3, %r2;", BOTH},
+    {"st.shared.u32 [s], %r1;\nfence.acq_rel.cta;\natom.shared.max.u32 %r2, [s+4], 0;\nmov.b32 %r3, %r2;",
+     BOTH},
+    {"st.global.u32 [%of0], %r1;\natom.global.add.u32 %r2, [%of0+4], 0;", 0},
+    {"st.global.u32 [%of0], %r1;\nmembar.gl;\natom.global.inc.u32 %r2, [%of1], 7;\nmov.b32 %r3, %r2;", 0},
+    {"st.shared.u32 [s], %r1;\nbar.sync 0;\natom.shared.max.u32 %r2, [s+4], 0;\nmov.b32 %r3, %r2;", GRID},
+    /* An atomic reads in one round what others changed in the round before. */
+    {"mov.b32 %r4, %r1;\nL:\natom.global.or.b32 %r2, [%of0], %r4;\nmov.b32 %r4, 0;\nmov.b32 %r3, %r2;\n"
+     "@%p1 bra L;",
+     BOTH},
+    {"L:\natom.global.max.u32 %r2, [%of0], %r1;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
+    {"L:\natom.global.exch.b32 %r2, [%rd1], %r1;\nadd.u64 %rd1, %rd1, 4;\nadd.u32 %r3, %r3, %r2;\n@%p1 bra "
+     "L;",
+     BOTH},
+    {"L:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r4, 0;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
+    {"L:\natom.global.add.u32 %r2, [%of0], 0;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
+    {"@%p2 bra M;\nL:\nadd.u32 %r4, %r4, 1;\nM:\natom.global.xor.b32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n"
+     "@%p1 bra L;",
+     BOTH},
+    {"mov.u32 %r4, 3;\nL:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n@%p1 bra L;", 0},
+    {"L:\natom.global.max.u32 %r2, [%of0], %r1;\n@%p1 bra L;", 0},
+    {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;", 0},
+    {"L:\natom.global.cas.b32 %r2, [%of0], %r3, %r1;\nsetp.ne.u32 %p1, %r2, %r3;\nmov.b32 %r3, %r2;\n"
+     "@%p1 bra L;",
+     0},
+    {"M:\nadd.u32 %r1, %r1, 1;\nL:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 "
+     "bra L;\n"
+     "st.global.u32 [%of1], %r1;\n@%p2 bra M;",
+     0},
+    {"L:\natom.global.cas.b32 %r2, [%of0], 0, %r1;\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 st.global.u32 [%of1], "
+     "1;\n"
+     "@%p1 bra L;",
+     0},
+    /* Nothing was stored, or nothing reads it. */
+    {"membar.gl;\nld.global.u32 %r2, [%rd1+4];", 0},
+    {"ld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.gl;", 0},
+    {"st.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd2];", 0},
+    {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.global.nc.u32 %r2, [%rd2];", 0},
+    {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nst.local.u32 [own], %r1;\nld.local.u32 %r2, [own];", 0},
+    {"st.local.u32 [own], %r1;\nfence.acq_rel.gpu;\nld.global.u32 %r2, [%rd1];", 0},
+    {"st.global.u32 [%rd1], %r1;\nfence.proxy.async;\nld.global.u32 %r2, [%rd2];", 0},
+    /* Counters, and numbers that are drawn. */
+    {"red.global.add.u32 [%rd1], 1;\nred.global.max.u32 [%rd2], %r1;", 0},
+    {"atom.global.add.u32 %r2, [%rd1], 1;\natom.global.add.u32 %r3, [%rd2], 1;", 0},
+    {"L:\natom.global.add.u32 %r2, [%of0], 1;\nst.global.u32 [%of1], %r2;\n@%p1 bra L;", 0},
+    {"atom.global.add.u32 %r2, [%of0], 1;\nld.global.u32 %r3, [%of1];\nst.global.u32 [%rd3], %r2;", 0},
+    /* In shared memory, which threads= takes in CTAs alone. */
+    {"st.shared.u32 [s], %r1;\nmembar.cta;\nld.shared.u32 %r2, [s+4];", BOTH},
+    {"st.relaxed.cta.shared.u32 [s], %r1;\nld.relaxed.cta.shared.u32 %r2, [s+4];", BOTH},
+    {"st.shared.u32 [s], %r1;\nld.acquire.cta.shared::cta.u32 %r2, [s+4];", BOTH},
+    {"atom.shared.exch.b32 %r2, [s], %r1;\natom.shared.or.b32 %r3, [s+4], 0;\nmov.b32 %r4, %r3;", BOTH},
+    {"st.shared.u32 [s], %r1;\nmembar.cta;\n@%p1 bar.sync 0;\nld.shared.u32 %r2, [s+4];", BOTH},
+    {"st.shared.u32 [s], %r1;\nmembar.cta;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
+    {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nbarrier.sync 1;\nld.global.u32 %r2, [%rd1+4];", GRID},
+    {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.shared.u32 %r2, [s+4];", GRID},
+    {"st.shared.u32 [s], %r1;\nmbarrier.arrive.shared.b64 %rd1, [s+8];\n"
+     "L:\nmbarrier.test_wait.shared.b64 %p1, [s+8], %rd1;\n@!%p1 bra L;\nld.shared.u32 %r2, [s+4];",
+     GRID},
+    {"ld.volatile.local.u32 %r2, [own];\nst.volatile.local.u32 [own], %r1;", 0},
+};
+
 static void warps_that_talk_without_a_barrier_keep_their_threads(void **state) {
-  static const struct {
-    const char *body;
-    unsigned talks; /* refused inside CTAs, across them */
-  } cases[] = {
-      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.global.u32 %r2, [%rd1+4];", BOTH},
-      {"st.global.u32 [%rd1], %r1;\nfence.acq_rel.cta;\nld.global.cg.u32 %r2, [%rd1+4];", BOTH},
-      {"red.global.add.u32 [%rd1], %r1;\nfence.sc.gpu;\nld.global.u32 %r2, [%rd1+4];", BOTH},
-      {"st.volatile.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+4];", BOTH},
-      {"st.relaxed.cta.u32 [%rd1], %r1;\nld.u32 %r2, [%rd1+4];", BOTH},
-      {"st.global.u32 [%rd1], %r1;\nst.release.gpu.global.u32 [%rd2], 1;\nld.global.u32 %r2, [%rd1+4];",
-       BOTH},
-      {"st.global.u32 [%rd1], %r1;\nred.release.gpu.global.add.u32 [%rd2], 1;\nld.global.u32 %r2, [%rd1+4];",
-       BOTH},
-      {"atom.global.exch.b32 %r2, [%rd1], %r1;\natom.global.or.b32 %r3, [%rd1+4], 0;\nmov.b32 %r4, %r3;",
-       BOTH},
-      {"st.relaxed.gpu.global.u32 [%rd1], %r1;\natom.global.add.u32 %r3, [%rd1+4], 0;\nmov.b32 %r4, %r3;",
-       BOTH},
-      {"L:\nld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.cta;\n@%p1 bra L;", BOTH},
-      {"@%p1 bra L;\nst.global.u32 [%rd1], %r1;\nmembar.cta;\nL:\nld.global.u32 %r2, [%rd1+4];", BOTH},
-      {"call.uni stores;\nmembar.gl;\nld.global.u32 %r2, [%rd1];", BOTH},
-      /* Fetched again each time, as volatile was compiled. */
-      {"st.global.u32 [%rd1], %r1;\nld.global.cv.u32 %r2, [%rd1+4];", BOTH},
-      {"st.global.wt.u32 [%rd1], %r1;\nld.u32.cv %r2, [%rd1+4];", BOTH},
-      {"st.global.wt.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd1+4];", BOTH},
-      {"st.shared.wt.u32 [s], %r1;\nld.shared.cv.u32 %r2, [s+4];", BOTH},
-      {"st.local.u32 [own], %r1;\nld.global.cv.u32 %r2, [%rd1];", 0},
-      /* An atomic changes an array, and a plain load reads it. */
-      {"red.global.add.u32 [%of0], %r1;\nld.global.u32 %r2, [%of0+4];", BOTH},
-      {"atom.global.exch.b32 %r2, [%of0], %r1;\nadd.u64 %rd1, %of0, 4;\nld.global.ca.u32 %r3, [%rd1];", BOTH},
-      {"red.global.add.u32 [%of0], %r1;\nld.global.u64 %rd1, [%of1];\nld.global.u32 %r2, [%rd1];", BOTH},
-      {"red.shared.add.u32 [s], 1;\nld.shared.u32 %r2, [s+4];", BOTH},
-      {"red.shared.add.u32 [s], 1;\nmov.u64 %rd1, s;\ncvta.shared.u64 %rd1, %rd1;\nld.u32 %r2, [%rd1];",
-       BOTH},
-      {"L:\nld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;\n@%p1 bra L;", BOTH},
-      {"red.shared.add.u32 [s], 1;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
-      {"red.shared.add.u32 [s], 1;\nld.shared.u32 %r2, [t];", GRID},
-      {"red.global.add.u32 [%of0], %r1;\nld.global.u32 %r2, [%of1+4];", 0},
-      {"L:\nld.global.u32 %r2, [%of1];\nadd.u64 %of1, %of1, 4;\nred.global.add.u32 [%of0], %r2;\n@%p1 bra L;",
-       0},
-      {"L:\nld.global.u32 %r2, [%of1];\nadd.u64 %of1, %of0, 4;\nred.global.add.u32 [%of0], %r2;\n@%p1 bra L;",
-       BOTH},
-      {"add.u64 %rd1, %of0, 4;\nselp.b64 %rd1, %of0, %rd1, %p1;\nred.global.add.u32 [%rd1], 1;\n"
-       "ld.global.u32 %r2, [%of1];",
-       0},
-      {"selp.b64 %rd1, %of0, %of1, %p1;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
-      {"call.uni (%rd1), gives;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
-      {"red.global.add.u32 [%rd1], %r1;\nld.local.u32 %r2, [own];", 0},
-      {"ld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", 0},
-      /* An atomic reads an array that was stored into. */
-      {"st.global.u32 [%of0], %r1;\natom.global.add.u32 %r2, [%of0+4], 0;\nmov.b32 %r3, %r2;", BOTH},
-      {"st.global.u32 [%of0], %r1;\nmembar.gl;\natom.global.cas.b32 %r2, [%of0+4], 0, 0;\nmov.b32 %r3, %r2;",
-       BOTH},
-      {"st.global.u32 [%of0], %r1;\natom.acquire.gpu.global.or.b32 %r2, [%rd1], 0;\nmov.b32 %r3, %r2;", BOTH},
-      {"st.shared.u32 [s], %r1;\nfence.acq_rel.cta;\natom.shared.max.u32 %r2, [s+4], 0;\nmov.b32 %r3, %r2;",
-       BOTH},
-      {"st.global.u32 [%of0], %r1;\natom.global.add.u32 %r2, [%of0+4], 0;", 0},
-      {"st.global.u32 [%of0], %r1;\nmembar.gl;\natom.global.inc.u32 %r2, [%of1], 7;\nmov.b32 %r3, %r2;", 0},
-      {"st.shared.u32 [s], %r1;\nbar.sync 0;\natom.shared.max.u32 %r2, [s+4], 0;\nmov.b32 %r3, %r2;", GRID},
-      /* An atomic reads in one round what others changed in the round before. */
-      {"mov.b32 %r4, %r1;\nL:\natom.global.or.b32 %r2, [%of0], %r4;\nmov.b32 %r4, 0;\nmov.b32 %r3, %r2;\n"
-       "@%p1 bra L;",
-       BOTH},
-      {"L:\natom.global.max.u32 %r2, [%of0], %r1;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
-      {"L:\natom.global.exch.b32 %r2, [%rd1], %r1;\nadd.u64 %rd1, %rd1, 4;\nadd.u32 %r3, %r3, %r2;\n@%p1 bra "
-       "L;",
-       BOTH},
-      {"L:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r4, 0;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
-      {"L:\natom.global.add.u32 %r2, [%of0], 0;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
-      {"@%p2 bra M;\nL:\nadd.u32 %r4, %r4, 1;\nM:\natom.global.xor.b32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n"
-       "@%p1 bra L;",
-       BOTH},
-      {"mov.u32 %r4, 3;\nL:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n@%p1 bra L;", 0},
-      {"L:\natom.global.max.u32 %r2, [%of0], %r1;\n@%p1 bra L;", 0},
-      {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;", 0},
-      {"L:\natom.global.cas.b32 %r2, [%of0], %r3, %r1;\nsetp.ne.u32 %p1, %r2, %r3;\nmov.b32 %r3, %r2;\n"
-       "@%p1 bra L;",
-       0},
-      {"M:\nadd.u32 %r1, %r1, 1;\nL:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 "
-       "bra L;\n"
-       "st.global.u32 [%of1], %r1;\n@%p2 bra M;",
-       0},
-      {"L:\natom.global.cas.b32 %r2, [%of0], 0, %r1;\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 st.global.u32 [%of1], "
-       "1;\n"
-       "@%p1 bra L;",
-       0},
-      /* Nothing was stored, or nothing reads it. */
-      {"membar.gl;\nld.global.u32 %r2, [%rd1+4];", 0},
-      {"ld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r2;\nmembar.gl;", 0},
-      {"st.global.u32 [%rd1], %r1;\nld.global.u32 %r2, [%rd2];", 0},
-      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.global.nc.u32 %r2, [%rd2];", 0},
-      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nst.local.u32 [own], %r1;\nld.local.u32 %r2, [own];", 0},
-      {"st.local.u32 [own], %r1;\nfence.acq_rel.gpu;\nld.global.u32 %r2, [%rd1];", 0},
-      {"st.global.u32 [%rd1], %r1;\nfence.proxy.async;\nld.global.u32 %r2, [%rd2];", 0},
-      /* Counters, and numbers that are drawn. */
-      {"red.global.add.u32 [%rd1], 1;\nred.global.max.u32 [%rd2], %r1;", 0},
-      {"atom.global.add.u32 %r2, [%rd1], 1;\natom.global.add.u32 %r3, [%rd2], 1;", 0},
-      {"L:\natom.global.add.u32 %r2, [%of0], 1;\nst.global.u32 [%of1], %r2;\n@%p1 bra L;", 0},
-      {"atom.global.add.u32 %r2, [%of0], 1;\nld.global.u32 %r3, [%of1];\nst.global.u32 [%rd3], %r2;", 0},
-      /* In shared memory, which threads= takes in CTAs alone. */
-      {"st.shared.u32 [s], %r1;\nmembar.cta;\nld.shared.u32 %r2, [s+4];", BOTH},
-      {"st.relaxed.cta.shared.u32 [s], %r1;\nld.relaxed.cta.shared.u32 %r2, [s+4];", BOTH},
-      {"st.shared.u32 [s], %r1;\nld.acquire.cta.shared::cta.u32 %r2, [s+4];", BOTH},
-      {"atom.shared.exch.b32 %r2, [s], %r1;\natom.shared.or.b32 %r3, [s+4], 0;\nmov.b32 %r4, %r3;", BOTH},
-      {"st.shared.u32 [s], %r1;\nmembar.cta;\n@%p1 bar.sync 0;\nld.shared.u32 %r2, [s+4];", BOTH},
-      {"st.shared.u32 [s], %r1;\nmembar.cta;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
-      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nbarrier.sync 1;\nld.global.u32 %r2, [%rd1+4];", GRID},
-      {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.shared.u32 %r2, [s+4];", GRID},
-      {"st.shared.u32 [s], %r1;\nmbarrier.arrive.shared.b64 %rd1, [s+8];\n"
-       "L:\nmbarrier.test_wait.shared.b64 %p1, [s+8], %rd1;\n@!%p1 bra L;\nld.shared.u32 %r2, [s+4];",
-       GRID},
-      {"ld.volatile.local.u32 %r2, [own];\nst.volatile.local.u32 [own], %r1;", 0},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+  for (size_t i = 0; i < sizeof talks / sizeof *talks; i++)
     for (unsigned form = CTA; form <= GRID; form++)
-      if ((refusals(cases[i].body, form == CTA) > 0) != ((cases[i].talks & form) != 0))
-        fail_msg("%s, %s: %s", cases[i].body, form == CTA ? "cta" : "grid", first.what);
+      if ((refusals(talks[i].body, form == CTA) > 0) != ((talks[i].talks & form) != 0))
+        fail_msg("%s, %s: %s", talks[i].body, form == CTA ? "cta" : "grid", first.what);
 }
 
 static void a_barrier_may_say_how_many_threads_the_whole_cta_has(void **state) {
