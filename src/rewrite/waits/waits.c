@@ -17,6 +17,8 @@
  * A counter is no way out beside a foreign value: where it ends a poll, it is a time-out, and what the kernel
  * does then depends on the order. The same goes for any exit that the thread's own values decide about.
  *
+ * Nor is it one beside a look that so many rounds take, whatever becomes of the value (looks.c).
+ *
  * From the outside in: of a region, a maximal strongly connected part, blocks with exits of the first kind
  * are taken away, because an S with one of them is done. If there are none, or a counter as well, the values
  * that decide about its exits are followed backwards; an S with a block that has an exit is done if nothing
