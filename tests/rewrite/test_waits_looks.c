@@ -93,6 +93,8 @@ static void addresses_that_stay_for_many_rounds_are_looked_at_again(void **state
               "@%p1 bra A;\nsub.u32 %r5, %r5, 1;\nbra B;\nA: add.u32 %r4, %r4, 1;\n"
               "B: setp.lt.u32 %p2, %r4, %r5;\n@%p2 bra L;\nst.global.u32 [%rd2], %r3;"),
        "ld.volatile"},
+      {"a quotient, of data around L1",
+       ROUNDS(ELEMENT("div.u32 %r5, %r4, %r8;") "ld.global.cg.u32 %r1, [%rd3];"), NULL},
       {"the counter", AT("mov.u32 %r5, %r4;"), NULL},
       {"a stride of the launch", AT("mul.lo.u32 %r5, %r4, %r8;"), NULL},
       {"by a stride of the launch", AT("add.u32 %r6, %r6, %r8;\nmov.u32 %r5, %r6;"), NULL},

@@ -159,7 +159,8 @@ static bool is_written_here(wait_search *w, uint32_t look) {
 }
 
 /* In a cycle within the region the place may change from round to round; what stays is looked at again as the
- * cycle is run again. */
+ * cycle is run again. Weak loads are made for data, whose addresses are worked out in many ways: of those it
+ * counts only that the place is the same for certain. */
 static bool is_look(wait_search *w, uint32_t inst) {
   const bool atomic = hd_inst_form(&w->g, inst)->op == HD_OP_ATOM;
   if (!looks_anew(w, inst)) return false;
@@ -167,7 +168,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
   if (atomic && (always_changes(w, inst) || adds_others(w, inst) || !result_is_read(w, inst))) return false;
-  return stays || !wait_goes_through(w, inst);
+  return stays || (w->source[inst] != WAIT_WEAK && !wait_goes_through(w, inst));
 }
 
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest) {
