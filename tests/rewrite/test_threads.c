@@ -207,6 +207,14 @@ static const struct {
      0},
     {"selp.b64 %rd1, %of0, %of1, %p1;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
     {"call.uni (%rd1), gives;\nred.global.add.u32 [%rd1], 1;\nld.global.u32 %r2, [%of1];", BOTH},
+    {"M:\nld.global.u32 %r2, [%of0];\nL:\nadd.u32 %r3, %r2, %r1;\natom.global.cas.b32 %r4, [%of0], %r2, "
+     "%r3;\n"
+     "setp.ne.u32 %p1, %r4, %r2;\nmov.b32 %r2, %r4;\n@%p1 bra L;\n@%p2 bra M;",
+     0},
+    {"M:\nld.global.u32 %r2, [%of0];\nL:\nadd.u32 %r3, %r2, %r1;\natom.global.cas.b32 %r4, [%of0], %r1, "
+     "%r3;\n"
+     "setp.ne.u32 %p1, %r4, %r1;\nmov.b32 %r1, %r4;\n@%p1 bra L;\n@%p2 bra M;",
+     BOTH},
     {"red.global.add.u32 [%rd1], %r1;\nld.local.u32 %r2, [own];", 0},
     {"ld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", 0},
     /* An atomic reads an array that was stored into. */
