@@ -47,7 +47,8 @@ typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of memory never written; local: see `unwritten` */
                             HD_CHECK_RACE = 4,   /* races */
-                            HD_CHECK_ALL = 7,
+                            HD_CHECK_NC = 8,     /* non-coherent loads of what the launch wrote before */
+                            HD_CHECK_ALL = 15,
 } hd_emu_check;
 
 typedef enum hd_emu_isa { HD_ISA_AUTO = 0, HD_ISA_PORTABLE, HD_ISA_AVX2, HD_ISA_AVX512 } hd_emu_isa;

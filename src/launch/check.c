@@ -61,7 +61,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   runner r;
   hd_emu_stats stats = {0};
   hd_diag e = {0};
-  unsigned checks = HD_CHECK_BOUNDS | HD_CHECK_INIT | (o->no_race_check ? 0u : HD_CHECK_RACE);
+  unsigned checks = HD_CHECK_BOUNDS | HD_CHECK_INIT | HD_CHECK_NC | (o->no_race_check ? 0u : HD_CHECK_RACE);
   const double began = hd_seconds();
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .seed = o->seed, .resident = RESIDENT};
   hd_status st = runner_open(&r, c->code, NULL, &o->run, checks, d);
@@ -149,7 +149,7 @@ static hd_status run_rewritten(const hd_checker *c, const hd_resolved *plans, co
                                const hd_dispatch *how, size_t n, hd_check_result *out, hd_diag *d) {
   runner r;
   const hd_dispatch *failed = NULL;
-  hd_status st = runner_open(&r, c->code, plans, o, HD_CHECK_BOUNDS | HD_CHECK_INIT, d);
+  hd_status st = runner_open(&r, c->code, plans, o, HD_CHECK_BOUNDS | HD_CHECK_INIT | HD_CHECK_NC, d);
   if (st == HD_OK) st = runner_find_undescribed(&r, d);
   for (size_t k = 0; st == HD_OK && out->equal && k < n; k++) {
     const char *name = hd_dispatch_name(how[k].kind);

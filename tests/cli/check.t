@@ -16,6 +16,31 @@ So are warps that do not wait for each other, and results that follow the order 
   $ heddle check $SOURCE/tests/cli/data/scheduled --plan order=reverse 2>&1 | grep -o "the original's result depends on its schedule"
   the original's result depends on its schedule
 
+So is a load through the read-only cache of what the same launch wrote before, but not one in front of the write:
+
+  $ for from in '%rd1' '%rd1+128'; do cat > nc.ptx <<END
+  > .version 8.0
+  > .target sm_80
+  > .address_size 64
+  > .visible .entry k(.param .u64 a)
+  > {
+  >   .reg .b32 %r<3>;
+  >   .reg .b64 %rd<3>;
+  >   ld.param.u64 %rd1, [a];
+  >   mov.u32 %r1, %tid.x;
+  >   mul.wide.u32 %rd2, %r1, 4;
+  >   add.s64 %rd1, %rd1, %rd2;
+  >   ld.global.nc.u32 %r2, [%rd1];
+  >   st.global.u32 [%rd1], %r1;
+  >   ld.global.nc.u32 %r2, [$from];
+  >   st.global.u32 [%rd1+256], %r2;
+  >   ret;
+  > }
+  > END
+  > heddle check nc.ptx --grid 1 --block 32 --arg 'u32[128]=iota' --plan order=reverse 2>&1 | grep -oE "a non-coherent load.*written|equal"; done
+  a non-coherent load of 4 bytes at 0x700000000100 reads what the launch has written
+  equal
+
 CTAs that wait for one that has no place end the check:
 
   $ heddle check $SOURCE/tests/cli/data/waiting --plan baseline --sms 1 2>&1 | grep -o 'waiting:17:1: deadlock: the loop at lines 17 to 19'

@@ -241,6 +241,7 @@ static bool join(emu_traits *a, const emu_traits *b) {
   a->depends |= b->depends;
   a->prints |= b->prints;
   a->allocates |= b->allocates;
+  a->noncoherent |= b->noncoherent;
   a->indirect |= b->indirect;
   return memcmp(&old, a, sizeof old) != 0;
 }
@@ -251,6 +252,13 @@ static bool join_edge(const hd_emu_program *p, const edge *e) {
   for (uint32_t k = 0; k < p->module->n_funcs; k++)
     if (!p->module->funcs[k].entry) changed |= join(&p->traits[e->from], &p->traits[k]);
   return changed;
+}
+
+static bool has_noncoherent(const hd_ptx_module *m, const hd_ptx_func *f) {
+  for (uint32_t i = 0; i < f->n_stmts; i++)
+    if (f->stmts[i].kind == HD_S_INST && hd_ptx_access_of(&m->forms[f->stmts[i].form]).noncoherent)
+      return true;
+  return false;
 }
 
 static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
@@ -264,6 +272,7 @@ static hd_status find_traits(hd_emu_program *p, hd_diag *d) {
     p->traits[k].order_sensitive = code->order_sensitive;
     p->traits[k].releases = code->releases;
     p->traits[k].depends = code->depends;
+    p->traits[k].noncoherent = has_noncoherent(p->module, &p->module->funcs[k]);
     for (uint32_t n = 0; n < code->n_insts; n++) {
       if (code->insts[n].control != EMU_CALL) continue;
       const emu_call *call = code->insts[n].extra;

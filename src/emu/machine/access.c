@@ -233,6 +233,27 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   return false;
 }
 
+/* PTX: what ld.global.nc reads is read-only for the whole launch. What is written after the load does it no
+ * harm here; by another CTA it is a race. */
+static bool check_nc(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32], unsigned bytes,
+                     hd_access_kind kind, unsigned cache) {
+  hd_emu_grid *g = w->cta->grid;
+  const bool reads = kind == HD_ACCESS_LOAD;
+  if (reads && !(cache & HD_CACHE_READONLY)) return true;
+  for (uint32_t left = mask; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctz(left);
+    if (!reads) {
+      emu_nc_mark(g->emu, addr[l], bytes, g->nc_tag);
+    } else if (emu_nc_wrote(g->emu, addr[l], bytes, g->nc_tag)) {
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER,
+                "a non-coherent load of %u bytes at 0x%" PRIx64 " reads what the launch has written", bytes,
+                addr[l]);
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool check_order(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
                         unsigned bytes, hd_access_kind kind, hd_space space, uint64_t base) {
   if (space == HD_SPACE_GLOBAL && (kind == HD_ACCESS_ATOMIC || i->mem.strong))
@@ -283,6 +304,8 @@ static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, ui
   }
   if (c->local_init && space == HD_SPACE_LOCAL) check_local(w, i, mask, addr, bytes, kind, base);
   if (c->watch & EMU_WATCH_RACE && global && !check_race(w, i, mask, addr, bytes, kind)) return false;
+  if (c->watch & EMU_WATCH_NC && space == HD_SPACE_GLOBAL && !check_nc(w, i, mask, addr, bytes, kind, cache))
+    return false;
   if (c->order && !check_order(w, i, mask, addr, bytes, kind, space, base)) return false;
   if (c->watch & 1u << space) trace(w, i, mask, addr, bytes, kind, cache, space, base);
   if (c->watch & EMU_WATCH_QUIET && (global || space == HD_SPACE_SHARED))

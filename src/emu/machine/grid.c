@@ -210,6 +210,7 @@ hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l, co
   if (g->stack_bytes < emu_local_bytes(g->code)) g->stack_bytes = emu_local_bytes(g->code);
   if (g->traits.indirect) expect_other_programs(g);
   g->id = ++g->emu->launches;
+  g->nc_tag = emu_nc_tag(g->emu, g->id);
   emu_changes(g->emu);
   memcpy(g->view.grid, l->grid, sizeof g->view.grid);
   memcpy(g->view.block, l->block, sizeof g->view.block);
@@ -273,6 +274,7 @@ hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *at) {
     return NULL;
   }
   c->watch = (init ? EMU_WATCH_INIT : 0) | (g->emu->opt.checks & HD_CHECK_RACE ? EMU_WATCH_RACE : 0) |
+             (g->emu->nc && (g->traits.noncoherent || g->traits.indirect) ? EMU_WATCH_NC : 0) |
              (g->hooks.access ? g->hooks.spaces & 0xff : 0);
   for (uint32_t k = 0; k < g->n_warps; k++) {
     emu_mwarp *m = &c->warps[k];

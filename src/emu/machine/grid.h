@@ -27,6 +27,7 @@ struct hd_emu_grid {
   hd_emu_program *program;
   emu_code *code;
   emu_traits traits;
+  uint8_t nc_tag; /* emu_nc_tag */
   emu_launch_view view;
   hd_emu_hooks hooks;
   uint64_t user; /* hd_emu_launch_params */

@@ -37,6 +37,7 @@ struct hd_emu {
   uint64_t file_bytes;   /* of the file, where there is one */
   uint8_t *init;         /* CHECK_INIT: one byte a byte, 1 when written */
   uint64_t *race;        /* CHECK_RACE: one word a granule; see shadow.c */
+  uint8_t *nc;           /* CHECK_NC: one byte a byte; see shadow.c */
   pthread_rwlock_t lock; /* over the allocations */
   emu_alloc *allocs;     /* sorted by address */
   size_t n_allocs, cap_allocs;

@@ -11,6 +11,7 @@ typedef struct emu_traits {
   bool releases;          /* it may release what it wrote, or fence, beyond the CTA */
   bool depends;           /* it waits for earlier grids */
   bool prints, allocates; /* one host thread, so that the order is always the same */
+  bool noncoherent;       /* it has non-coherent loads */
   bool indirect;          /* calls through a register, perhaps functions of other programs */
 } emu_traits;
 

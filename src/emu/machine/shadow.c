@@ -10,7 +10,10 @@
  * all and read by none. When the four bytes' histories differ, the low half is SPLIT and the high half an
  * index into the launch's splits, where every byte has a word of its own.
  *
- * Both shadows are mappings that the system fills as they are touched. */
+ * CHECK_NC: one byte a byte, the tag of the last launch that wrote it and has non-coherent loads. Tags come
+ * again after 255 launches, and begin on new shadow.
+ *
+ * The shadows are mappings that the system fills as they are touched. */
 #include "emu/machine/shadow.h"
 
 #include <stdlib.h>
@@ -31,12 +34,15 @@ hd_status emu_shadow_create(hd_emu *e, hd_diag *d) {
     return hd_fail(d, HD_ERR_NOMEM, "cannot reserve address space for the check of unwritten memory");
   if (e->opt.checks & HD_CHECK_RACE && !(e->race = emu_reserve(e->opt.memory / GRANULE * sizeof *e->race)))
     return hd_fail(d, HD_ERR_NOMEM, "cannot reserve address space for the check of races");
+  if (e->opt.checks & HD_CHECK_NC && !(e->nc = emu_reserve(e->opt.memory)))
+    return hd_fail(d, HD_ERR_NOMEM, "cannot reserve address space for the check of non-coherent loads");
   e->next_ticket = 1; /* untouched words are 0 */
   return HD_OK;
 }
 
 void emu_shadow_destroy(hd_emu *e) {
   if (e->init) munmap(e->init, e->opt.memory);
+  if (e->nc) munmap(e->nc, e->opt.memory);
   if (e->race) munmap(e->race, e->opt.memory / GRANULE * sizeof *e->race);
 }
 
@@ -100,6 +106,26 @@ unsigned emu_init_set(uint8_t *s, unsigned bytes) {
     }
   }
   return bytes - already;
+}
+
+/* ---- CHECK_NC ------------------------------------------------------------------- */
+
+uint8_t emu_nc_tag(hd_emu *e, uint64_t launch) {
+  enum { TAGS = UINT8_MAX };
+  if (e->nc && launch % TAGS == 0) emu_zero(e->nc, e->opt.memory);
+  return (uint8_t)(launch % TAGS + 1);
+}
+
+void emu_nc_mark(hd_emu *e, uint64_t address, unsigned bytes, uint8_t tag) {
+  uint8_t *s = e->nc + (address - EMU_GLOBAL_BASE);
+  for (unsigned k = 0; k < bytes; k++) __atomic_store_n(&s[k], tag, __ATOMIC_RELAXED);
+}
+
+bool emu_nc_wrote(const hd_emu *e, uint64_t address, unsigned bytes, uint8_t tag) {
+  const uint8_t *s = e->nc + (address - EMU_GLOBAL_BASE);
+  for (unsigned k = 0; k < bytes; k++)
+    if (__atomic_load_n(&s[k], __ATOMIC_RELAXED) == tag) return true;
+  return false;
 }
 
 /* ---- CHECK_RACE ------------------------------------------------------------------- */

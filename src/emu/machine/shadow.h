@@ -9,6 +9,7 @@ typedef enum emu_watch { /* bits of hd_emu_cta.watch, beyond one per hd_space of
                          EMU_WATCH_INIT = 1 << 8,
                          EMU_WATCH_RACE = 1 << 9,
                          EMU_WATCH_QUIET = 1 << 10, /* a window of progress.c */
+                         EMU_WATCH_NC = 1 << 11,
 } emu_watch;
 
 /* Four bytes of memory whose bytes have different histories. */
@@ -55,6 +56,11 @@ void emu_init_settle(hd_emu *e);
 bool emu_init_check(const uint8_t *shadow, unsigned bytes);
 /* They are now; returns how many of them were not before. */
 unsigned emu_init_set(uint8_t *shadow, unsigned bytes);
+/* Of CHECK_NC: the tag by which the launch marks what it writes. */
+uint8_t emu_nc_tag(hd_emu *e, uint64_t launch);
+void emu_nc_mark(hd_emu *e, uint64_t address, unsigned bytes, uint8_t tag);
+/* Did the launch write some of the bytes? */
+bool emu_nc_wrote(const hd_emu *e, uint64_t address, unsigned bytes, uint8_t tag);
 void emu_race_begin(hd_emu *e, emu_race_log *log);
 void emu_race_end(emu_race_log *log);
 /* All that was accessed so far is ordered before what follows, as by an earlier launch. CTAs take new
