@@ -147,6 +147,25 @@ static void what_acquires_is_a_fence(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define BULK_POLL(last)                                                                                      \
+  KERNEL("mov.u32 %r2, slot;\nmov.u32 %r3, other;\nL: "                                                      \
+         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx"                                        \
+         "::bytes [%r2], [%rd1], 16, [%r3];\n"                                                               \
+         "W: mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0;\n@!%p3 bra W;\nld.shared.u32 %r1, [slot];\n" \
+         "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n" last "M:")
+
+static void copies_around_L1_are_no_plain_loads(void **state) {
+  static const wait_case cases[] = {
+      {"a bulk copy", BULK_POLL("bra L;\n"), "cp.async.bulk"},
+      {"a bulk copy, so many times", BULK_POLL(COUNT), "cp.async.bulk"},
+      {"a load from several devices, so many times",
+       KERNEL("L: multimem.ld_reduce.weak.global.add.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra "
+              "M;\n" COUNT "M:"),
+       "multimem"},
+  };
+  EXPECT_ALL(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("an atomic that may change nothing is a look", atomics_that_may_change_nothing_are_looks),
@@ -154,6 +173,7 @@ int main(void) {
       BEHAVIOUR("an address that stays for many rounds is looked at again",
                 addresses_that_stay_for_many_rounds_are_looked_at_again),
       BEHAVIOUR("whatever reads anew is a look", whatever_reads_anew_is_a_look),
+      BEHAVIOUR("copies around L1 are no plain loads", copies_around_L1_are_no_plain_loads),
       BEHAVIOUR("what acquires is a fence", what_acquires_is_a_fence),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,6 +221,19 @@ static void a_counter_passes_its_bound(void **state) {
        FOR("mov.u32 %r2, 0;\nmov.u32 %r3, %r8;", "add.u32 %r2, %r2, 1;\nadd.u32 %r3, %r3, -1;",
            "setp.ne.s32 %p2, %r2, %r3;"),
        "ld.global"},
+      {"a bound that a function loads",
+       MODULE(".func (.param .b32 out) most(.param .b64 where)\n{\n.reg .b32 %q;\n.reg .b64 %w;\n"
+              "ld.param.u64 %w, [where];\nld.volatile.u32 %q, [%w];\nst.param.b32 [out], %q;\nret;\n}\n",
+              "mov.u32 %r2, 0;\nL: add.s32 %r2, %r2, 1;\n{\n.param .b64 a;\n.param .b32 b;\n"
+              "st.param.b64 [a], %rd1;\ncall (b), most, (a);\nld.param.b32 %r1, [b];\n}\n"
+              "setp.lt.s32 %p1, %r2, %r1;\n@%p1 bra L;"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void what_a_counter_goes_between_comparisons_counts(void **state) {
+  static const wait_case cases[] = {
       {"two steps in a round, met exactly",
        FOR("mov.u32 %r2, 0;", "add.u32 %r3, %r2, 1;\nadd.u32 %r2, %r3, 1;", "setp.ne.s32 %p2, %r2, %r8;"),
        "ld.global"},
@@ -291,13 +304,6 @@ static void a_counter_passes_its_bound(void **state) {
            "@%p3 bra A;\nmov.u32 %r3, %r5;\nbra S;\nA: add.u32 %r2, %r5, 1;\nS:",
            "setp.lt.u32 %p2, %r2, %r3;"),
        NULL},
-      {"a bound that a function loads",
-       MODULE(".func (.param .b32 out) most(.param .b64 where)\n{\n.reg .b32 %q;\n.reg .b64 %w;\n"
-              "ld.param.u64 %w, [where];\nld.volatile.u32 %q, [%w];\nst.param.b32 [out], %q;\nret;\n}\n",
-              "mov.u32 %r2, 0;\nL: add.s32 %r2, %r2, 1;\n{\n.param .b64 a;\n.param .b32 b;\n"
-              "st.param.b64 [a], %rd1;\ncall (b), most, (a);\nld.param.b32 %r1, [b];\n}\n"
-              "setp.lt.s32 %p1, %r2, %r1;\n@%p1 bra L;"),
-       "ld.volatile"},
   };
   EXPECT_ALL(cases);
 }
@@ -368,6 +374,8 @@ int main(void) {
       BEHAVIOUR("a fetched number ends a loop if the thread alone comes to it",
                 a_fetched_number_ends_a_loop_if_it_gets_there),
       BEHAVIOUR("a counter ends a loop if it passes its bound in every launch", a_counter_passes_its_bound),
+      BEHAVIOUR("a counter ends a loop by all that it goes between two comparisons, in its bits",
+                what_a_counter_goes_between_comparisons_counts),
       BEHAVIOUR("what a bulk copy brings may be another CTA's", what_a_bulk_copy_brings_is_foreign),
       BEHAVIOUR("a time-out is one however it counts", a_time_out_is_one_however_it_counts),
   };
