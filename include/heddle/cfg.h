@@ -146,6 +146,14 @@ typedef struct hd_writers {
 } hd_writers;
 HD_API void hd_writers_find(const hd_cfg *g, hd_arena *arena, hd_writers *out);
 
+/* Registers that some instruction reads: a byte each. */
+HD_API uint8_t *hd_reads_find(const hd_cfg *g, hd_arena *arena);
+/* The instruction writes one of them. */
+HD_API bool hd_result_is_read(const hd_cfg *g, const uint8_t *is_read, uint32_t inst);
+
+/* The number of the parameter of the graph's own function that the variable is; HD_NONE. */
+HD_API uint32_t hd_cfg_param(const hd_cfg *g, hd_sym var);
+
 /* The array that an address leads into. */
 typedef struct hd_root {
   hd_sym sym;    /* a variable, or a parameter; 0: not known */
@@ -157,6 +165,9 @@ typedef struct hd_root {
 HD_API hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o);
 /* Two names, both known. Two parameters may hold one pointer all the same. */
 HD_API bool hd_roots_differ(hd_root a, hd_root b);
+/* The space that a generic address into the array leads to; HD_IN_SHARED and HD_IN_GLOBAL if it is not known.
+ * The host passes no pointers to shared memory. */
+HD_API unsigned hd_root_spaces(const hd_ptx_module *m, hd_root r);
 
 /* Registers that some path from a block's beginning reads before it writes them: a bit each. */
 typedef struct hd_liveness {

@@ -71,9 +71,7 @@ static cfg_effect effect_of(const cfg_alike *a, uint32_t inst) {
 }
 
 bool cfg_is_own_param(const hd_cfg *g, hd_sym sym) {
-  const hd_ptx_func *f = &g->module->funcs[g->calls[0].func];
-  uint32_t var = g->module->syms[sym].decl;
-  return f->entry && var >= f->first_param && var < f->first_param + f->n_params;
+  return g->module->funcs[g->calls[0].func].entry && hd_cfg_param(g, sym) != HD_NONE;
 }
 
 /* Some register may hold the address of a .param variable that is none of the kernel's parameters. */

@@ -85,3 +85,34 @@ void hd_writers_find(const hd_cfg *g, hd_arena *arena, hd_writers *out) {
   out->insts = HD_NEW_N(arena, (size_t)out->first[g->n_regs + 1] + 1, uint32_t);
   for (uint32_t i = 0; i < g->n_insts; i++) hd_inst_writes(g, i, fill, &(filler){out, i});
 }
+
+static void mark(void *ctx, uint32_t reg) { ((uint8_t *)ctx)[reg] = 1; }
+
+uint8_t *hd_reads_find(const hd_cfg *g, hd_arena *arena) {
+  uint8_t *is_read = HD_NEW_N(arena, g->n_regs + 1u, uint8_t);
+  for (uint32_t i = 0; i < g->n_insts; i++) hd_inst_reads(g, i, mark, is_read);
+  return is_read;
+}
+
+typedef struct results {
+  const uint8_t *is_read;
+  bool any;
+} results;
+
+static void see_result(void *ctx, uint32_t reg) {
+  results *r = ctx;
+  r->any |= r->is_read[reg];
+}
+
+bool hd_result_is_read(const hd_cfg *g, const uint8_t *is_read, uint32_t inst) {
+  results r = {.is_read = is_read};
+  hd_inst_writes(g, inst, see_result, &r);
+  return r.any;
+}
+
+uint32_t hd_cfg_param(const hd_cfg *g, hd_sym var) {
+  const hd_ptx_func *f = &g->module->funcs[g->calls[0].func];
+  if (!var || g->module->syms[var].kind != HD_SYM_VAR) return HD_NONE;
+  const uint32_t decl = g->module->syms[var].decl;
+  return decl >= f->first_param && decl < f->first_param + f->n_params ? decl - f->first_param : HD_NONE;
+}

@@ -164,6 +164,11 @@ hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, co
   return root.sym ? root : (hd_root){0};
 }
 
+unsigned hd_root_spaces(const hd_ptx_module *m, hd_root r) {
+  if (!r.sym) return HD_IN_SHARED | HD_IN_GLOBAL;
+  return r.loaded ? HD_IN_GLOBAL : hd_ptx_mod_value(m->vars[m->syms[r.sym].decl].space);
+}
+
 bool hd_roots_differ(hd_root a, hd_root b) {
   return a.sym && b.sym && (a.sym != b.sym || a.place != b.place || a.loaded != b.loaded);
 }

@@ -156,10 +156,7 @@ static bool is_variable(const uniformity *w, const hd_ptx_opnd *o) {
 }
 
 static bool is_kernel_param(const uniformity *w, const hd_ptx_opnd *o) {
-  if (!is_variable(w, o)) return false;
-  const hd_ptx_func *f = &w->m->funcs[w->g->calls[0].func];
-  uint32_t var = w->m->syms[o->sym].decl;
-  return f->entry && var >= f->first_param && var < f->first_param + f->n_params;
+  return o->kind == HD_O_ADDR && cfg_is_own_param(w->g, o->sym);
 }
 
 static hd_same operand_level(uniformity *w, const hd_ptx_opnd *o) {

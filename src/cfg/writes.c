@@ -115,16 +115,10 @@ static overlap changes_at_any_time(const cfg_alike *a, hd_root from) {
   return worst;
 }
 
-/* Which of the two a generic address may lead into: the host passes no pointers to shared memory. */
-static unsigned spaces_of(const hd_ptx_module *m, hd_root from) {
-  if (!from.sym) return HD_IN_SHARED | HD_IN_GLOBAL;
-  const unsigned own = hd_ptx_mod_value(m->vars[m->syms[from.sym].decl].space);
-  return !from.loaded && own & HD_IN_ANY_SHARED ? HD_IN_SHARED : HD_IN_GLOBAL;
-}
-
 hd_same cfg_unchanged_in(const cfg_alike *a, uint32_t load, unsigned space) {
   const hd_root from = root_of_operand(a, load, 1);
-  if (space & HD_IN_GENERIC) space = spaces_of(a->g->module, from);
+  if (space & HD_IN_GENERIC) space = hd_root_spaces(a->g->module, from);
+  if (!(space & HD_IN_ANY_SHARED)) space = HD_IN_GLOBAL;
   if (space & HD_IN_ANY_SHARED && changes_between_barriers(a, load, from)) return HD_SAME_NOWHERE;
   if (!(space & HD_IN_GLOBAL)) return HD_SAME_IN_CTA;
   switch (changes_at_any_time(a, from)) {

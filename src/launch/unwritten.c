@@ -112,16 +112,11 @@ static void see_operand(slice *s, uint32_t inst, const hd_ptx_opnd *o, share as)
 
 /* The kernel's parameter that the instruction loads; HD_NONE: none. */
 static uint32_t loaded_param(const hd_cfg *g, uint32_t inst, bool *of_function) {
-  const hd_ptx_module *m = g->module;
-  const hd_ptx_func *kernel = &m->funcs[g->calls[0].func];
   const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
-  const hd_ptx_opnd *o = &m->opnds[s->first_opnd + 1];
-  const bool named = s->n_opnds > 1 && o->kind == HD_O_ADDR && m->syms[o->sym].kind == HD_SYM_VAR;
-  const uint32_t var = named ? m->syms[o->sym].decl : HD_NONE;
-  if (named && var >= kernel->first_param && var < kernel->first_param + kernel->n_params)
-    return var - kernel->first_param;
-  *of_function = true;
-  return HD_NONE;
+  const hd_ptx_opnd *o = &g->module->opnds[s->first_opnd + 1];
+  const uint32_t param = s->n_opnds > 1 && o->kind == HD_O_ADDR ? hd_cfg_param(g, o->sym) : HD_NONE;
+  *of_function |= param == HD_NONE;
+  return param;
 }
 
 /* A function's parameters and results come from what any call passes. */
@@ -245,8 +240,8 @@ static void see_tensor_map(slice *s, uint32_t inst) {
       !(hd_ptx_access_in(&a, HD_IN_GLOBAL | HD_IN_GENERIC) & HD_ACC_WRITE))
     return;
   const hd_root root = hd_root_of(s->g, &s->writers, inst, &m->opnds[st->first_opnd + a.touches[0].operand]);
-  const uint32_t param = root.loaded ? m->syms[root.sym].decl - m->funcs[s->g->calls[0].func].first_param : 0;
-  if (root.loaded && param < s->n_params)
+  const uint32_t param = root.loaded ? hd_cfg_param(s->g, root.sym) : HD_NONE;
+  if (param < s->n_params)
     s->out->param[param] = true;
   else
     s->out->anything = true;

@@ -155,27 +155,8 @@ static bool add_store(const lines *l, uint32_t inst, const hd_ptx_access *a, fou
   return f->hi - f->lo <= x.r;
 }
 
-typedef struct reader {
-  uint32_t reg;
-  bool reads;
-} reader;
-
-static void see_read(void *ctx, uint32_t reg) {
-  reader *r = ctx;
-  r->reads |= reg == r->reg;
-}
-
-static bool result_is_read(const tile_loop *t, uint32_t inst) {
-  const hd_ptx_opnd *o = tiles_operand(t, inst, 0);
-  if (!o || o->kind == HD_O_SINK) return !o;
-  if (!tiles_is_register(t, o)) return true;
-  reader r = {.reg = hd_cfg_reg(&t->g, 0, o->sym)};
-  for (uint32_t i = 0; i < t->g.n_insts && !r.reads; i++) hd_inst_reads(&t->g, i, see_read, &r);
-  return r.reads;
-}
-
 static bool brings_result(const tile_loop *t, uint32_t inst) {
-  return hd_inst_form(&t->g, inst)->op == HD_OP_ATOM && result_is_read(t, inst);
+  return hd_inst_form(&t->g, inst)->op == HD_OP_ATOM && hd_result_is_read(&t->g, t->is_read, inst);
 }
 
 /* A reduction shows nobody what was there. */

@@ -414,6 +414,7 @@ static hd_status find(rewrite_job *j, tile_loop *t, uint64_t tiles, hd_arena *ar
   hd_status st = hd_cfg_build(j->m, j->func, 0, arena, &t->g, d);
   if (st != HD_OK) return st;
   hd_writers_find(&t->g, arena, &t->writers);
+  t->is_read = hd_reads_find(&t->g, arena);
   for (uint32_t i = 0; i < t->g.n_insts && !found; i++) {
     const uint32_t block = t->g.insts[i].block;
     found = t->g.blocks[block].loop != HD_NONE && t->g.loops[t->g.blocks[block].loop].depth == 1 &&

@@ -13,6 +13,7 @@ typedef struct tile_loop {
   const hd_ptx_module *m;
   hd_cfg g;
   hd_writers writers;
+  uint8_t *is_read; /* hd_reads_find */
   hd_liveness live;
   uint32_t loop, reg;         /* the loop; R, its tile's number */
   uint32_t latch, step, test; /* its block that goes back; there: instructions that add and compare */

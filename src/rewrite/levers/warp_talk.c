@@ -92,19 +92,12 @@ static uint64_t unknown_in(uint8_t spaces_there) {
   return set;
 }
 
-/* The host passes no pointers to shared memory. */
-static uint8_t spaces_of_array(const search *s, hd_root array, unsigned space) {
-  if (!(space & HD_IN_GENERIC) || !array.sym) return spaces_of(space);
-  if (array.loaded) return IN_GLOBAL;
-  return spaces_of(hd_ptx_mod_value(s->g.module->vars[s->g.module->syms[array.sym].decl].space));
-}
-
 static uint64_t array_of(search *s, uint32_t inst, const hd_ptx_touch *t) {
   const hd_ptx_stmt *st = hd_inst_stmt(&s->g, inst);
   if (t->operand >= st->n_opnds || !spaces_of(t->space)) return 0;
   const hd_root array =
       hd_root_of(&s->g, &s->writers, inst, &s->g.module->opnds[st->first_opnd + t->operand]);
-  const uint8_t there = spaces_of_array(s, array, t->space);
+  const uint8_t there = spaces_of(t->space & HD_IN_GENERIC ? hd_root_spaces(s->g.module, array) : t->space);
   unsigned i = 0;
   while (i < s->n_arrays && hd_roots_differ(s->arrays[i], array)) i++;
   if (!array.sym || i == MOST_ARRAYS) return unknown_in(there);
@@ -133,27 +126,6 @@ static bool meet(const search *s, uint64_t a, uint64_t b) {
 
 /* ---- Instructions -------------------------------------------------------------------------------------- */
 
-static void note_read(void *ctx, uint32_t reg) {
-  uint8_t *is_read = ctx;
-  is_read[reg] = 1;
-}
-
-typedef struct results {
-  const uint8_t *is_read;
-  bool read;
-} results;
-
-static void see_result(void *ctx, uint32_t reg) {
-  results *r = ctx;
-  r->read |= r->is_read[reg];
-}
-
-static bool result_is_read(const search *s, uint32_t inst) {
-  results r = {.is_read = s->is_read};
-  hd_inst_writes(&s->g, inst, see_result, &r);
-  return r.read;
-}
-
 static void refuse(const search *s, uint32_t inst) {
   if (s->reports)
     rewrite_scan_refuse(s->scan, HD_REFUSE_WORKS_TOGETHER, hd_inst_stmt(&s->g, inst), REWRITE_PARTS_A_WARP);
@@ -180,7 +152,7 @@ static void see_atomic(search *s, uint32_t inst, const hd_ptx_access *a, said *x
   bool others = meet(s, arrays, x->stored) || s->talks_to_itself[inst];
   for (unsigned k = 0; k < N_SPACES; k++)
     others |= in >> k & 1 && x->site[k] != NOBODY && x->site[k] != inst + 1;
-  if (others && result_is_read(s, inst)) refuse(s, inst);
+  if (others && hd_result_is_read(&s->g, s->is_read, inst)) refuse(s, inst);
   if (releases(a)) x->shown |= x->wrote;
   x->wrote |= in;
   x->counted |= arrays;
@@ -260,10 +232,20 @@ static void add_taint(void *ctx, uint32_t reg) {
   t->registers[reg] = 1;
 }
 
+typedef struct reader {
+  const uint8_t *registers;
+  bool reads;
+} reader;
+
+static void see_read(void *ctx, uint32_t reg) {
+  reader *r = ctx;
+  r->reads |= r->registers[reg];
+}
+
 static bool reads_any(const search *s, const uint8_t *registers, uint32_t inst) {
-  results r = {.is_read = registers};
-  hd_inst_reads(&s->g, inst, see_result, &r);
-  return r.read;
+  reader r = {.registers = registers};
+  hd_inst_reads(&s->g, inst, see_read, &r);
+  return r.reads;
 }
 
 static bool leaves(const hd_cfg *g, const uint8_t *inside, uint32_t inst) {
@@ -338,7 +320,7 @@ static bool tries_again(const search *s, const uint8_t *inside, uint32_t inst) {
 /* Reads what it may wait for. */
 static bool looks(const search *s, uint32_t inst) {
   const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(&s->g, inst));
-  return rewrite_is_strong(&a) && spaces(&a, HD_ACC_READ) && result_is_read(s, inst);
+  return rewrite_is_strong(&a) && spaces(&a, HD_ACC_READ) && hd_result_is_read(&s->g, s->is_read, inst);
 }
 
 #define WAITS                                                                                                \
@@ -399,11 +381,10 @@ static void go_through(search *s, hd_arena *arena) {
   const hd_cfg *g = &s->g;
   said *at = HD_NEW_N(arena, g->n_blocks, said);
   bool grows = true;
-  s->is_read = HD_NEW_N(arena, g->n_regs + 1u, uint8_t);
+  s->is_read = hd_reads_find(g, arena);
   s->tainted = HD_NEW_N(arena, g->n_regs + 1u, uint8_t);
   s->talks_to_itself = HD_NEW_N(arena, g->n_insts + 1u, uint8_t);
   hd_writers_find(g, arena, &s->writers);
-  for (uint32_t i = 0; i < g->n_insts; i++) hd_inst_reads(g, i, note_read, s->is_read);
   look_at_cycles(s, arena);
   while (grows) {
     grows = false;

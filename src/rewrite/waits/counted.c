@@ -21,7 +21,8 @@ typedef struct counted {
   bool up;            /* takes of a part add to it */
   bool exclusive;     /* a take of all of it swaps `free` for a number beyond */
   int64_t free;       /* known if it is exclusive */
-  uint8_t *never;     /* per instruction: takes some of it, or waits for it */
+  uint8_t *takes;     /* per instruction: takes some of it */
+  uint8_t *never;     /* takes some of it, or waits for it */
   uint8_t *given;     /* gives back what some take has got */
   uint8_t *some_hand; /* runs with something of it in hand only */
 } counted;
@@ -32,13 +33,14 @@ static bool is_part(const counted *c, int64_t part) {
   return c->up ? part > 0 && part <= MOST_PART : part < 0 && part >= -MOST_PART;
 }
 
+static bool swaps(const wait_search *w, uint32_t inst) {
+  return wait_is_swap(w, inst) && !hd_inst_stmt(&w->g, inst)->guard;
+}
+
 /* A swap of two numbers of the text. */
 static bool swaps_numbers(wait_search *w, uint32_t inst, int64_t *expected, int64_t *taken) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   const hd_ptx_opnd *o = wait_operands(w, inst);
-  return f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS) && hd_inst_stmt(&w->g, inst)->n_opnds == 4 &&
-         !hd_inst_stmt(&w->g, inst)->guard && held_word(w, inst, &o[2], expected) &&
-         held_word(w, inst, &o[3], taken);
+  return swaps(w, inst) && held_word(w, inst, &o[2], expected) && held_word(w, inst, &o[3], taken);
 }
 
 /* The instruction writes the register in front of `inst`, and nothing does in between. */
@@ -48,11 +50,8 @@ static bool is_fresh(wait_search *w, uint32_t reg, uint32_t writer, uint32_t ins
 
 /* What a swap of a register for its sum with a number of the text adds; 0: it is no such swap. */
 static int64_t swapped_part(wait_search *w, uint32_t inst) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   int64_t part;
-  if (f->op != HD_OP_ATOM || !hd_ptx_form_has(f, HD_M_CAS) || hd_inst_stmt(&w->g, inst)->guard ||
-      hd_inst_stmt(&w->g, inst)->n_opnds != 4)
-    return 0;
+  if (!swaps(w, inst)) return 0;
   const uint32_t from = wait_operand(w, inst, 2), to = wait_operand(w, inst, 3);
   const uint32_t sum = to == HD_NONE ? HD_NONE : wait_only_writer(w, to);
   if (from == HD_NONE || !is_fresh(w, to, sum, inst)) return 0;
@@ -67,21 +66,16 @@ static int64_t swapped_part(wait_search *w, uint32_t inst) {
  * result and what it expected. */
 static uint32_t way_of_swap(const held *h, uint32_t block) {
   wait_search *w = h->w;
-  const hd_block *b = &w->g.blocks[block];
-  const uint32_t last = b->first + b->n_insts - 1;
-  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
-  if (b->n_succ != 2 || !s->guard) return HD_NONE;
-  bool taken = !s->guard_neg;
-  const uint32_t setp = wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &taken, false);
-  if (setp == HD_NONE || !wait_comes_before(w, h->atom, setp)) return HD_NONE;
-  const wait_compare c = wait_comparison(w, setp, taken);
+  wait_compare c;
+  const uint32_t setp = wait_branch(w, block, &c);
+  if (setp == HD_NONE || (c != CMP_EQ && c != CMP_NE) || !wait_comes_before(w, h->atom, setp)) return HD_NONE;
   const uint32_t found = wait_operand(w, h->atom, 0), expected = wait_operand(w, h->atom, 2);
   const uint32_t x = wait_operand(w, setp, 1), y = wait_operand(w, setp, 2);
-  if ((c != CMP_EQ && c != CMP_NE) || found == HD_NONE || wait_only_writer(w, found) != h->atom ||
+  if (found == HD_NONE || wait_only_writer(w, found) != h->atom ||
       !wait_is_kept_since(w, expected, h->atom, setp))
     return HD_NONE;
   if (!(x == found && y == expected) && !(x == expected && y == found)) return HD_NONE;
-  return w->g.edges[b->first_succ + (c != CMP_EQ)];
+  return w->g.edges[w->g.blocks[block].first_succ + (c != CMP_EQ)];
 }
 
 static bool gives_part(const held *h, uint32_t inst) { return held_addend(h->w, inst) == -h->part; }
@@ -108,27 +102,26 @@ static bool is_threshold(wait_search *w, uint32_t setp, unsigned side, unsigned 
   return t->upwards || compare == CMP_LE || compare == CMP_LT;
 }
 
+/* The way from one block to the next finds the number that a swap expects at or beyond `free`. */
+static bool is_check(const counted *c, uint32_t from, uint32_t to, uint32_t swap) {
+  wait_search *w = c->w;
+  const uint32_t *ways = &w->g.edges[w->g.blocks[from].first_succ], expected = wait_operand(w, swap, 2);
+  wait_compare now;
+  threshold t;
+  const uint32_t setp = wait_branch(w, from, &now);
+  if (setp == HD_NONE || ways[0] == ways[1] || wait_operand(w, setp, 1) != expected) return false;
+  if (ways[0] != to) now = wait_inverse(now);
+  return is_threshold(w, setp, 1, c->place.bytes, now, &t) && t.upwards == c->up && t.at == c->free &&
+         wait_comes_before(w, setp, swap) && wait_is_kept_since(w, expected, setp, swap);
+}
+
 /* The way to the swap leads through a branch that finds the expected number at or beyond `free`. */
 static bool is_checked(const counted *c, uint32_t swap) {
   wait_search *w = c->w;
   uint32_t block = w->g.insts[swap].block;
-  const uint32_t expected = wait_operand(w, swap, 2);
   for (unsigned k = 0; k < MOST_CHECKS && w->g.blocks[block].n_pred == 1; k++) {
     const uint32_t from = w->g.edges[w->g.blocks[block].first_pred];
-    const hd_block *b = &w->g.blocks[from];
-    const uint32_t last = b->first + b->n_insts - 1;
-    const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
-    if (b->n_succ == 2 && s->guard && w->g.edges[b->first_succ] != w->g.edges[b->first_succ + 1]) {
-      bool holds = (w->g.edges[b->first_succ] == block) != (bool)s->guard_neg;
-      threshold t;
-      const uint32_t setp =
-          wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &holds, false);
-      const wait_compare now = setp == HD_NONE ? CMP_NONE : wait_comparison(w, setp, holds);
-      if (now != CMP_NONE && wait_operand(w, setp, 1) == expected &&
-          is_threshold(w, setp, 1, c->place.bytes, now, &t) && t.upwards == c->up && t.at == c->free &&
-          wait_comes_before(w, setp, swap) && wait_is_kept_since(w, expected, setp, swap))
-        return true;
-    }
+    if (is_check(c, from, block, swap)) return true;
     block = from;
   }
   return false;
@@ -161,8 +154,7 @@ static bool is_given_back(counted *c, held *h) {
   return true;
 }
 
-/* An instruction that writes the word takes some of it, and every path gives that back. False: it takes
- * something, and some path does not, or takes what it may not. */
+/* Of an instruction that takes some of the word: it may, and every path gives that back. */
 static bool check_take(counted *c, uint32_t inst) {
   held h = {.atom = inst, .free = c->free};
   if (takes_all(c, inst, &h.taken)) {
@@ -175,8 +167,7 @@ static bool check_take(counted *c, uint32_t inst) {
   if (is_part(c, h.part)) return !c->exclusive && is_given_back(c, &h);
   h.part = swapped_part(c->w, inst);
   h.way = way_of_swap;
-  if (is_part(c, h.part)) return (!c->exclusive || is_checked(c, inst)) && is_given_back(c, &h);
-  return true; /* no take */
+  return (!c->exclusive || is_checked(c, inst)) && is_given_back(c, &h);
 }
 
 static bool is_take(const counted *c, uint32_t inst) {
@@ -198,6 +189,7 @@ static bool meddles(const counted *c, uint32_t inst) {
 /* Every write to the word takes some of it or gives that back. */
 static bool is_kept(counted *c) {
   wait_search *w = c->w;
+  c->takes = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->never = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->some_hand = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
@@ -205,13 +197,14 @@ static bool is_kept(counted *c) {
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     if (wait_may_write(w, &c->place, i) != WAIT_MEETS) continue;
     if (!is_the_word(c, i)) return false;
-    c->never[i] |= is_take(c, i);
+    c->takes[i] = is_take(c, i);
+    c->never[i] |= c->takes[i];
   }
   for (uint32_t i = 0; i < w->g.n_insts; i++)
-    if (wait_may_write(w, &c->place, i) == WAIT_MEETS && !check_take(c, i)) return false;
+    if (c->takes[i] && !check_take(c, i)) return false;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     const wait_meeting m = wait_may_write(w, &c->place, i);
-    if (m == WAIT_MEETS && !c->given[i] && !is_take(c, i)) return false;
+    if (m == WAIT_MEETS && !c->given[i] && !c->takes[i]) return false;
     if (m == WAIT_OTHER_POINTER && meddles(c, i)) return false;
   }
   return true;

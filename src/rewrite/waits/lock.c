@@ -53,23 +53,17 @@ static bool passes_on(const held *h, uint32_t inst) {
 
 uint32_t held_way_of_lock(const held *h, uint32_t block) {
   const wait_search *w = h->w;
-  const hd_block *b = &w->g.blocks[block];
-  uint32_t last = b->first + b->n_insts - 1;
-  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
-  if (b->n_succ != 2 || !s->guard) return HD_NONE;
-  bool taken = !s->guard_neg;
-  uint32_t setp = wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &taken, false);
-  if (setp == HD_NONE) return HD_NONE;
-  wait_compare c = wait_comparison(w, setp, taken);
-  const hd_ptx_opnd *o = wait_operands(w, setp);
+  wait_compare c;
+  const uint32_t setp = wait_branch(w, block, &c);
   int64_t value;
-  uint32_t reg = wait_register(w, setp, &o[1]);
-  if ((c != CMP_EQ && c != CMP_NE) || reg == HD_NONE || wait_only_writer(w, reg) != h->atom) return HD_NONE;
-  if (!wait_constant(w, setp, &o[2], &value)) return HD_NONE;
+  if (setp == HD_NONE || (c != CMP_EQ && c != CMP_NE)) return HD_NONE;
+  const uint32_t reg = wait_operand(w, setp, 1);
+  if (reg == HD_NONE || wait_only_writer(w, reg) != h->atom) return HD_NONE;
+  if (!wait_constant(w, setp, &wait_operands(w, setp)[2], &value)) return HD_NONE;
   value = wait_word(value, wait_access(h->w, h->atom)->bytes);
-  bool holds = (value == h->free) == (c == CMP_EQ);
+  const bool holds = (value == h->free) == (c == CMP_EQ);
   if (value != h->free && value != h->taken) return HD_NONE;
-  return w->g.edges[b->first_succ + !holds];
+  return w->g.edges[w->g.blocks[block].first_succ + !holds];
 }
 
 /* From `taken`, or whatever these additions make of it, the word comes to `free` after very many of them
@@ -119,25 +113,14 @@ static bool meddles(held *h, const wait_place *place, uint32_t inst) {
   return (place->step || !place->root || place->mixed) && (ticket || !adds_data(h, inst));
 }
 
-/* Both instructions access one place, whichever of them runs first. */
-static bool is_same_lock(wait_search *w, uint32_t atom, uint32_t other) {
-  uint32_t leaves[HELD_MOST_LEAVES], n = 0;
-  if (wait_access(w, atom)->bytes != wait_access(w, other)->bytes) return false;
-  if (!wait_same_address(w, atom, other, leaves, &n, HELD_MOST_LEAVES)) return false;
-  for (uint32_t i = 0; i < n; i++)
-    if (w->writers.first[leaves[i] + 1] - w->writers.first[leaves[i]] > 1 &&
-        !wait_is_kept_since(w, leaves[i], other, atom))
-      return false;
-  return true;
-}
-
 /* Compilers take the first try out of the loop, and a kernel may take one lock in several places. */
 static const uint8_t *find_takers(wait_search *w, uint32_t atom, int64_t free, int64_t taken) {
   uint8_t *takes = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   int64_t other;
   for (uint32_t i = 0; i < w->g.n_insts; i++)
-    takes[i] = i == atom || (!hd_inst_stmt(&w->g, i)->guard && taken_value(w, i, free, &other) &&
-                             other == taken && is_same_lock(w, atom, i));
+    takes[i] =
+        i == atom || (!hd_inst_stmt(&w->g, i)->guard && taken_value(w, i, free, &other) && other == taken &&
+                      wait_access(w, i)->bytes == wait_access(w, atom)->bytes && wait_same_place(w, i, atom));
   return takes;
 }
 

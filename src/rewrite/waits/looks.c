@@ -53,8 +53,7 @@ static bool is_idle(wait_search *w, uint32_t inst) {
 }
 
 static bool result_is_read(const wait_search *w, uint32_t inst) {
-  const uint32_t reg = wait_operand(w, inst, 0);
-  return reg == HD_NONE || w->is_read[reg];
+  return hd_result_is_read(&w->g, w->is_read, inst);
 }
 
 bool wait_reads_others(wait_search *w, uint32_t inst) {

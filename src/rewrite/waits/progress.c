@@ -36,7 +36,7 @@ bool wait_exit(const wait_search *w, uint32_t block, uint32_t *reg, bool *leaves
   return true;
 }
 
-static wait_compare inverse(wait_compare c) {
+wait_compare wait_inverse(wait_compare c) {
   static const wait_compare table[] = {
       [CMP_EQ] = CMP_NE, [CMP_NE] = CMP_EQ, [CMP_LT] = CMP_GE,
       [CMP_GE] = CMP_LT, [CMP_GT] = CMP_LE, [CMP_LE] = CMP_GT,
@@ -64,7 +64,7 @@ wait_compare wait_comparison(const wait_search *w, uint32_t setp, bool leaves) {
   hd_ptx_type type = hd_ptx_type_of(f->mods[1]);
   if (type.number == HD_NUM_NONE || type.format != HD_FMT_NONE) return CMP_NONE;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if (table[i].mod == f->mods[0]) return leaves ? table[i].compare : inverse(table[i].compare);
+    if (table[i].mod == f->mods[0]) return leaves ? table[i].compare : wait_inverse(table[i].compare);
   return CMP_NONE;
 }
 
@@ -118,9 +118,20 @@ uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool ins
   return HD_NONE;
 }
 
+uint32_t wait_branch(const wait_search *w, uint32_t block, wait_compare *taken) {
+  const hd_block *b = &w->g.blocks[block];
+  const uint32_t last = b->first + b->n_insts - 1;
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
+  bool holds = !s->guard_neg;
+  if (b->n_succ != 2 || !s->guard) return HD_NONE;
+  const uint32_t setp = wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &holds, false);
+  *taken = setp == HD_NONE ? CMP_NONE : wait_comparison(w, setp, holds);
+  return *taken == CMP_NONE ? HD_NONE : setp;
+}
+
 /* ---- Updates ----------------------------------------------------------------------------------- */
 
-static bool is_compare_and_swap(const wait_search *w, uint32_t inst) {
+bool wait_is_swap(const wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   return f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS) && hd_inst_stmt(&w->g, inst)->n_opnds >= 4;
 }
@@ -202,7 +213,7 @@ static bool updates(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const h
   uint32_t reg = wait_register(w, setp, a), expected;
   if (leaves != CMP_EQ || reg == HD_NONE) return false;
   uint32_t swap = origin(w, reg);
-  if (swap == HD_NONE || !is_compare_and_swap(w, swap)) return false;
+  if (swap == HD_NONE || !wait_is_swap(w, swap)) return false;
   const hd_ptx_opnd *address = &wait_operands(w, swap)[1];
   if (!wait_invariant(w, swap, address) || !swaps_alone(w, swap)) return false;
   if (!is_expected(w, swap, setp, wait_register(w, setp, b), &expected)) return false;

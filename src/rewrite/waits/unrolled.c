@@ -50,17 +50,6 @@ static void list_looks(poll *x) {
   }
 }
 
-/* Both access one place if both run. */
-static bool same_place(wait_search *w, uint32_t a, uint32_t b) {
-  uint32_t leaves[MOST_LEAVES], n = 0;
-  if (!wait_same_address(w, a, b, leaves, &n, MOST_LEAVES)) return false;
-  for (uint32_t i = 0; i < n; i++)
-    if (w->writers.first[leaves[i] + 1] - w->writers.first[leaves[i]] > 1 &&
-        !wait_is_kept_since(w, leaves[i], a, b))
-      return false;
-  return true;
-}
-
 /* The looks at the place of one, and the writes there; how many looks. */
 static uint32_t mark_touches(poll *x, uint32_t first) {
   wait_search *w = x->w;
@@ -69,13 +58,14 @@ static uint32_t mark_touches(poll *x, uint32_t first) {
   for (uint32_t i = 0; i < w->g.n_insts; i++) x->touches[i] = TOUCH_NONE;
   for (uint32_t i = first; i < x->n_looks; i++) {
     w->steps += MOST_LEAVES;
-    if (i != first && !same_place(w, look, x->looks[i])) continue;
+    if (i != first && !wait_same_place(w, look, x->looks[i])) continue;
     x->grouped[i] = 1;
     x->touches[x->looks[i]] = TOUCH_LOOK;
     n++;
   }
   for (uint32_t i = 0; i < w->g.n_insts && n >= POLL_LOOKS; i++)
-    if (!x->touches[i] && wait_writes_surely(w, i) && same_place(w, look, i)) x->touches[i] = TOUCH_WRITE;
+    if (!x->touches[i] && wait_writes_surely(w, i) && wait_same_place(w, look, i))
+      x->touches[i] = TOUCH_WRITE;
   return n;
 }
 

@@ -205,26 +205,21 @@ static void check_invariant(void *ctx, uint32_t reg) {
   x->ok = x->ok && register_is_invariant(x->w, reg, x->depth + 1);
 }
 
-bool wait_loads_parameter(const wait_search *w, uint32_t inst) {
+/* ld.param in the kernel itself: of its parameters, or of what a call brings. */
+static bool loads_own_param(const wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  const hd_ptx_func *k = &w->m->funcs[w->g.calls[0].func];
+  return f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM) && !w->g.insts[inst].call;
+}
+
+bool wait_loads_parameter(const wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *o = &wait_operands(w, inst)[1];
-  if (f->op != HD_OP_LD || !hd_ptx_form_has(f, HD_M_PARAM) || w->g.insts[inst].call) return false;
-  if (o->kind != HD_O_ADDR || !o->sym || w->m->syms[o->sym].kind != HD_SYM_VAR) return false;
-  for (uint32_t i = 0; i < k->n_params; i++)
-    if (w->m->vars[k->first_param + i].sym == o->sym) return true;
-  return false;
+  return loads_own_param(w, inst) && o->kind == HD_O_ADDR && hd_cfg_param(&w->g, o->sym) != HD_NONE;
 }
 
 /* The same by a pointer to the parameters. */
 static bool loads_by_pointer(const wait_search *w, uint32_t inst) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  const hd_ptx_func *k = &w->m->funcs[w->g.calls[0].func];
-  if (f->op != HD_OP_LD || !hd_ptx_form_has(f, HD_M_PARAM) || w->g.insts[inst].call) return false;
-  const hd_sym root = wait_root(w, inst, &wait_operands(w, inst)[1]);
-  for (uint32_t i = 0; i < k->n_params && root; i++)
-    if (w->m->vars[k->first_param + i].sym == root) return true;
-  return false;
+  return loads_own_param(w, inst) &&
+         hd_cfg_param(&w->g, wait_root(w, inst, &wait_operands(w, inst)[1])) != HD_NONE;
 }
 
 /* The operand of a call that becomes the formal parameter of the body that follows; NULL. */
@@ -551,6 +546,16 @@ bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *regs, u
   bool same = same_address(w, a, b, false, &l);
   if (same) *n = l.n;
   return same;
+}
+
+bool wait_same_place(wait_search *w, uint32_t a, uint32_t b) {
+  uint32_t regs[MOST_DEPTH], n = 0;
+  if (!wait_same_address(w, a, b, regs, &n, MOST_DEPTH)) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (w->writers.first[regs[i] + 1] - w->writers.first[regs[i]] > 1 &&
+        !wait_is_kept_since(w, regs[i], a, b))
+      return false;
+  return true;
 }
 
 bool wait_beside(wait_search *w, uint32_t a, uint32_t b) {

@@ -243,8 +243,6 @@ static void look_at_cycles(wait_search *w, rewrite_scan *s) {
 
 /* ---- Functions --------------------------------------------------------------------------------- */
 
-static void mark_read(void *ctx, uint32_t reg) { ((wait_search *)ctx)->is_read[reg] = 1; }
-
 static void prepare(wait_search *w) {
   const hd_cfg *g = &w->g;
   hd_writers_find(g, w->arena, &w->writers);
@@ -266,13 +264,10 @@ static void prepare(wait_search *w) {
   w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
-  w->is_read = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t);
+  w->is_read = hd_reads_find(g, w->arena);
   w->stamp = 0;
   w->steps = 0;
-  for (uint32_t i = 0; i < g->n_insts; i++) {
-    w->source[i] = (uint8_t)source_of(w, i);
-    hd_inst_reads(g, i, mark_read, w);
-  }
+  for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
 }
 
 /* Functions that may call themselves, and those that they call. */

@@ -128,6 +128,8 @@ const hd_ptx_opnd *wait_address(wait_search *w, uint32_t inst);
  * registers' numbers go to leaves (at most cap), *n of them. */
 bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *leaves, uint32_t *n, uint32_t cap);
 
+/* Both access one place if both run, `a` first. */
+bool wait_same_place(wait_search *w, uint32_t a, uint32_t b);
 /* `a` runs before `b` whenever that runs. */
 bool wait_comes_before(const wait_search *w, uint32_t a, uint32_t b);
 /* Whenever a thread comes to `to`, the register is what it was when `from` ran for the last time. */
@@ -212,10 +214,17 @@ bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *fetched
 typedef enum wait_compare { CMP_NONE = 0, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE } wait_compare;
 /* The comparison that holds when setp's result is `leaves`; CMP_NONE: floats, or more than a comparison. */
 wait_compare wait_comparison(const wait_search *w, uint32_t setp, bool leaves);
+/* What holds if that does not. */
+wait_compare wait_inverse(wait_compare c);
 /* The same with the operands exchanged. */
 wait_compare wait_mirrored(wait_compare c);
 /* Follows copies, negations and selections of 1 or 0 to the instruction that decides; HD_NONE. */
 uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool inside);
+/* The comparison that decides about the branch at the end of a block; HD_NONE. *taken: what holds where the
+ * branch is taken (the block's first way out). */
+uint32_t wait_branch(const wait_search *w, uint32_t block, wait_compare *taken);
+/* An atomic compare-and-swap. */
+bool wait_is_swap(const wait_search *w, uint32_t inst);
 /* The comparisons of which each alone leaves the region at `block`, a disjunction taken apart; how many. */
 enum { WAIT_MOST_PARTS = 8 };
 typedef struct wait_part {
