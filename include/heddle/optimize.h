@@ -14,6 +14,10 @@
 extern "C" {
 #endif
 
+/* The seconds of an optimization that is given none. Its traces may always take the work of half of them, or
+ * of half of more that it is given. */
+#define HD_OPTIMIZE_SECONDS 60
+
 /* Zero is the default of each field. */
 typedef struct hd_optimize_options {
   hd_run_options run; /* n_sms is the GPU's, whatever it says */
@@ -23,12 +27,13 @@ typedef struct hd_optimize_options {
       *plans; /* to choose among; NULL: the traces' proposals and all candidates, as far as `seconds` allow */
   size_t n_plans;
   bool keep_launch; /* without `plans`: only such as leave the launch as it is */
-  double seconds; /* work: about what two idle cores do in that time. Without `plans` it decides how many are
-                     tried, longer launches are sampled, and the proof is of a smaller size; 60 when 0. No
-                     clock is read for that: the answer does not depend on the machine's load */
-  double wall;    /* seconds on the clock after which it ends with what it has, which is then no answer
-                     (hd_optimize_answers); 0: hd_wall_seconds (tuner.h), of `exact` none */
-  bool exact;     /* nothing is sampled, and the proof is at the workload's size */
+  double
+      seconds; /* work: about what two idle cores do in that time. Without `plans` it decides how many are
+                  tried, longer launches are sampled, and the proof is of a smaller size; HD_OPTIMIZE_SECONDS
+                  when 0. No clock is read for that: the answer does not depend on the machine's load */
+  double wall; /* seconds on the clock after which it ends with what it has, which is then no answer
+                  (hd_optimize_answers); 0: hd_wall_seconds (tuner.h), of `exact` none */
+  bool exact;  /* nothing is sampled, and the proof is at the workload's size */
   /* How far the work is; called by one thread at a time. */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   /* Asked between plans. The first true ends the replays, and the best plan so far is proved; true after that

@@ -11,8 +11,7 @@
 #include "tune/undone.h"
 #include "tune/winner.h"
 
-static const double default_seconds = 60, traced_part = 0.5, replays_part = 0.45, second_part = 0.1,
-                    proof_part = 0.25;
+static const double traced_part = 0.5, replays_part = 0.45, second_part = 0.1, proof_part = 0.25;
 /* The time that a plan takes, in that of its replay: its order brings tasks that are recorded first, and
  * plans that change accesses have recordings of their own. bench_timing: traces run at 10 to 22 million units
  * a second, replays at 7 to 64. */
@@ -499,7 +498,7 @@ static hd_status trace(optimizing *z, hd_diag *d) {
   traced.watch = (hd_watch){z->o.progress, z->o.ctx};
   traced.until = when(z, traced_by);
   if (!z->o.exact && traced.trace_seconds <= 0)
-    traced.trace_seconds = traced_part * fmax(z->o.seconds, default_seconds);
+    traced.trace_seconds = traced_part * fmax(z->o.seconds, HD_OPTIMIZE_SECONDS);
   hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
   if (st == HD_ERR_BUDGET) {
     z->out->late = 1;
@@ -548,7 +547,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   if (o) z.o = *o;
   z.o.run.n_sms = g->n_sms;
   z.o.run.timed = hd_gpu_has_clock(g);
-  if (z.o.seconds <= 0) z.o.seconds = default_seconds;
+  if (z.o.seconds <= 0) z.o.seconds = HD_OPTIMIZE_SECONDS;
   z.o.run.sample_gpu = g;
   if (!z.o.exact)
     z.o.run.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);

@@ -1,11 +1,15 @@
 #include "tune/undone.h"
 
+#define TEXT(x) #x
+#define NUMBER(x) TEXT(x)
+
 static const struct {
   const char *reached, *remedy;
 } bounds[] = {
     [HD_BOUND_NONE] = {"a bound was reached", "a smaller --size"},
     [HD_BOUND_TIME] = {"the time was over", "a longer --wall"},
-    [HD_BOUND_WORK] = {"the traces' work was over what the budget pays for", "a larger --budget"},
+    [HD_BOUND_WORK] = {"the traces' work was over what the budget pays for",
+                       "a larger --budget, above " NUMBER(HD_OPTIMIZE_SECONDS)},
     [HD_BOUND_MEMORY] = {"the traces' memory was over its limit", "a smaller --size"},
 };
 

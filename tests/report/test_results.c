@@ -128,7 +128,7 @@ static void a_proof_of_a_smaller_size_says_so(void **state) {
 static void no_answer_names_the_bounds_that_were_reached(void **state) {
   static const char *const said[] = {
       [HD_BOUND_TIME] = "the time was over (a longer --wall)",
-      [HD_BOUND_WORK] = "the traces' work was over what the budget pays for (a larger --budget)",
+      [HD_BOUND_WORK] = "the traces' work was over what the budget pays for (a larger --budget, above 60)",
       [HD_BOUND_MEMORY] = "the traces' memory was over its limit (a smaller --size)"};
   const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
   const hd_sweep_row rows[] = {{.plan = original, .counters = counters},

@@ -71,7 +71,7 @@ static void every_bound_that_left_a_row_undone_counts(void **state) {
 
 static void without_a_replay_of_the_default_its_bound_is_named(void **state) {
   static const char *const remedies[] = {[HD_BOUND_TIME] = "a longer --wall",
-                                         [HD_BOUND_WORK] = "a larger --budget",
+                                         [HD_BOUND_WORK] = "a larger --budget, above 60",
                                          [HD_BOUND_MEMORY] = "a smaller --size"};
   for (hd_bound b = HD_BOUND_TIME; b <= HD_BOUND_MEMORY; b++) {
     hd_sweep_row rows[] = {row(HD_ORDER_ROW, 0, HD_ERR_BUDGET, b)};
