@@ -267,9 +267,7 @@ static uint32_t widened_before(const wait_search *w, uint32_t inst) {
              : HD_NONE;
 }
 
-/* The write that an instruction finds in a register with several in the region, if that is on the only way to
- * it; HD_NONE. */
-static uint32_t write_before(const wait_search *w, uint32_t inst, uint32_t reg) {
+uint32_t chain_write_before(const wait_search *w, uint32_t inst, uint32_t reg) {
   uint32_t block = w->g.insts[inst].block, end = inst;
   for (unsigned k = 0; k < MOST_BLOCKS_BACK; k++) {
     uint32_t last = HD_NONE;
@@ -292,7 +290,8 @@ static bool add_write(chain *c, unsigned to, uint32_t inst, bool stepped_since, 
  * found, from what it is written from. */
 static bool add_source(chain *c, unsigned to, uint32_t reg, bool step, uint32_t inst, unsigned depth) {
   if (reg == HD_NONE) return false;
-  uint32_t before = wait_only_writer_inside(c->w, reg) == HD_NONE ? write_before(c->w, inst, reg) : HD_NONE;
+  uint32_t before =
+      wait_only_writer_inside(c->w, reg) == HD_NONE ? chain_write_before(c->w, inst, reg) : HD_NONE;
   if (before != HD_NONE && depth < MOST_COPIES) return add_write(c, to, before, step, depth + 1);
   return add_edge(c, to, reg, step, inst);
 }

@@ -56,6 +56,8 @@ typedef enum chain_pace {
 } chain_pace;
 chain_pace chain_pace_at(const chain *c, uint32_t setp, uint32_t exit);
 
+/* The write that an instruction finds in a register, if that is on the only way to it; HD_NONE. */
+uint32_t chain_write_before(const wait_search *w, uint32_t inst, uint32_t reg);
 /* add, sub and the like of whole numbers with so many operands; an instruction HD_NONE is none. */
 bool chain_is_op(const wait_search *w, uint32_t inst, hd_ptx_op op, uint32_t n_opnds);
 

@@ -2,7 +2,7 @@
  * Under another order the loop is over before they have written. */
 #include "rewrite/waits/waits.h"
 
-enum { MOST_DEPTH = 8, MOST_ORIGINS = 64 };
+enum { MOST_DEPTH = 8, MOST_ORIGINS = 64, MOST_COPIES = 4 };
 
 /* The operand of an atomic or a reduction that says how it changes what it finds; NULL. */
 static const hd_ptx_opnd *operand_of(const wait_search *w, uint32_t inst) {
@@ -27,6 +27,97 @@ static bool always_changes(wait_search *w, uint32_t inst) {
   default: return false;
   }
 }
+
+/* ---- Parts of a word ---------------------------------------------------------------------------- */
+
+typedef struct part_search {
+  wait_search *w;
+  uint32_t reg, depth;
+  unsigned lowest; /* of the bits that change in every round, whatever they were */
+  bool reads, apart;
+} part_search;
+
+static void is_reg(void *ctx, uint32_t reg) {
+  part_search *x = ctx;
+  x->reads |= reg == x->reg;
+}
+
+static bool is_copy(const wait_search *w, uint32_t inst) {
+  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  return wait_copied(w, inst) != HD_NONE || wait_moves_whole(w, inst) || op == HD_OP_SHFL;
+}
+
+/* The instruction may see only bits of the register that stay as they are, while the lowest of those that
+ * change is another in each round. Numbers of the launch that it is masked with or divided by are taken for
+ * the size of something that is gone through. */
+static bool sees_part(const part_search *x, uint32_t inst) {
+  const wait_search *w = x->w;
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
+  int64_t value;
+  if (hd_ptx_form_has(f, HD_M_HI)) return true;
+  switch (f->op) {
+  case HD_OP_AND:
+    for (unsigned k = 1; k <= 2 && n == 3; k++)
+      if (wait_constant(w, inst, &o[k], &value)) return !((uint64_t)value >> x->lowest & 1);
+    return false;
+  case HD_OP_SHR: return n != 3 || !wait_constant(w, inst, &o[2], &value) || value < 0 || value > x->lowest;
+  case HD_OP_DIV:
+  case HD_OP_REM: return n != 3 || wait_constant(w, inst, &o[2], &value);
+  case HD_OP_ADD:
+  case HD_OP_SUB:
+  case HD_OP_MUL:
+  case HD_OP_MAD:
+  case HD_OP_SHL:
+  case HD_OP_OR:
+  case HD_OP_XOR:
+  case HD_OP_MIN:
+  case HD_OP_MAX:
+  case HD_OP_SELP:
+  case HD_OP_SETP:
+  case HD_OP_ST:
+  case HD_OP_LD:
+  case HD_OP_ATOM:
+  case HD_OP_RED: return false;
+  default: return !is_copy(w, inst);
+  }
+}
+
+static void look_for_parts(part_search *x, uint32_t inst);
+
+static void follow_copy(void *ctx, uint32_t reg) {
+  part_search *x = ctx, y = *x;
+  if (x->depth == MOST_COPIES) return;
+  y.reg = reg;
+  y.depth++;
+  for (uint32_t i = 0; i < y.w->g.n_insts && !y.apart; i++) look_for_parts(&y, i);
+  x->apart |= y.apart;
+}
+
+static void look_for_parts(part_search *x, uint32_t inst) {
+  wait_search *w = x->w;
+  x->reads = false;
+  hd_inst_reads(&w->g, inst, is_reg, x);
+  if (!x->reads) return;
+  x->apart |= sees_part(x, inst);
+  if (!x->apart && is_copy(w, inst)) hd_inst_writes(&w->g, inst, follow_copy, x);
+}
+
+/* Some reader of what the look finds may see only bits that `by`, an atomic which adds a number or turns bits
+ * over, leaves as they are. */
+static bool is_read_in_parts(wait_search *w, uint32_t look, uint32_t by) {
+  const hd_ptx_opnd *o = operand_of(w, by);
+  part_search x = {.w = w};
+  int64_t value;
+  if (o && wait_constant(w, by, o, &value))
+    while (x.lowest < 63 && !((uint64_t)value >> x.lowest & 1)) x.lowest++;
+  w->steps += w->g.n_insts;
+  hd_inst_writes(&w->g, look, follow_copy, &x);
+  return x.apart;
+}
+
+/* ---- Looks -------------------------------------------------------------------------------------- */
 
 /* It adds another number in each round, of which one may be 0. */
 static bool adds_others(wait_search *w, uint32_t inst) {
@@ -56,10 +147,15 @@ static bool result_is_read(const wait_search *w, uint32_t inst) {
   return hd_result_is_read(&w->g, w->is_read, inst);
 }
 
+/* It leaves another number in every round, and that is what is looked at. */
+static bool counts(wait_search *w, uint32_t inst) {
+  return always_changes(w, inst) && !is_read_in_parts(w, inst, inst);
+}
+
 bool wait_reads_others(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   if (w->source[inst] == WAIT_OWN || f->flags & HD_OPF_CALLS) return false;
-  return f->op != HD_OP_ATOM || (!always_changes(w, inst) && result_is_read(w, inst));
+  return f->op != HD_OP_ATOM || (result_is_read(w, inst) && !counts(w, inst));
 }
 
 bool wait_writes_surely(wait_search *w, uint32_t inst) {
@@ -105,11 +201,16 @@ static bool every_round_passes(wait_search *w, uint32_t look, uint32_t block) {
 typedef struct origin_search {
   const wait_search *w;
   uint32_t of, looked_at;
-  unsigned depth;
+  unsigned depth, sums; /* additions on the way */
   bool found;
 } origin_search;
 
-/* The register is computed in the region from the result of an instruction. */
+static bool is_sum(const wait_search *w, uint32_t inst) {
+  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  return op == HD_OP_ADD || op == HD_OP_SUB || op == HD_OP_MAD || op == HD_OP_FMA;
+}
+
+/* The register is a sum with the result of an instruction: of a copy, memory would stay as it is. */
 static void find_origin(void *ctx, uint32_t reg) {
   origin_search *x = ctx;
   const wait_search *w = x->w;
@@ -117,9 +218,11 @@ static void find_origin(void *ctx, uint32_t reg) {
   x->depth++;
   for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1] && !x->found; i++) {
     const uint32_t at = w->writers.insts[i];
-    x->found = at == x->of;
-    if (!x->found && wait_inside(w, at) && hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)
-      hd_inst_reads(&w->g, at, find_origin, x);
+    x->found = at == x->of && x->sums;
+    if (x->found || !wait_inside(w, at) || !(hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)) continue;
+    x->sums += is_sum(w, at);
+    hd_inst_reads(&w->g, at, find_origin, x);
+    x->sums -= is_sum(w, at);
   }
   x->depth--;
 }
@@ -134,7 +237,7 @@ static bool is_made_of(const wait_search *w, uint32_t inst, uint32_t look) {
  * a cycle within takes. */
 static bool replaces(wait_search *w, uint32_t look, uint32_t inst) {
   const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  if (always_changes(w, inst)) return true;
+  if (always_changes(w, inst)) return !is_read_in_parts(w, look, inst);
   if (op == HD_OP_RED) return false;
   if (op == HD_OP_ATOM && !is_inner(w, inst) && result_is_read(w, inst)) return false;
   return is_inner(w, look) ? !is_idle(w, inst) : is_made_of(w, inst, look);
@@ -158,16 +261,15 @@ static bool is_written_here(wait_search *w, uint32_t look) {
 }
 
 /* In a cycle within the region the place may change from round to round; what stays is looked at again as the
- * cycle is run again. Weak loads are made for data, whose addresses are worked out in many ways: of those it
- * counts only that the place is the same for certain. */
+ * cycle is run again. */
 static bool is_look(wait_search *w, uint32_t inst) {
   const bool atomic = hd_inst_form(&w->g, inst)->op == HD_OP_ATOM;
   if (!looks_anew(w, inst)) return false;
   const hd_ptx_opnd *address = wait_address(w, inst);
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
-  if (atomic && (always_changes(w, inst) || adds_others(w, inst) || !result_is_read(w, inst))) return false;
-  return stays || (w->source[inst] != WAIT_WEAK && !wait_goes_through(w, inst));
+  if (atomic && (counts(w, inst) || adds_others(w, inst) || !result_is_read(w, inst))) return false;
+  return stays || !wait_goes_through(w, inst);
 }
 
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest) {

@@ -3,10 +3,7 @@
 
 enum {
   MOST_PEELS = 10,
-  MOST_NESTED = 32,
-  MOST_LOOKED_AT = 512, /* registers of an address */
   MOST_MOVERS = 32,
-  LEAST_ROOM = 16 /* log2 of the places before an address comes round, from which on it counts as new */
 };
 
 /* ---- Addresses ---------------------------------------------------------------------------------- */
@@ -17,7 +14,7 @@ typedef struct loss {
   unsigned all;    /* narrow, too */
 } loss;
 
-static unsigned log2_of(int64_t number) {
+unsigned wait_log2(int64_t number) {
   unsigned n = 0;
   while (n < 62 && number >> n > 1) n++;
   return n;
@@ -56,7 +53,7 @@ static uint32_t peel(const wait_search *w, uint32_t inst, loss *l) {
     }
     for (uint32_t k = 2; k >= 1; k--) {
       if (!wait_positive(w, inst, &o[k])) continue;
-      lose(l, f, log2_of(wait_most(w, inst, &o[k])));
+      lose(l, f, wait_log2(wait_most(w, inst, &o[k])));
       return wait_operand(w, inst, 3 - k);
     }
     return HD_NONE;
@@ -70,9 +67,9 @@ static bool moves(wait_search *w, uint32_t reg, uint32_t block, const loss *l) {
     chain c = {.w = w, .up = up, .low = HD_NONE, .high = HD_NONE};
     if (!chain_close(&c, reg) || c.bits < 32) continue;
     /* Four steps of 2^30 come to where they began. */
-    const unsigned lost = log2_of(c.sum);
-    if (lost + LEAST_ROOM > c.bits || lost + l->all + LEAST_ROOM > 64) continue;
-    if (l->narrow && lost + l->narrow + LEAST_ROOM > 32) continue;
+    const unsigned lost = wait_log2(c.sum);
+    if (lost + WAIT_LEAST_ROOM > c.bits || lost + l->all + WAIT_LEAST_ROOM > 64) continue;
+    if (l->narrow && lost + l->narrow + WAIT_LEAST_ROOM > 32) continue;
     if (chain_advances(&c, block, HD_NONE, false)) return true;
   }
   return false;
@@ -97,115 +94,6 @@ bool wait_moves_on(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   const uint32_t reg = wait_register(w, inst, o);
   return reg != HD_NONE && wait_written_inside(w, reg) &&
          moves(w, reg, w->g.insts[inst].block, &(loss){0, 0});
-}
-
-/* How a number changes from round to round. */
-typedef enum course {
-  STAYS = 0,  /* it may be the same in many rounds */
-  COMES_BACK, /* it is a copy of a register that is worked out from it */
-  GOES,       /* it is another in every round, more or less */
-} course;
-
-typedef struct course_search {
-  wait_search *w;
-  uint32_t path[MOST_NESTED], n; /* registers */
-  uint32_t looked_at;
-} course_search;
-
-static course course_of(course_search *x, uint32_t reg);
-
-static course operand_course(course_search *x, uint32_t inst, const hd_ptx_opnd *o) {
-  const wait_search *w = x->w;
-  if (o->kind == HD_O_BRACKET || o->kind == HD_O_VEC || o->kind == HD_O_INDEX) {
-    course most = STAYS;
-    for (uint32_t k = 0; k < o->n_kids; k++) {
-      const course c = operand_course(x, inst, &w->m->opnds[o->sym + k]);
-      if (c > most) most = c;
-    }
-    return most;
-  }
-  if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR) || !o->sym || w->m->syms[o->sym].kind != HD_SYM_REG)
-    return STAYS;
-  return course_of(x, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
-}
-
-/* A number of the launch that is added to one that comes back is a step: it is not taken for 0. What the
- * rounds find may be. */
-static course course_of_sum(course_search *x, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
-  int64_t step;
-  const course c = operand_course(x, inst, a), d = operand_course(x, inst, b);
-  const hd_ptx_opnd *by = c == COMES_BACK ? b : a;
-  if (c == GOES || d == GOES) return GOES;
-  if (c == STAYS && d == STAYS) return STAYS;
-  if (!wait_invariant(x->w, inst, by)) return STAYS;
-  return wait_constant(x->w, inst, by, &step) && !step ? COMES_BACK : GOES;
-}
-
-static course course_of_product(course_search *x, uint32_t inst, const hd_ptx_opnd *o) {
-  int64_t factor;
-  for (unsigned k = 1; k <= 2; k++)
-    if (!(wait_constant(x->w, inst, &o[3 - k], &factor) && !factor) && operand_course(x, inst, &o[k]) == GOES)
-      return GOES;
-  return STAYS;
-}
-
-static course course_of_write(course_search *x, uint32_t at) {
-  wait_search *w = x->w;
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
-  const hd_ptx_opnd *o = wait_operands(w, at);
-  const uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
-  if (hd_inst_stmt(&w->g, at)->guard) return STAYS;
-  if (f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM)) {
-    uint32_t store;
-    const hd_ptx_opnd *argument = wait_argument(w, at, &store);
-    return argument ? operand_course(x, store, argument) : STAYS;
-  }
-  const hd_ptx_access *a = wait_access(w, at);
-  for (unsigned k = 0; k < a->n; k++)
-    if (a->touches[k].kinds & HD_ACC_READ && a->touches[k].operand < n)
-      return operand_course(x, at, &o[a->touches[k].operand]) == GOES ? GOES : STAYS;
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVT:
-  case HD_OP_CVTA:
-  case HD_OP_SHFL: return n > 1 ? operand_course(x, at, &o[1]) : STAYS;
-  case HD_OP_SHL:
-  case HD_OP_REM: return operand_course(x, at, &o[1]) == GOES ? GOES : STAYS;
-  case HD_OP_ADD:
-  case HD_OP_SUB: return course_of_sum(x, at, &o[1], &o[2]);
-  case HD_OP_AND:
-  case HD_OP_OR:
-  case HD_OP_XOR:
-    return operand_course(x, at, &o[1]) == GOES || operand_course(x, at, &o[2]) == GOES ? GOES : STAYS;
-  case HD_OP_MUL: return course_of_product(x, at, o);
-  case HD_OP_MAD: {
-    const course addend = operand_course(x, at, &o[3]);
-    if (addend == COMES_BACK && wait_invariant(w, at, &o[1]) && wait_invariant(w, at, &o[2])) return GOES;
-    return addend == GOES ? GOES : course_of_product(x, at, o);
-  }
-  default: return STAYS;
-  }
-}
-
-static course course_of(course_search *x, uint32_t reg) {
-  const wait_search *w = x->w;
-  course least = GOES;
-  if (!wait_written_inside(w, reg)) return STAYS;
-  for (uint32_t i = 0; i < x->n; i++)
-    if (x->path[i] == reg) return COMES_BACK;
-  if (x->n == MOST_NESTED || x->looked_at++ == MOST_LOOKED_AT) return STAYS;
-  x->path[x->n++] = reg;
-  x->w->steps++;
-  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1] && least == GOES; i++)
-    if (wait_inside(w, w->writers.insts[i])) least = course_of_write(x, w->writers.insts[i]);
-  x->n--;
-  return least;
-}
-
-bool wait_goes_through(wait_search *w, uint32_t inst) {
-  const hd_ptx_opnd *o = wait_address(w, inst);
-  course_search x = {.w = w};
-  return o && (wait_looks_elsewhere(w, inst) || operand_course(&x, inst, o) == GOES);
 }
 
 /* ---- Bounds ------------------------------------------------------------------------------------- */
@@ -259,6 +147,16 @@ bool wait_is_bound(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool pla
   return wait_invariant(w, inst, o) || (reg != HD_NONE && register_is_bound(w, reg, plain, 0));
 }
 
+/* A number of the text as setp compares it: -1 is the greatest one of an unsigned type. False: it is none, or
+ * one above those of 63 bits. */
+static bool compared_number(const wait_search *w, uint32_t setp, const hd_ptx_opnd *o, int64_t *value) {
+  const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, setp)->mods[1]);
+  if (!wait_constant(w, setp, o, value)) return false;
+  *value = wait_word(*value, type.bits / 8u);
+  if (*value < 0 && type.number != HD_NUM_SIGNED && type.bits < 64) *value += INT64_C(1) << type.bits;
+  return *value >= 0 || type.number == HD_NUM_SIGNED;
+}
+
 /* Some comparison's first operand, once it is the greater (up) or the less. */
 static bool find_counter(wait_search *w, const wait_part *p, unsigned side, bool up, chain *c) {
   const hd_ptx_opnd *o = wait_operands(w, p->setp);
@@ -266,7 +164,7 @@ static bool find_counter(wait_search *w, const wait_part *p, unsigned side, bool
   uint32_t reg = wait_register(w, p->setp, &o[side]);
   bool is_signed = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]).number == HD_NUM_SIGNED;
   int64_t least = -1;
-  bool number = wait_constant(w, p->setp, &o[3 - side], &least);
+  bool number = compared_number(w, p->setp, &o[3 - side], &least);
   bool ordered = up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT;
   if (reg == HD_NONE || !wait_written_inside(w, reg) || (!ordered && now != CMP_EQ)) return false;
   *c = (chain){.w = w, .up = up, .low = HD_NONE, .high = HD_NONE};
@@ -357,7 +255,7 @@ static bool passes(const wait_search *w, const wait_part *p, unsigned side, wait
   int64_t value;
   if (!wait_invariant(w, p->setp, bound)) return passes_any(w, p, now, c, pace);
   if (!c->adds) return true;
-  if (wait_constant(w, p->setp, bound, &value) && passes_number(c, now, type, value, pace)) return true;
+  if (compared_number(w, p->setp, bound, &value) && passes_number(c, now, type, value, pace)) return true;
   if (c->bits != type.bits) return false;
   if (now != CMP_EQ && (type.number == HD_NUM_SIGNED || (c->launched && !c->even))) return true;
   if (pace != CHAIN_SINGLE) return false;
@@ -365,17 +263,22 @@ static bool passes(const wait_search *w, const wait_part *p, unsigned side, wait
   return c->one && now != CMP_GT && now != CMP_LT;
 }
 
-static bool writes_short(const wait_search *w, uint32_t at, unsigned depth);
+/* Numbers that 32 bits hold, or sums of a few; `natural`: none of them is below 0. */
+static bool writes_short(const wait_search *w, uint32_t at, bool natural, unsigned depth);
 
-/* A number that 32 bits hold, or sums of a few. */
-static bool is_short(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
-  int64_t value;
-  if (wait_constant(w, inst, o, &value)) return value >= INT32_MIN && value <= UINT32_MAX;
-  const uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
-  return at != HD_NONE && depth < MOST_PEELS && writes_short(w, at, depth);
+static bool is_short_number(int64_t value, bool natural) {
+  return value >= (natural ? 0 : INT32_MIN) && value <= UINT32_MAX;
 }
 
-static bool writes_short(const wait_search *w, uint32_t at, unsigned depth) {
+static bool is_short(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool natural,
+                     unsigned depth) {
+  int64_t value;
+  if (wait_constant(w, inst, o, &value)) return is_short_number(value, natural);
+  const uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
+  return at != HD_NONE && depth < MOST_PEELS && writes_short(w, at, natural, depth);
+}
+
+static bool writes_short(const wait_search *w, uint32_t at, bool natural, unsigned depth) {
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
   const hd_ptx_opnd *p = wait_operands(w, at);
   hd_ptx_type type[2];
@@ -383,30 +286,60 @@ static bool writes_short(const wait_search *w, uint32_t at, unsigned depth) {
   const hd_ptx_type from = type[f->op == HD_OP_CVT];
   if (hd_inst_stmt(&w->g, at)->n_opnds < 2 || p[0].kind != HD_O_REG || from.number == HD_NUM_FLOAT)
     return false;
-  if (from.bits && from.bits <= 32 && !hd_ptx_form_has(f, HD_M_WIDE)) return true;
-  if (wait_moves_whole(w, at)) return is_short(w, at, &p[1], depth + 1);
-  return (chain_is_op(w, at, HD_OP_ADD, 3) || chain_is_op(w, at, HD_OP_SUB, 3)) &&
-         is_short(w, at, &p[1], depth + 1) && is_short(w, at, &p[2], depth + 1);
+  if (from.bits && from.bits <= 32 && !hd_ptx_form_has(f, HD_M_WIDE))
+    return !natural || from.number != HD_NUM_SIGNED;
+  if (wait_moves_whole(w, at)) return is_short(w, at, &p[1], natural, depth + 1);
+  if (chain_is_op(w, at, HD_OP_SUB, 3))
+    return !natural && is_short(w, at, &p[1], false, depth + 1) && is_short(w, at, &p[2], false, depth + 1);
+  return chain_is_op(w, at, HD_OP_ADD, 3) && is_short(w, at, &p[1], natural, depth + 1) &&
+         is_short(w, at, &p[2], natural, depth + 1);
 }
 
 /* What the register holds in front of the region. */
-static bool register_begins_short(const wait_search *w, uint32_t reg) {
+static bool register_begins_short(const wait_search *w, uint32_t reg, bool natural) {
   for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
-    if (!wait_inside(w, w->writers.insts[i]) && !writes_short(w, w->writers.insts[i], 0)) return false;
+    if (!wait_inside(w, w->writers.insts[i]) && !writes_short(w, w->writers.insts[i], natural, 0))
+      return false;
   return true;
 }
 
-static bool begins_short(const chain *c) {
+static bool begins_short(const chain *c, bool natural) {
   for (unsigned k = 0; k < c->n; k++)
-    if (!register_begins_short(c->w, c->regs[k])) return false;
+    if (!register_begins_short(c->w, c->regs[k], natural)) return false;
   return true;
 }
 
-/* The rounds are so few that they come to an end in practice: 2^64 do not. */
-static bool is_short_way(const wait_search *w, const wait_part *p, unsigned side, const chain *c) {
+/* It begins with numbers of the text between these. */
+static bool begins_between(const chain *c, int64_t least, int64_t most) {
+  const wait_search *w = c->w;
+  for (unsigned k = 0; k < c->n; k++)
+    for (uint32_t i = w->writers.first[c->regs[k]]; i < w->writers.first[c->regs[k] + 1]; i++) {
+      const uint32_t at = w->writers.insts[i];
+      int64_t value;
+      if (wait_inside(w, at)) continue;
+      if (!wait_moves_whole(w, at) || !wait_constant(w, at, &wait_operands(w, at)[1], &value)) return false;
+      if (value < least || value > most) return false;
+    }
+  return true;
+}
+
+/* The rounds are so few that they come to an end in practice: 2^64 do not. So the counter may not go the long
+ * way round, away from a bound that it must meet, nor come to one below 0 as an unsigned number. */
+static bool is_short_way(const wait_search *w, const wait_part *p, unsigned side, wait_compare now,
+                         const chain *c) {
   const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
-  return type.bits <= 32 || !c->adds ||
-         (begins_short(c) && is_short(w, p->setp, &wait_operands(w, p->setp)[3 - side], 0));
+  const hd_ptx_opnd *bound = &wait_operands(w, p->setp)[3 - side];
+  const bool is_signed = type.number == HD_NUM_SIGNED;
+  int64_t value;
+  if (type.bits <= 32 || !c->adds) return true;
+  const bool number = wait_constant(w, p->setp, bound, &value);
+  if (now != CMP_EQ)
+    return begins_short(c, !is_signed && !c->up) && is_short(w, p->setp, bound, !is_signed, 0);
+  if (number && (value < INT32_MIN || value > UINT32_MAX)) return false;
+  if (c->up)
+    return number ? begins_between(c, INT32_MIN, value)
+                  : begins_between(c, INT32_MIN, 0) && is_short(w, p->setp, bound, true, 0);
+  return number && (begins_between(c, value, UINT32_MAX) || (value <= 0 && begins_short(c, true)));
 }
 
 /* ---- Movers ------------------------------------------------------------------------------------- */
@@ -468,11 +401,12 @@ static bool goes_by_ones(const chain *c, uint32_t setp, uint32_t exit) {
 }
 
 /* Two registers come together in so few rounds that this comes to an end in practice. */
-static bool is_short_distance(const chain *up, const chain *down, hd_ptx_type type) {
+static bool is_short_distance(const chain *up, const chain *down, hd_ptx_type type, bool met) {
   const bool halves = (up->middle || !up->n) && (down->middle || !down->n);
+  const bool natural = type.number != HD_NUM_SIGNED;
   return type.bits <= 32 || halves ||
-         (begins_short(up) && begins_short(down) && register_begins_short(up->w, up->low) &&
-          register_begins_short(up->w, up->high));
+         (!met && begins_short(up, natural) && begins_short(down, natural) &&
+          register_begins_short(up->w, up->low, natural) && register_begins_short(up->w, up->high, natural));
 }
 
 /* The distance of two registers that move towards each other. */
@@ -497,7 +431,7 @@ static void note_pair(wait_search *w, struct wait_movers *all, uint32_t low, uin
   bool sure = type.number == HD_NUM_SIGNED || (ones && leaves != CMP_GT);
   if (up.adds) sure &= up.bits == type.bits || !up.n;
   if (down.adds) sure &= down.bits == type.bits || !down.n;
-  const bool is_short = is_short_distance(&up, &down, type);
+  const bool is_short = is_short_distance(&up, &down, type, leaves == CMP_EQ);
   if (up.n) note_chain(all, &up, exit, sure, is_short);
   if (down.n) note_chain(all, &down, exit, sure, is_short);
 }
@@ -514,13 +448,13 @@ static void note_part(wait_search *w, struct wait_movers *all, const wait_part *
       if (!wait_is_bound(w, p->setp, &o[3 - side], false) || !find_counter(w, p, side, up, &c)) continue;
       bool sure = passes(w, p, side, now, &c, chain_pace_at(&c, p->setp, exit));
       uint32_t before = all->n;
-      note_chain(all, &c, exit, sure, is_short_way(w, p, side, &c));
+      note_chain(all, &c, exit, sure, is_short_way(w, p, side, now, &c));
       all->counts |= all->n != before;
       all->ends |= sure && all->n != before;
     }
     if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, p, exit);
     uint32_t distance = a == HD_NONE ? HD_NONE : wait_only_writer_inside(w, a);
-    if ((now == CMP_LE || now == CMP_LT) && wait_constant(w, p->setp, &o[3 - side], &least) &&
+    if ((now == CMP_LE || now == CMP_LT) && compared_number(w, p->setp, &o[3 - side], &least) &&
         least >= (now == CMP_LT) && chain_is_op(w, distance, HD_OP_SUB, 3))
       note_pair(w, all, wait_operand(w, distance, 2), wait_operand(w, distance, 1),
                 type.number == HD_NUM_SIGNED ? CMP_GE : CMP_EQ, p, exit); /* unsigned, it is never below 0 */

@@ -6,6 +6,7 @@
  *   progress.c  cycles that the thread itself ends
  *   moves.c     addresses that move on, and bounds that counters pass
  *   chain.c     registers that move one way
+ *   course.c    addresses that go through places in another way
  *   looks.c     polls that give up: looks that so many rounds take
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
@@ -242,9 +243,10 @@ uint32_t wait_exit_conditions(wait_search *w, uint32_t block, wait_part parts[WA
 bool wait_looks_elsewhere(wait_search *w, uint32_t inst);
 /* The operand is another number whenever the instruction runs. */
 bool wait_moves_on(wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
-/* The same of an address, or it goes through places in another way: by what is loaded from places that move
- * on, or round and round. False: it may stay at one place for many rounds. */
-bool wait_goes_through(wait_search *w, uint32_t inst);
+/* log2 of a number, rounded down. */
+unsigned wait_log2(int64_t number);
+/* log2 of the places before an address comes round, from which on it counts as new. */
+enum { WAIT_LEAST_ROOM = 16 };
 /* A thread that comes to this block again and again leaves the region at some time: each time a counter comes
  * nearer to its bound, a merge goes a step on, or an interval is halved, and the exit that this leads to is
  * passed.
@@ -264,6 +266,13 @@ bool wait_is_plain_load(wait_search *w, uint32_t inst);
 bool wait_is_bound(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool plain);
 /* The register is computed from one that depends on itself, without memory in between. */
 bool wait_accumulates(wait_search *w, uint32_t reg);
+
+/* ---- course.c ------------------------------------------------------------------------------ */
+
+/* The access looks at another place whenever it runs, or at one that is loaded from a place that goes. Weak
+ * loads are made for data, whose addresses are worked out in many ways: of those it says that their place is
+ * not the same for certain. False: it may stay at one place for many rounds. */
+bool wait_goes_through(wait_search *w, uint32_t inst);
 
 /* ---- lock.c -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,297 @@
+/* How an address goes through places from round to round, where it is no plain chain: it is worked out anew
+ * from one, or loaded by an index. */
+#include "rewrite/waits/chain.h"
+
+enum { MOST_NESTED = 32, MOST_LOOKED_AT = 512, MOST_WRITES = 32, MOST_DEEP = 64 };
+
+/* How a number changes from round to round. */
+typedef enum course_kind {
+  STAYS = 0, /* it may be the same in many rounds: whatever is not known */
+  KEPT,      /* it is the same in all rounds */
+  INNER,     /* it begins anew in every round, as a cycle within goes on from there */
+  BACK,      /* a register that is worked out from it, and steps */
+  GOES,      /* it moves one way, by a step that is not 0 */
+  DATA,      /* it is loaded from places that go: taken for another each time */
+} course_kind;
+
+/* A step's direction. Numbers of the launch are not taken for 0, but may be of either sign: two of them go
+ * one way only if they are one register, with one sign. */
+enum { NOWHERE = 0, UP, DOWN, FIRST_NUMBER };
+
+typedef struct course {
+  course_kind kind;
+  uint32_t of;   /* BACK: where in the path */
+  uint32_t way;  /* BACK: NOWHERE, UP, DOWN, or FIRST_NUMBER + 2 * register + its sign */
+  int64_t sum;   /* BACK: of the steps by numbers of the text */
+  unsigned lost; /* GOES: log2 of the step at most, as far as it is a number of the text */
+} course;
+
+typedef struct course_search {
+  wait_search *w;
+  uint32_t look;                 /* the block */
+  uint32_t path[MOST_NESTED], n; /* registers */
+  uint32_t looked_at, deep;
+} course_search;
+
+static const course stays = {.kind = STAYS}, kept = {.kind = KEPT};
+
+static course course_of(course_search *x, uint32_t reg);
+static course course_of_write(course_search *x, uint32_t at);
+
+static course course_of_operand(course_search *x, uint32_t inst, const hd_ptx_opnd *o) {
+  const wait_search *w = x->w;
+  if (o->kind == HD_O_BRACKET || o->kind == HD_O_VEC || o->kind == HD_O_INDEX) {
+    course c = kept;
+    for (uint32_t k = 0; k < o->n_kids; k++) {
+      const course kid = course_of_operand(x, inst, &w->m->opnds[o->sym + k]);
+      if (kid.kind == STAYS || kid.kind == BACK) return stays;
+      if (kid.kind > c.kind) c = kid;
+    }
+    return c;
+  }
+  if (wait_invariant(w, inst, o)) return kept;
+  if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR) || o->part || o->flags & HD_OF_NEG) return stays;
+  if (!o->sym || w->m->syms[o->sym].kind != HD_SYM_REG) return stays;
+  const uint32_t reg = hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym);
+  const uint32_t before = chain_write_before(w, inst, reg);
+  if (before == HD_NONE || x->deep == MOST_DEEP) return course_of(x, reg);
+  x->deep++;
+  const course c = course_of_write(x, before);
+  x->deep--;
+  return c;
+}
+
+/* The places that are left of it in so many bits. */
+static course in_bits(course c, unsigned bits) {
+  return c.kind == GOES && c.lost + WAIT_LEAST_ROOM > bits ? stays : c;
+}
+
+/* ---- Sums and products -------------------------------------------------------------------------- */
+
+/* What a number that stays adds, or subtracts. */
+static course step_by(course c, const wait_search *w, uint32_t inst, const hd_ptx_opnd *by, bool minus) {
+  int64_t value;
+  uint32_t way = FIRST_NUMBER + minus;
+  hd_ptx_type type[2];
+  wait_types_of(hd_inst_form(&w->g, inst), type);
+  if (wait_constant(w, inst, by, &value)) {
+    value = wait_word(value, type[0].bits / 8u);
+    if (!value) return c;
+    if (value < -INT32_MAX || value > INT32_MAX) return stays;
+    way = (value > 0) != minus ? UP : DOWN;
+    c.sum += value > 0 ? value : -value;
+  } else if (wait_positive(w, inst, by)) {
+    way = minus ? DOWN : UP;
+  } else {
+    const uint32_t reg = wait_register(w, inst, by);
+    if (reg == HD_NONE) return stays;
+    way += 2 * reg;
+  }
+  if (c.way != NOWHERE && c.way != way) return stays;
+  c.way = way;
+  return c;
+}
+
+/* What two numbers that move come to is not known, but where one is looked up; where one begins anew in every
+ * round, the other moves on. */
+static course sum_of(course c, course d) {
+  if (c.kind == STAYS || d.kind == STAYS || c.kind == BACK || d.kind == BACK) return stays;
+  if (c.kind == d.kind && c.kind > INNER) return stays;
+  if (c.kind == DATA || d.kind == DATA) return (course){.kind = DATA};
+  return c.kind > d.kind ? c : d;
+}
+
+static course sum(course_search *x, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b, bool minus) {
+  const course c = course_of_operand(x, inst, a), d = course_of_operand(x, inst, b);
+  if (c.kind == KEPT && d.kind == BACK) return minus ? stays : step_by(d, x->w, inst, a, false);
+  if (c.kind == BACK && d.kind == KEPT) return step_by(c, x->w, inst, b, minus);
+  return sum_of(c, d);
+}
+
+/* A product with a number that stays. `bits`: of the result. */
+static course product(course_search *x, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
+                      unsigned bits) {
+  course c = course_of_operand(x, inst, a), d = course_of_operand(x, inst, b);
+  int64_t value;
+  if (c.kind == KEPT && d.kind == KEPT) return kept;
+  if (c.kind == KEPT) {
+    const course other = c;
+    const hd_ptx_opnd *o = a;
+    c = d;
+    d = other;
+    a = b;
+    b = o;
+  }
+  if (d.kind != KEPT || c.kind == STAYS || c.kind == BACK) return stays;
+  if (!wait_constant(x->w, inst, b, &value)) return in_bits(c, bits);
+  if (!value) return stays;
+  if (value < 0) value = value == INT64_MIN ? INT64_MAX : -value;
+  c.lost += wait_log2(value);
+  return in_bits(c, bits);
+}
+
+/* ---- Writes ------------------------------------------------------------------------------------- */
+
+static bool is_whole(hd_ptx_type t) {
+  return t.bits && t.format == HD_FMT_NONE && t.number != HD_NUM_FLOAT && t.elements <= 1;
+}
+
+static course course_of_load(course_search *x, uint32_t at) {
+  wait_search *w = x->w;
+  const hd_ptx_access *a = wait_access(w, at);
+  const uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  if (hd_ptx_form_has(hd_inst_form(&w->g, at), HD_M_PARAM)) {
+    uint32_t store;
+    const hd_ptx_opnd *argument = wait_argument(w, at, &store);
+    return argument ? course_of_operand(x, store, argument) : stays;
+  }
+  for (unsigned k = 0; k < a->n; k++) {
+    if (!(a->touches[k].kinds & HD_ACC_READ) || a->touches[k].operand >= n) continue;
+    const course c = course_of_operand(x, at, &wait_operands(w, at)[a->touches[k].operand]);
+    return c.kind == GOES || c.kind == DATA ? (course){.kind = DATA} : stays;
+  }
+  return stays;
+}
+
+/* a * b + a, as of the diagonal of a matrix: the number and its product with one of the launch, which is not
+ * taken for -1. */
+static bool is_diagonal(const wait_search *w, uint32_t at) {
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  const uint32_t addend = wait_operand(w, at, 3);
+  int64_t value;
+  for (unsigned k = 1; k <= 2; k++)
+    if (addend != HD_NONE && wait_operand(w, at, k) == addend && wait_invariant(w, at, &o[3 - k]) &&
+        !wait_constant(w, at, &o[3 - k], &value))
+      return true;
+  return false;
+}
+
+static course course_of_write(course_search *x, uint32_t at) {
+  wait_search *w = x->w;
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  const uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  hd_ptx_type type[2];
+  int64_t by;
+  w->steps++;
+  if (hd_inst_stmt(&w->g, at)->guard || x->looked_at++ >= MOST_LOOKED_AT) return stays;
+  if (wait_access(w, at)->kinds & HD_ACC_READ || f->op == HD_OP_LD) return course_of_load(x, at);
+  wait_types_of(f, type);
+  if (hd_ptx_form_has(f, HD_M_SAT) || hd_ptx_form_has(f, HD_M_CC) || n < 2 || o[0].kind != HD_O_REG)
+    return stays;
+  if (f->op == HD_OP_MOV || f->op == HD_OP_CVTA) return n == 2 ? course_of_operand(x, at, &o[1]) : stays;
+  if (!is_whole(type[0])) return stays;
+  const unsigned bits = type[0].bits << hd_ptx_form_has(f, HD_M_WIDE);
+  switch (f->op) {
+  case HD_OP_CVT:
+    if (!is_whole(type[1]) || type[0].bits < 32 || type[1].bits < 32) return stays;
+    return in_bits(course_of_operand(x, at, &o[1]), type[0].bits);
+  case HD_OP_ADD:
+  case HD_OP_SUB: return n == 3 ? in_bits(sum(x, at, &o[1], &o[2], f->op == HD_OP_SUB), bits) : stays;
+  case HD_OP_SHL: {
+    course c = course_of_operand(x, at, &o[1]);
+    if (c.kind == KEPT) return wait_invariant(w, at, &o[2]) ? kept : stays;
+    if (!wait_constant(w, at, &o[2], &by) || by < 0 || by >= 64 || c.kind == BACK) return stays;
+    c.lost += (unsigned)by;
+    return in_bits(c, bits);
+  }
+  case HD_OP_MUL: return n == 3 && !hd_ptx_form_has(f, HD_M_HI) ? product(x, at, &o[1], &o[2], bits) : stays;
+  case HD_OP_MAD: {
+    if (n != 4 || hd_ptx_form_has(f, HD_M_HI)) return stays;
+    const course c = product(x, at, &o[1], &o[2], bits);
+    course d = course_of_operand(x, at, &o[3]);
+    if (is_diagonal(w, at)) return c;
+    if (d.kind != BACK) return sum_of(c, d);
+    /* What it adds is made of two numbers of the launch: one way, if it is the only step. */
+    if (c.kind != KEPT || d.way != NOWHERE) return stays;
+    d.way = wait_product_positive(w, at, &o[1], &o[2]) ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
+    return d;
+  }
+  default: return stays;
+  }
+}
+
+/* What two writes of one register make of it. */
+static course either(course a, course b) {
+  if (a.kind != b.kind || a.of != b.of || a.way != b.way) return stays;
+  if (b.sum > a.sum) a.sum = b.sum;
+  if (b.lost > a.lost) a.lost = b.lost;
+  return a;
+}
+
+/* A register that is not written anew in every round holds what it held. Where it is, and goes on from there,
+ * it is what it begins with. */
+static course course_of_writes(course_search *x, uint32_t reg) {
+  wait_search *w = x->w;
+  uint32_t blocks[2][MOST_WRITES], n[2] = {0, 0};
+  course all[2] = {stays, stays};
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    const uint32_t at = w->writers.insts[i];
+    if (!wait_inside(w, at)) continue;
+    const course one = course_of_write(x, at);
+    const bool steps = one.kind == BACK && one.of + 1 == x->n;
+    if (one.kind == STAYS || n[steps] == MOST_WRITES) return stays;
+    all[steps] = n[steps] && !(steps && n[0]) ? either(all[steps], one) : one;
+    blocks[steps][n[steps]++] = w->g.insts[at].block;
+  }
+  const bool begins = n[0];
+  if (!wait_every_round(w, x->look, blocks[!begins], n[!begins])) return stays;
+  if (begins && n[1] && all[0].kind == BACK) return stays;
+  if (begins && n[1] && all[0].kind == KEPT) return (course){.kind = INNER};
+  return all[!begins];
+}
+
+static course course_of(course_search *x, uint32_t reg) {
+  if (!wait_written_inside(x->w, reg)) return kept;
+  for (uint32_t i = 0; i < x->n; i++)
+    if (x->path[i] == reg) return (course){.kind = BACK, .of = i};
+  if (x->n == MOST_NESTED) return stays;
+  x->path[x->n++] = reg;
+  course c = course_of_writes(x, reg);
+  x->n--;
+  if (c.kind != BACK || c.of != x->n) return c;
+  return c.way == NOWHERE ? stays : (course){.kind = GOES, .lost = wait_log2(c.sum)};
+}
+
+/* ---- Data --------------------------------------------------------------------------------------- */
+
+typedef struct origin {
+  wait_search *w;
+  uint32_t path[MOST_NESTED], n, looked_at;
+  bool found;
+} origin;
+
+/* The register depends on itself, or is worked out or loaded by means of one that does. */
+static void find_moving(void *ctx, uint32_t reg) {
+  origin *x = ctx;
+  const wait_search *w = x->w;
+  for (uint32_t i = 0; i < x->n; i++) x->found |= x->path[i] == reg;
+  if (x->found || x->n == MOST_NESTED || x->looked_at++ >= MOST_LOOKED_AT) return;
+  x->path[x->n++] = reg;
+  x->w->steps++;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1] && !x->found; i++)
+    if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], find_moving, x);
+  x->n--;
+}
+
+static bool may_move(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  origin x = {.w = w};
+  if (o->kind == HD_O_BRACKET || o->kind == HD_O_VEC || o->kind == HD_O_INDEX) {
+    for (uint32_t k = 0; k < o->n_kids; k++)
+      if (may_move(w, inst, &w->m->opnds[o->sym + k])) return true;
+    return false;
+  }
+  if (!o->sym || w->m->syms[o->sym].kind != HD_SYM_REG) return false;
+  find_moving(&x, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
+  return x.found;
+}
+
+bool wait_goes_through(wait_search *w, uint32_t inst) {
+  const hd_ptx_opnd *o = wait_address(w, inst);
+  course_search x = {.w = w, .look = w->g.insts[inst].block};
+  if (!o) return false;
+  if (wait_looks_elsewhere(w, inst)) return true;
+  if (w->source[inst] != WAIT_STRONG) return may_move(w, inst, o);
+  const course_kind kind = in_bits(course_of_operand(&x, inst, o), 64).kind;
+  return kind == GOES || kind == DATA;
+}

@@ -1,0 +1,215 @@
+/* Looks in each of so many rounds: whether their address, or what they find, is another one in every round.
+ */
+#include "check.h"
+
+#include "waits.h"
+
+#define COUNT "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 1000;\n@%p2 bra L;\n"
+#define ROUNDS_AFTER(before, look)                                                                           \
+  KERNEL("mov.u32 %r4, 0;\nmov.u32 %r6, 0;\n" before "\nL: " look "\nor.b32 %r3, %r3, %r1;\n" COUNT          \
+         "st.global.u32 [%rd2], %r3;")
+#define ROUNDS(look) ROUNDS_AFTER("", look)
+/* %r4 is the number of the round; a word by the index %r5. */
+#define INDEXED "mul.wide.u32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\n"
+#define VOLATILE INDEXED "ld.volatile.global.u32 %r1, [%rd4];"
+#define AT(index) ROUNDS(index "\n" VOLATILE)
+#define AROUND_L1(index) ROUNDS(index "\n" INDEXED "ld.global.cg.u32 %r1, [%rd4];")
+
+static void an_address_moves_one_way_or_it_stays(void **state) {
+  static const wait_case cases[] = {
+      {"the number of the round", AT("mov.u32 %r5, %r4;"), NULL},
+      {"times a number of the launch", AT("mul.lo.u32 %r5, %r4, %r8;"), NULL},
+      {"times one, and another", AT("mad.lo.u32 %r5, %r4, %r8, %r7;"), NULL},
+      {"from the end", AT("sub.u32 %r5, %r8, %r4;"), NULL},
+      {"the diagonal of a matrix", AT("mad.lo.u32 %r5, %r4, %r8, %r4;"), NULL},
+      {"the diagonal of one with rows of -1", AT("mad.lo.u32 %r5, %r4, -1, %r4;"), "ld.volatile"},
+      {"high half of the product", AT("mul.hi.u32 %r5, %r4, 4294967;"), "ld.volatile"},
+      {"high half of the product, and a sum", AT("mad.hi.u32 %r5, %r4, 4294967, %r7;"), "ld.volatile"},
+      {"the tile of the round", AT("and.b32 %r5, %r4, -1024;"), "ld.volatile"},
+      {"its last element", AT("or.b32 %r5, %r4, 1023;"), "ld.volatile"},
+      {"turned over by itself", AT("xor.b32 %r5, %r4, %r4;"), "ld.volatile"},
+      {"turned over by what is close to it", AT("add.u32 %r6, %r4, 8;\nxor.b32 %r5, %r4, %r6;"),
+       "ld.volatile"},
+      {"without what is left of it", AT("rem.u32 %r6, %r4, 1024;\nsub.u32 %r5, %r4, %r6;"), "ld.volatile"},
+      {"what is left over 1", AT("rem.u32 %r5, %r4, 1;"), "ld.volatile"},
+      {"the distance to the next", AT("add.u32 %r6, %r4, 7;\nsub.u32 %r5, %r6, %r4;"), "ld.volatile"},
+      {"up and down", AT("neg.s32 %r6, %r4;\nadd.u32 %r5, %r6, %r4;"), "ld.volatile"},
+      {"a quotient by a float",
+       AT("cvt.rn.f32.u32 %f1, %r4;\nmul.f32 %f1, %f1, 0f3A83126F;\ncvt.rzi.u32.f32 %r5, %f1;"),
+       "ld.volatile"},
+      {"8 bits of it", AT("cvt.u8.u32 %h1, %r4;\ncvt.u32.u16 %r5, %h1;"), "ld.volatile"},
+      {"saturated", AT("cvt.u32.u32 %r5, %r4;\nadd.sat.s32 %r5, %r5, 2147483000;"), "ld.volatile"},
+      {"shifted out", AT("shl.b32 %r5, %r4, 31;"), "ld.volatile"},
+      {"times 2 to the 20th", AT("mul.lo.u32 %r5, %r4, 1048576;"), "ld.volatile"},
+      {"times 0", AT("mul.lo.u32 %r5, %r4, 0;"), "ld.volatile"},
+      {"the round as another lane has it", AT("shfl.sync.idx.b32 %r5, %r4, 0, 31, -1;"), "ld.volatile"},
+      {"a carry", AT("add.cc.u32 %r6, %r4, %r4;\naddc.u32 %r5, %r8, 0;"), "ld.volatile"},
+      {"a list of places",
+       AT("mul.wide.u32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd2, %rd5;\nld.global.u32 %r5, [%rd6];"), NULL},
+      {"steps of a list",
+       ROUNDS_AFTER("mov.u32 %r5, 0;", "mul.wide.u32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd2, %rd5;\nld.global.u32 "
+                                       "%r2, [%rd6];\nadd.u32 %r5, %r5, %r2;\n" VOLATILE),
+       "ld.volatile"},
+      {"a step and back",
+       ROUNDS_AFTER("mov.u32 %r5, 0;", "add.u32 %r5, %r5, %r8;\nsub.u32 %r5, %r5, %r8;\n" VOLATILE),
+       "ld.volatile"},
+      {"two steps that may be one back",
+       ROUNDS_AFTER("mov.u32 %r5, 0;", "add.u32 %r5, %r5, %r8;\nadd.u32 %r5, %r5, %r7;\n" VOLATILE),
+       "ld.volatile"},
+      {"a step in some rounds",
+       ROUNDS_AFTER("mov.u32 %r5, 0;",
+                    "setp.gt.u32 %p1, %r4, 900;\n@!%p1 bra A;\nadd.u32 %r5, %r5, %r8;\nA: " VOLATILE),
+       "ld.volatile"},
+      {"worked out in some rounds",
+       ROUNDS_AFTER("mov.u32 %r5, 0;",
+                    "setp.gt.u32 %p1, %r4, 900;\n@!%p1 bra A;\nmul.lo.u32 %r5, %r4, %r8;\nA: " VOLATILE),
+       "ld.volatile"},
+      {"a step, worked out into another register and back",
+       ROUNDS_AFTER("mov.u32 %r5, 0;", "add.u32 %r6, %r5, %r8;\nmov.u32 %r5, %r6;\n" VOLATILE), NULL},
+      {"two steps of a number of the launch",
+       ROUNDS_AFTER("mov.u32 %r5, 0;", "add.u32 %r5, %r5, %r8;\nadd.u32 %r5, %r5, %r8;\n" VOLATILE), NULL},
+      {"a row of the round, and a number that a loop within comes to",
+       ROUNDS("mov.u32 %r6, %r7;\nM: add.u32 %r6, %r6, 32;\nsetp.lt.u32 %p1, %r6, %r8;\n@%p1 bra M;\n"
+              "mad.lo.u32 %r5, %r4, %r8, %r6;\n" VOLATILE),
+       NULL},
+      {"a number that a loop within comes to",
+       ROUNDS("mov.u32 %r6, %r7;\nM: add.u32 %r6, %r6, 32;\nsetp.lt.u32 %p1, %r6, %r8;\n@%p1 bra M;\nmov.u32 "
+              "%r5, %r6;\n" VOLATILE),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void a_load_around_L1_of_one_place_is_a_look_however_that_is_found(void **state) {
+  static const wait_case cases[] = {
+      {"by a pointer that is loaded again",
+       ROUNDS("ld.global.u64 %rd4, [%rd2];\nld.global.cg.u32 %r1, [%rd4];"), "ld.global.cg"},
+      {"by an index that is loaded again", AROUND_L1("ld.global.u32 %r5, [%rd2];"), "ld.global.cg"},
+      {"by an index in shared memory", AROUND_L1("ld.shared.u32 %r5, [slot];"), "ld.global.cg"},
+      {"by an index of one of two numbers",
+       AROUND_L1("setp.eq.u32 %p1, %r8, 0;\n@%p1 bra A;\nmov.u32 %r5, 0;\nbra B;\nA: mov.u32 %r5, 1;\nB:"),
+       "ld.global.cg"},
+      {"by an index of another lane", AROUND_L1("shfl.sync.idx.b32 %r5, %r8, 0, 31, -1;"), "ld.global.cg"},
+      {"of data, by an index that is turned over", AROUND_L1("xor.b32 %r5, %r4, %r7;"), NULL},
+      {"of data, by a list",
+       AROUND_L1("mul.wide.u32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd2, %rd5;\nld.global.u32 %r5, [%rd6];"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define ADDS(by, see) ROUNDS("atom.global.add.u32 %r5, [%rd1], " by ";\n" see)
+
+static void an_addition_excuses_a_look_at_the_bits_that_it_changes(void **state) {
+  static const wait_case cases[] = {
+      {"all of them", ADDS("1", "mov.u32 %r1, %r5;"), NULL},
+      {"low bits", ADDS("1", "and.b32 %r1, %r5, 255;"), NULL},
+      {"places in a ring of a size of the launch", ADDS("1", "rem.u32 %r1, %r5, %r8;"), NULL},
+      {"a warp's number of those of threads", ADDS("32", "shr.u32 %r1, %r5, 5;"), NULL},
+      {"bits below", ADDS("65536", "and.b32 %r1, %r5, 1;"), "atom"},
+      {"a bit below, of a copy", ADDS("2", "mov.b32 %r6, %r5;\nand.b32 %r1, %r6, 1;"), "atom"},
+      {"bits above", ADDS("1", "shr.u32 %r1, %r5, 30;"), "atom"},
+      {"bits above, by a product", ADDS("1", "mul.hi.u32 %r1, %r5, 16;"), "atom"},
+      {"bits above, as a field", ADDS("1", "bfe.u32 %r1, %r5, 16, 8;"), "atom"},
+      {"a byte", ADDS("256", "cvt.u8.u32 %h1, %r5;\ncvt.u32.u16 %r1, %h1;"), "atom"},
+      {"a byte, picked", ADDS("1", "prmt.b32 %r1, %r5, 0, 17219;"), "atom"},
+      {"thousands", ADDS("1", "div.u32 %r1, %r5, 1000;"), "atom"},
+      {"what is left over what is added", ADDS("8", "rem.u32 %r1, %r5, 8;"), "atom"},
+      {"another bit than is turned over", ROUNDS("atom.global.xor.b32 %r5, [%rd1], 8;\nand.b32 %r1, %r5, 4;"),
+       "atom"},
+      {"the bit that is turned over", ROUNDS("atom.global.xor.b32 %r5, [%rd1], 8;\nand.b32 %r1, %r5, 8;"),
+       NULL},
+      {"a count and a flag in one word",
+       ROUNDS("ld.volatile.global.u32 %r5, [%rd1];\nand.b32 %r1, %r5, 255;\nred.global.add.u32 [%rd1], 256;"),
+       "ld.volatile"},
+      {"a half of the word", ROUNDS("atom.global.add.u64 %rd3, [%rd1], 1;\nmov.b64 {%r5, %r1}, %rd3;"),
+       "atom"},
+      {"the same value put back",
+       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nst.volatile.global.u32 [%rd1], %r1;"), "ld.volatile"},
+      {"the greater value put back",
+       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nmax.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
+              "%r5;"),
+       "ld.volatile"},
+      {"a sum put back",
+       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
+              "%r5;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* A plain load of one place, until it finds something or a counter in %r5, or %rd5, comes to its end. */
+#define COUNTED(begin, step, test)                                                                           \
+  KERNEL(begin "\nL: ld.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n" step "\n" test     \
+               "\n@%p2 bra L;\nM:")
+#define LONG(begin, by, test) COUNTED("mov.u64 %rd5, " begin ";", "add.s64 %rd5, %rd5, " by ";", test)
+#define WORD(begin, by, test) COUNTED("mov.u32 %r5, " begin ";", "add.u32 %r5, %r5, " by ";", test)
+
+static void a_bound_is_a_number_of_the_type_that_is_compared(void **state) {
+  static const wait_case cases[] = {
+      {"-1 of an unsigned counter, by ones", WORD("0", "1", "setp.lt.u32 %p2, %r5, -1;"), NULL},
+      {"the same, which is met", WORD("0", "1", "setp.ne.u32 %p2, %r5, -1;"), NULL},
+      {"-1 of an unsigned counter, by twos", WORD("0", "2", "setp.lt.u32 %p2, %r5, -1;"), "ld.global"},
+      {"-2, inclusive, by fours", WORD("0", "4", "setp.le.u32 %p2, %r5, -2;"), "ld.global"},
+      {"1000 by twos", WORD("0", "2", "setp.lt.u32 %p2, %r5, 1000;"), NULL},
+      {"halves above -1, signed",
+       COUNTED("mov.u32 %r5, %r8;", "shr.s32 %r5, %r5, 1;", "setp.gt.s32 %p2, %r5, 4294967295;"),
+       "ld.global"},
+      {"halves above 0, signed",
+       COUNTED("mov.u32 %r5, %r8;", "shr.s32 %r5, %r5, 1;", "setp.gt.s32 %p2, %r5, 0;"), NULL},
+      {"-1 of 64 bits, unsigned", LONG("0", "1", "setp.lt.u64 %p2, %rd5, -1;"), "ld.global"},
+      {"-5 of 64 bits, met", LONG("0", "1", "setp.ne.s64 %p2, %rd5, -5;"), "ld.global"},
+      {"5, met from below", LONG("0", "1", "setp.ne.s64 %p2, %rd5, 5;"), NULL},
+      {"5, met from above", LONG("0", "-1", "setp.ne.s64 %p2, %rd5, 5;"), "ld.global"},
+      {"0, met from above", LONG("7", "-1", "setp.ne.s64 %p2, %rd5, 0;"), NULL},
+      {"a number of the launch, met from 0",
+       COUNTED("cvt.u64.u32 %rd6, %r8;\nmov.u64 %rd5, 0;", "add.s64 %rd5, %rd5, 1;",
+               "setp.ne.s64 %p2, %rd5, %rd6;"),
+       NULL},
+      {"a signed number of the launch, met from 0",
+       COUNTED("cvt.s64.s32 %rd6, %r8;\nmov.u64 %rd5, 0;", "add.s64 %rd5, %rd5, 1;",
+               "setp.ne.s64 %p2, %rd5, %rd6;"),
+       "ld.global"},
+      {"a number of the launch, met from one of the launch",
+       COUNTED("cvt.u64.u32 %rd6, %r8;\ncvt.u64.u32 %rd5, %r7;", "add.s64 %rd5, %rd5, 1;",
+               "setp.ne.s64 %p2, %rd5, %rd6;"),
+       "ld.global"},
+      {"a signed number of the launch as an unsigned one",
+       COUNTED("cvt.s64.s32 %rd6, %r8;\nmov.u64 %rd5, 0;", "add.s64 %rd5, %rd5, 1;",
+               "setp.lt.u64 %p2, %rd5, %rd6;"),
+       "ld.global"},
+      {"the same, signed",
+       COUNTED("cvt.s64.s32 %rd6, %r8;\nmov.u64 %rd5, 0;", "add.s64 %rd5, %rd5, 1;",
+               "setp.lt.s64 %p2, %rd5, %rd6;"),
+       NULL},
+      {"down to 0 from a signed number of the launch, unsigned",
+       COUNTED("cvt.s64.s32 %rd5, %r8;", "add.s64 %rd5, %rd5, -1;", "setp.gt.u64 %p2, %rd5, 1;"),
+       "ld.global"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* 2^60 ways lead from the address to what it is made of. */
+static void an_address_of_sums_with_themselves_is_looked_through(void **state) {
+  hd_buf text = {0};
+  hd_buf_puts(&text, HEAD ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<3>;\n.reg .b32 "
+                          "%r<9>;\n.reg .b32 %s<70>;\n.reg .b64 %rd<9>;\n" START "L: mov.u32 %s0, %r4;\n");
+  for (unsigned i = 0; i < 60; i++) hd_buf_printf(&text, "add.u32 %%s%u, %%s%u, %%s%u;\n", i + 1, i, i);
+  hd_buf_puts(&text, "mov.u32 %r5, %s60;\n" VOLATILE "\n" COUNT "ret;\n}\n");
+  expect(&(wait_case){"sums", text.data, "ld.volatile"});
+  hd_buf_free(&text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("an address moves one way, or it may stay", an_address_moves_one_way_or_it_stays),
+      BEHAVIOUR("a load around L1 of one place is a look, however that is found",
+                a_load_around_L1_of_one_place_is_a_look_however_that_is_found),
+      BEHAVIOUR("an addition excuses a look at the bits that it changes",
+                an_addition_excuses_a_look_at_the_bits_that_it_changes),
+      BEHAVIOUR("a bound is a number of the type that is compared",
+                a_bound_is_a_number_of_the_type_that_is_compared),
+      BEHAVIOUR("an address of sums with themselves is looked through",
+                an_address_of_sums_with_themselves_is_looked_through),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
