@@ -2,7 +2,7 @@
 import math
 
 from . import h100, plot
-from .model import KB, geomean, hits, ipc, mean, ratio, speedup, without_outliers
+from .model import FIGURES, KB, PLATFORMS, REST, geomean, hits, ipc, mean, ratio, speedup, without_outliers
 from .page import Page, change, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, warps of a CTA, which are the paper's (table 3) but for STE: 4 there.
@@ -207,10 +207,11 @@ def byp_settings(model, page):
         if cache != "l1" or paper[2] == "-":
             continue
         cells = []
-        for setting in SETTINGS:
+        for i, setting in enumerate(SETTINGS):
             gains = [[], []]
             for _, workload, size, warps in BYP_APPS:
-                c = byp_curve(model, workload, size, gpu, cache, l1, [k for k in (2, 4, 9) if k < warps], setting)
+                with model.at(REST + 30 + 10 * len(rows) + i):
+                    c = byp_curve(model, workload, size, gpu, cache, l1, [k for k in (2, 4, 9) if k < warps], setting)
                 bpa, cha = c[0][1], c[-1][1]
                 if bpa and cha:
                     gains[0].append(speedup(cha, bpa))
@@ -227,15 +228,19 @@ def byp_settings(model, page):
 
 
 def chapter(model, page):
-    tables = Page(page.folder)
-    summary = [byp_table(model, tables, *row) for row in BYP_GPUS]
+    tables, summary = Page(page.folder), []
+    for i, row in enumerate(BYP_GPUS):
+        # Around L2 little changes, in the paper and here: behind the others.
+        with model.at(PLATFORMS + i if row[2] == "22" else FIGURES + 1 + i + len(BYP_GPUS) * (row[3] == "l2")):
+            summary.append(byp_table(model, tables, *row))
     page.text("## BYP: bypassing by warps",
               "### bfs, the case study (BYP 4.3)",
               "Predicted time, L1 hits and L2 sectors against the threshold: warps of a CTA from it on bypass L1; 0 is *bpa* "
               "(all bypass), the last row *cha* (all cached, the default). On gtx570 (platform 1), 16 warps a CTA.")
-    for size, what in (("medium", "100000 nodes"), ("paper", "1000000 nodes, 6 edges each, as the paper's graph1MW_6")):
-        byp_case(model, page, size, what)
-    byp_figures(model, page, "medium")
+    with model.at(FIGURES):
+        for size, what in (("medium", "100000 nodes"), ("paper", "1000000 nodes, 6 edges each, as the paper's graph1MW_6")):
+            byp_case(model, page, size, what)
+        byp_figures(model, page, "medium")
     page.text("### All platforms (BYP figure 22)",
               "Geometric means over the applications that were modelled on each. *opt*: the best threshold, or bpa or cha where that is "
               "faster. *far from the paper by*: where *cha over bpa* is off by more than 20%, the three applications that pull it "
@@ -254,5 +259,4 @@ def chapter(model, page):
               "threshold; the paper has it as future work. Sizes are the paper's (table 3) but for the parameters behind them and "
               "BFS's; whole, BFS takes 9 times as long, KMN 4, STE 50, PTF 5, STC 10, SRD 50, SYR 64, SYK 500.")
     page.lines += tables.lines
-    with model.later(1):
-        byp_settings(model, page)
+    byp_settings(model, page)

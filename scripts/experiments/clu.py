@@ -1,7 +1,7 @@
 """CLU: CTA clustering, figures 2, 3, 12 and 13."""
 from . import h100, plot
-from .model import (BY_SM, KB, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup, without_outliers,
-                    workloads_of_papers)
+from .model import (BY_SM, KB, LARGE, REST, SETTINGS, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup,
+                    without_outliers, workloads_of_papers)
 from .page import change, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, partition (col: X-P, row: Y-P), best numbers of agents on Fermi, Kepler, Maxwell, Pascal:
@@ -45,17 +45,17 @@ CLU_MORE = [
 # GPU, generation, the setting of the tables, L2 transactions less and speedup in the paper (section 5.1): algorithm-related,
 # then cache-line related; other settings, where neither the paper nor a measurement decides. L1 of 48 KB on Kepler is
 # table 2's (its CTAs per SM of HS, MON, DXT are what 16 KB of shared memory hold); the paper does not say Fermi's.
-LARGE, SMALL = {"l1": 48 * KB}, {"l1": 16 * KB}
+L1_48, L1_16 = {"l1": 48 * KB}, {"l1": 16 * KB}
 LRR, GTO = {"scheduler": "lrr"}, {"scheduler": "gto"}
 CLU_GPUS = [
-    ("gtx570", "Fermi", LARGE | LRR, ("-55%", "1.46x"), ("-81%", "1.47x"), [LARGE | GTO, SMALL | LRR, SMALL | GTO]),
-    ("k40", "Kepler", LARGE | LRR, ("-65%", "1.48x"), ("-71%", "1.29x"),
-     [LARGE | GTO] + [LARGE | of | {"mshrs": n} for n in (32, 128) for of in (LRR, GTO)]),
+    ("gtx570", "Fermi", L1_48 | LRR, ("-55%", "1.46x"), ("-81%", "1.47x"), [L1_16 | LRR, L1_48 | GTO, L1_16 | GTO]),
+    ("k40", "Kepler", L1_48 | LRR, ("-65%", "1.48x"), ("-71%", "1.29x"),
+     [L1_48 | GTO] + [L1_48 | of | {"mshrs": n} for n in (32, 128) for of in (LRR, GTO)]),
     ("gtx980", "Maxwell", LRR | {"ca": True}, ("-29%", "1.45x"), ("-34%", "no gain"), [GTO | {"ca": True}]),
     ("gtx1080", "Pascal", LRR | {"ca": True}, ("-28%", "1.42x"), ("-", "no gain"), [GTO | {"ca": True}]),
 ]
 # NW's 16 CTAs on Kepler do not fit 16 KB of shared memory.
-SPLIT = {("k40", "NW"): SMALL}
+SPLIT = {("k40", "NW"): L1_16}
 AGENTS = (1, 2, 4, 8)
 
 
@@ -218,9 +218,13 @@ def called(setting):
 
 
 def settings_table(model, page, gpu, settings, groups):
-    """The best bar of each application under settings that nothing decides. groups: (name, applications, the paper's)."""
-    for name, apps, paper in groups:
-        gains = [[best_of(clu_application(model, app, gpu, s, False)) for app in apps] for s in settings]
+    """The best bar of each application under settings that nothing decides. groups: (name, applications, the paper's, rank of
+    a setting by its number, so that one setting's bars come before the next one's)."""
+    for name, apps, paper, rank in groups:
+        gains = []
+        for i, s in enumerate(settings):
+            with model.at(REST + i if "mshrs" in s else rank(i)):
+                gains.append([best_of(clu_application(model, app, gpu, s, False)) for app in apps])
         if not any(g for of in gains for g in of):
             continue
         page.text(name + ", the best bar of each:")
@@ -306,9 +310,8 @@ def chapter(model, page):
               "table 2 gives; *waves*: CTAs of the largest launch over those that the GPU runs at once. *vote*: the number of agents "
               "whose SMs do the most tasks of the largest launch when SMs differ in it (`bind=agents:auto`), and the speed of all "
               "launches with it over those with +TOT's; a dash: fewer SMs than numbers, under 8 waves, or room for one CTA alone. A size is "
-              "the paper's but "
-              "for the parameters behind it, and BFS's; the whole of SYK takes 16 times as long, S2K 130, BFS 60. *agents on an "
-              "H100*: the fastest of `bind=agents` and 1, 2 and 4 agents there, beside the clock's prediction of the same plan "
+              "the paper's but for the parameters behind it, and BFS's; the whole of SYK takes 16 times as long, S2K 130, BFS 60. *agents on an H100*: "
+              "the fastest of `bind=agents` and 1, 2 and 4 agents there, beside the clock's prediction of the same plan "
               "([below](#on-an-h100)).")
     for number, (gpu, generation, setting, algorithm, cache_line, others) in enumerate(CLU_GPUS):
         page.text(f"### {generation} ({gpu}): {called(setting)}", "Algorithm-related applications:")
@@ -317,10 +320,11 @@ def chapter(model, page):
         clu_table(model, page, CLU_CACHE_LINE, gpu, number, setting, cache_line, False, "5.1, 5.2 (2)", "cache-line")
         page.text("Data, write and streaming (for which the paper reports \"overall insignificant\" gains, 5.2 (3)):")
         clu_table(model, page, CLU_OTHERS, gpu, number, setting, None, True, "", "others")
-        with model.later(1):
-            settings_table(model, page, gpu, [setting] + others, [("Algorithm-related under other settings", CLU_ALGORITHM, algorithm[1]),
-                                                                  ("Cache-line related under other settings", CLU_CACHE_LINE, cache_line[1])])
-        with model.later(2 if generation in ("Fermi", "Kepler") else 3):
-            settings_table(model, page, gpu, [setting], [("All of k-means, and matrices of 16384 squared (64 CTAs), in none of the means", CLU_MORE, "")])
+        settings_table(model, page, gpu, [setting] + others,
+                       [("Algorithm-related under other settings", CLU_ALGORITHM, algorithm[1], lambda i: SETTINGS + 10 * number + i),
+                        ("Cache-line related under other settings", CLU_CACHE_LINE, cache_line[1],
+                         lambda i: SETTINGS + 50 if generation == "Fermi" and i < 2 else REST + 10 * number + i)])
+        settings_table(model, page, gpu, [setting],
+                       [("All of k-means, and matrices of 16384 squared (64 CTAs), in none of the means", CLU_MORE, "", lambda _: LARGE + number)])
     locality(model, page)
     reuse_table(model, page)

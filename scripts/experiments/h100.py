@@ -4,7 +4,7 @@ import os
 import re
 import statistics
 
-from .model import BY_SM, ROOT, geomean, workloads_of_papers
+from .model import BY_SM, MEASURED, ROOT, geomean, workloads_of_papers
 from .page import percent, times
 
 FOLDER = "bench/results/H100-2026-11-22"
@@ -35,7 +35,8 @@ def load(name="times-paper.json", known={}):
 
 def rows_of(model, workload, plans, ask):
     frozen, model.frozen = model.frozen, not ask
-    known = model.rows(workload, "h100", "paper", plans, exact=False)
+    with model.at(MEASURED):
+        known = model.rows(workload, "h100", "paper", plans, exact=False)
     model.frozen = frozen
     return known
 

@@ -13,6 +13,11 @@ from collections import namedtuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KB = 1024
+# Ranks: what a run that is cut off should have made. The lowest come first; what is added to one makes its tables whole one after
+# the other. HEADLINES: the tables of CLU, MAP, SCH and SMC; FIGURES: those of BYP that have numbers in the paper; SETTINGS: CLU's
+# where the paper leaves them open; PLATFORMS: BYP's others, and SCH's strides; MEASURED: an H100's; REST: settings of less
+# weight; LARGE: what takes minutes for a row; WHOLE: hours.
+HEADLINES, FIGURES, SETTINGS, PLATFORMS, MEASURED, REST, LARGE, WHOLE = range(0, 800, 100)
 BY_SM = ("micro/locality",)  # what these read depends on where their CTAs run: a model's are not the emulator's
 
 # A prediction that is not known yet. label: of its file in the cache; what: workload and size, by which the time that
@@ -25,15 +30,15 @@ class Model:
     """What is known. What is asked for and is not known is wanted (work.py finds it), unless that is frozen."""
 
     def __init__(self, cache):
-        self.cache, self.frozen, self.wanted, self.rank, self.files, self.variants = cache, False, [], 0, {}, {}
+        self.cache, self.frozen, self.wanted, self.rank, self.files, self.variants = cache, False, [], HEADLINES, {}, {}
         os.makedirs(cache, exist_ok=True)
 
     @contextlib.contextmanager
-    def later(self, rank):
-        """What is asked for meanwhile comes behind the rest."""
-        self.rank += rank
+    def at(self, rank):
+        """What is asked for meanwhile has this rank, if it would come sooner else."""
+        before, self.rank = self.rank, max(self.rank, rank)
         yield
-        self.rank -= rank
+        self.rank = before
 
     def text_of(self, gpu):
         with open(os.path.join(ROOT, "gpus", gpu + ".toml")) as f:

@@ -2,7 +2,7 @@
 import re
 
 from . import plot
-from .model import hits, ipc, speedup
+from .model import PLATFORMS, hits, ipc, speedup
 from .page import percent, reason, times, waves_text
 
 # The paper's name, workload, parameters for CTAs of so many threads, its text, thread schedules that are always tried.
@@ -138,7 +138,8 @@ def strides(model, app):
     """{(stride, granularity): row} of an application's strides in CTAs of the default size."""
     _, workload, cta, _, _ = app
     plans = {(a, b): f"threads=stride:{a}x{b}" for a in STRIDES for b in GRAINS}
-    known = model.rows(workload, GPU, f"paper {cta(SCH_DEFAULT)}", list(plans.values()))
+    with model.at(PLATFORMS + 50):
+        known = model.rows(workload, GPU, f"paper {cta(SCH_DEFAULT)}", list(plans.values()))
     return {k: known[p] for k, p in plans.items() if known[p]}
 
 

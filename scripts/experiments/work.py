@@ -1,6 +1,6 @@
 """Predictions found, several at a time; how long they take.
 
-Those of lower ranks come first. In a rank the longest come first, which ends soonest, or the shortest where there is not
+Those of lower ranks come first, and with them what their values lead to. In a rank the longest come first, which ends soonest, or the shortest where there is not
 the time for all: most rows of the tables are then made."""
 import json
 import os
@@ -14,7 +14,8 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from .model import ROOT
 
-PIECE = 60  # core-seconds of one command, about: what a run that is cut off loses
+PIECE = 120  # core-seconds of one command, about: what a run that is cut off loses; each has the default, too
+ANEW = 15  # seconds until requests are collected again: what is found may lead to some of lower ranks than those that wait
 UNKNOWN = 20  # core-seconds of a prediction of which nothing is known
 
 
@@ -126,25 +127,28 @@ class Work:
         return zlib.crc32(label.encode()) % parts == part - 1
 
     def new(self, requests, begun):
-        """Those of this part that were not begun, which they are from now on, one for each label: begun has (label, plan)."""
+        """Those of this part that were not begun, which they are from now on, one for each label and rank: begun has (label,
+        plan)."""
         out = {}
-        for r in requests:
+        for r in sorted(requests, key=lambda r: r.rank):
             items = tuple(i for i in r.plans or (None,) if (r.label, i) not in begun)
             if not items or r.label in self.failed or not self.mine(r.label):
                 continue
             begun.update((r.label, i) for i in items)
-            if r.label not in out:
-                out[r.label] = r._replace(plans=())
+            key = r.label, r.rank
+            if key not in out:
+                out[key] = r._replace(plans=())
             if r.plans:
-                out[r.label] = out[r.label]._replace(plans=out[r.label].plans + items)
+                out[key] = out[key]._replace(plans=out[key].plans + items)
         return list(out.values())
 
     def all(self, collect):
         """collect() gives requests; what they find leads to others, until it gives none that are new."""
-        queue, running, begun, shown = [], {}, set(), 0.0
+        queue, running, begun, shown, asked = [], {}, set(), 0.0, 0.0
         with ThreadPoolExecutor(self.jobs) as pool, self:
             while True:
-                if len(queue) < self.jobs:
+                if len(queue) < self.jobs or time.monotonic() - asked > ANEW:
+                    asked = time.monotonic()
                     queue = sorted(queue + self.pieces(self.new(collect(), begun)), key=self.order)
                 while len(running) < self.jobs:
                     request = self.take(queue)

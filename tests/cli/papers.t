@@ -73,3 +73,33 @@ What was found is kept, and not asked for again; a plan that two ask for is pred
   2170 217
   x=512 y=2 | x=64 y=1 | x=32 y=16
   2
+
+Those of most weight come first, and with them what their values lead to:
+
+  $ cat >first.py <<'END'
+  > import os, sys
+  > sys.dont_write_bytecode = True
+  > sys.path.insert(0, os.environ["HEDDLE_DATA"] + "/scripts")
+  > from experiments import work
+  > from experiments.model import FIGURES, LARGE, Model
+  > class Told(work.Work):
+  >     def run(self, request):
+  >         print(request.rank, *request.plans)
+  >         return {p: {"time_us": 1.0} for p in request.plans}, 0.0
+  > def collect(m):
+  >     m.wanted = []
+  >     for rank, plans in ((LARGE, ["baseline", "order=col"]), (FIGURES, ["baseline", "order=row"]), (0, ["baseline"])):
+  >         with m.at(rank):
+  >             rows = m.rows("atax", "gtx480", "tiny cta=64", plans)
+  >     if rows["baseline"]:
+  >         m.rows("atax", "gtx480", "tiny cta=64", ["bind=redirect"])
+  >     return m.wanted
+  > work.ANEW = 0
+  > model = Model("first")
+  > Told(model, "heddle", 1, 0).all(lambda: collect(model))
+  > END
+  $ python3 first.py 2>/dev/null
+  0 baseline
+  0 bind=redirect
+  100 order=row
+  600 order=col
