@@ -3,7 +3,7 @@ import math
 
 from . import h100, plot
 from .model import FIGURES, KB, PLATFORMS, REST, geomean, hits, ipc, mean, ratio, speedup, without_outliers
-from .page import Page, change, percent, times, waits, waves_text
+from .page import Page, change, mean_text, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, warps of a CTA, which are the paper's (table 3) but for STE: 4 there.
 BYP_APPS = [
@@ -216,7 +216,7 @@ def byp_settings(model, page):
                 if bpa and cha:
                     gains[0].append(speedup(cha, bpa))
                     gains[1].append(max(speedup(r, cha) for _, r in c if r))
-            cells += [times(of(v)) for v in gains for of in (mean, geomean)]
+            cells += [mean_text(of, v, len(BYP_APPS)) for v in gains for of in (mean, geomean)]
         rows.append([f"{generation} ({gpu})", figure, f"{l1 // KB} KB"] + cells + [paper[0], paper[2]])
     page.text("### Around L1 under other settings",
               "Arithmetic and geometric means of *cha over bpa*, and of the best of bpa, cha and thresholds 2, 4 and 9 over cha: "

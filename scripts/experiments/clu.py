@@ -2,7 +2,7 @@
 from . import h100, plot
 from .model import (BY_SM, KB, LARGE, REST, SETTINGS, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup,
                     without_outliers, workloads_of_papers)
-from .page import change, percent, times, waits, waves_text
+from .page import change, mean_text, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, partition (col: X-P, row: Y-P), best numbers of agents on Fermi, Kepler, Maxwell, Pascal:
 # CLU table 2. A size is the paper's where nothing stands behind it.
@@ -29,7 +29,7 @@ CLU_OTHERS = [
     ("HST", "histogram", "paper", "col", (5, 5, 6, 7)),
     ("BTR", "btree", "paper", "col", (5, 8, 8, 8)),
     ("NW", "nw", "paper", "col", (8, 16, 16, 8)),
-    ("BFS", "bfs", "small", "col", (2, 6, 6, 7)),
+    ("BFS", "bfs-uniform", "medium", "col", (2, 6, 6, 7)),
     ("MON", "monte-carlo", "paper", "col", (4, 4, 8, 8)),
     ("DXT", "dxtc", "paper", "col", (8, 8, 10, 10)),
     ("SAD", "sad", "paper", "col", (8, 16, 20, 20)),
@@ -230,7 +230,7 @@ def settings_table(model, page, gpu, settings, groups):
         page.text(name + ", the best bar of each:")
         rows = [[app[0], f"{app[1]}, {app[2]}"] + [times(of[i]) for of in gains] + [""] for i, app in enumerate(apps)]
         if paper:
-            rows += [["", title] + [times(of(g)) for g in gains] + [paper]
+            rows += [["", title] + [mean_text(of, g, len(apps)) for g in gains] + [paper]
                      for title, of in (("arithmetic mean", mean), ("geometric mean", geomean),
                                        ("arithmetic mean without the largest and the least", lambda v: mean(without_outliers(v))))]
         page.table(["CLU", "workload, size"] + [called(s) for s in settings] + ["the paper"], rows)
@@ -310,7 +310,8 @@ def chapter(model, page):
               "table 2 gives; *waves*: CTAs of the largest launch over those that the GPU runs at once. *vote*: the number of agents "
               "whose SMs do the most tasks of the largest launch when SMs differ in it (`bind=agents:auto`), and the speed of all "
               "launches with it over those with +TOT's; a dash: fewer SMs than numbers, under 8 waves, or room for one CTA alone. A size is "
-              "the paper's but for the parameters behind it, and BFS's; the whole of SYK takes 16 times as long, S2K 130, BFS 60. *agents on an H100*: "
+              "the paper's but for the parameters behind it and BFS's: a tenth of the nodes of Rodinia's graph1MW_6, in Rodinia's "
+              "CTAs of 16 warps, where table 2 has 8; the whole of SYK takes 16 times as long, S2K 130, BFS 10. *agents on an H100*: "
               "the fastest of `bind=agents` and 1, 2 and 4 agents there, beside the clock's prediction of the same plan "
               "([below](#on-an-h100)).")
     for number, (gpu, generation, setting, algorithm, cache_line, others) in enumerate(CLU_GPUS):

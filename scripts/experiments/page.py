@@ -15,6 +15,12 @@ def times(x):
     return "-" if x is None else f"{x:.2f}x"
 
 
+def mean_text(of, values, all_):
+    """A mean, and of how many where some of them are not known."""
+    known, value = sum(v is not None for v in values), of(values)
+    return times(value) + (f" (of {known})" if value and known < all_ else "")
+
+
 def waves_text(x):
     return "-" if x is None else f"{x:.0f}" if x >= 10 else f"{x:.1f}" if x >= 0.1 else f"{x:.2f}"
 
