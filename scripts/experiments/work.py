@@ -34,7 +34,8 @@ class Work:
     def estimate(self, request):
         """Core-seconds: those that the workload at this size took before, for each plan; a sweep has the default, too."""
         each = self.took.get(request.what)
-        return (UNKNOWN if each is None else each) * max(1, len(request.plans))
+        runs = len(request.plans) + ("baseline" not in request.plans)
+        return (UNKNOWN if each is None else each) * runs
 
     def pieces(self, requests):
         """The requests, cut so that a piece takes about PIECE."""
