@@ -37,13 +37,13 @@ BYP_GPUS = [
 
 
 def byp_curve(model, workload, size, gpu, cache, l1, thresholds, setting=None):
-    """(threshold, row) from bypass-all (0) to cache-all (None). Loads do not use the read-only cache unless all or some
+    """(threshold, row) from bypass-all (0) to cache-all (None), all without a row until all are known. Loads do not use the read-only cache unless all or some
     warps are to."""
     around = (lambda k: f"bypass=l1:{k}+l2:{k}") if cache == "l1+l2" else (lambda k: f"bypass={cache}:{k}")
     all_, none = ("baseline", around(0)) if cache != "ro" else ("bypass=ro:32", "bypass=l1:0")
     plans = [none] + [around(k) for k in thresholds] + [all_]
     known = model.rows(workload, model.variant(gpu, l1, **(setting or {})), size, plans)
-    return list(zip([0] + list(thresholds) + [None], [known[p] for p in plans]))
+    return list(zip([0] + list(thresholds) + [None], [known[p] if known.whole else None for p in plans]))
 
 
 def byp_case(model, page, size, what):

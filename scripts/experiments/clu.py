@@ -77,7 +77,7 @@ def clu_application(model, app, gpu, setting, prefetch):
     p = clu_plans(partition)
     known = model.rows(workload, path, size, ["baseline", p["RD"], p["CLU"]] + list(p["TOT"].values()))
     base, clu = known["baseline"], known[p["CLU"]]
-    if not base:
+    if not base or not known.whole:
         return None
     resident = base["resident"] if base else 0
     tot = [(known[plan]["time_us"], known[plan]["l2_sectors"], n) for n, plan in p["TOT"].items()

@@ -26,6 +26,11 @@ BY_SM = ("micro/locality",)  # what these read depends on where their CTAs run: 
 Request = namedtuple("Request", "label what plans command read apart rank")
 
 
+class Rows(dict):
+    """Rows by plan; whole: all of them were tried."""
+    whole = True
+
+
 class Model:
     """What is known. What is asked for and is not known is wanted (work.py finds it), unless that is frozen."""
 
@@ -131,7 +136,9 @@ class Model:
             command = ["sweep", workload, "--gpu", gpu, "--depth", "timing"] + (["--exact"] if exact else []) + size_options(size)
             command += (["--l1", str(l1)] if l1 else []) + list(options)
             self.want(label, f"{workload} {size}", missing, command, read_sweep, exact)
-        return {p: known.get(p) for p in plans}
+        rows = Rows((p, known.get(p)) for p in plans)
+        rows.whole = not missing
+        return rows
 
     def thresholds(self, workload, gpu, size, l1):
         """BYP's run-time ways to a threshold (4.4.2): "vote" and "sampled" of `heddle tune`, each {"winner": the warps that use
