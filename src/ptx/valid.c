@@ -1,6 +1,7 @@
 /* What ptxas would refuse of a module that parses, by the tables of valid.def. */
 #include "heddle/ptx_valid.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "heddle/container.h"
@@ -59,11 +60,19 @@ static const struct typed {
 };
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
+/* What the tables say of a form, found once for all of its statements. */
+typedef struct verdict {
+  bool known;
+  hd_mod type;             /* of its operands */
+  const struct typed *how; /* NULL: they are not checked */
+} verdict;
+
 typedef struct check {
   const hd_ptx_module *m;
-  unsigned version; /* 87: 8.7 */
-  char suffix;      /* of the target: 'a', 'f', or 0 */
-  bool known;       /* the target is one of the table */
+  verdict *verdicts; /* per form */
+  unsigned version;  /* 87: 8.7 */
+  char suffix;       /* of the target: 'a', 'f', or 0 */
+  bool known;        /* the target is one of the table */
   hd_diag *d;
 } check;
 
@@ -189,22 +198,40 @@ static hd_status check_vector(const check *c, const hd_ptx_form *f, const hd_ptx
   return HD_OK;
 }
 
-static hd_status check_types(const check *c, const hd_ptx_form *f, const hd_ptx_stmt *s) {
+/* The row of the form's operands, and their type; NULL: there is none. */
+static const struct typed *row_of(const hd_ptx_form *f, hd_mod *type) {
   const struct typed *t = NULL;
-  hd_mod type = HD_M_NONE;
   for (size_t k = 0; k < COUNT(typed) && !t; k++)
     if (typed[k].op == f->op) t = &typed[k];
-  if (!t || (t->without && hd_ptx_form_has(f, t->without)) || types_of(f, &type) != 1) return HD_OK;
-  if (!has_type(t, type)) return REFUSE(c, s->line, "'%s' is of a type that it does not come in", f->text);
+  return !t || (t->without && hd_ptx_form_has(f, t->without)) || types_of(f, type) != 1 ? NULL : t;
+}
+
+static hd_status check_operands(const check *c, const hd_ptx_form *f, const verdict *v,
+                                const hd_ptx_stmt *s) {
+  const struct typed *t = v->how;
   for (uint32_t k = 0; k < s->n_opnds && k < 32; k++) {
     const hd_ptx_opnd *o = &c->m->opnds[s->first_opnd + k];
     if (!(t->mask >> k & 1)) continue;
     const hd_status st = o->kind == HD_O_VEC && t->rule == WIDER
-                             ? check_vector(c, f, o, type, s->line)
-                             : check_operand(c, f, o, type, t->rule, s->line);
+                             ? check_vector(c, f, o, v->type, s->line)
+                             : check_operand(c, f, o, v->type, t->rule, s->line);
     if (st != HD_OK) return st;
   }
   return HD_OK;
+}
+
+static hd_status check_instruction(const check *c, const hd_ptx_stmt *s) {
+  const hd_ptx_form *f = &c->m->forms[s->form];
+  verdict *v = &c->verdicts[s->form];
+  if (!v->known) {
+    const hd_status st = check_form(c, f, s->line);
+    if (st != HD_OK) return st;
+    v->known = true;
+    v->how = row_of(f, &v->type);
+    if (v->how && !has_type(v->how, v->type))
+      return REFUSE(c, s->line, "'%s' is of a type that it does not come in", f->text);
+  }
+  return v->how ? check_operands(c, f, v, s) : HD_OK;
 }
 
 /* ---- Functions ----------------------------------------------------------------------------------------- */
@@ -246,8 +273,7 @@ static hd_status check_function(const check *c, const hd_ptx_func *f) {
     hd_status st = HD_OK;
     if (s->kind == HD_S_TARGETS && s->mod == HD_M_BRANCHTARGETS && c->version < 60)
       st = REFUSE(c, s->line, "'.branchtargets' needs PTX ISA 6.0");
-    if (s->kind == HD_S_INST) st = check_form(c, &m->forms[s->form], s->line);
-    if (st == HD_OK && s->kind == HD_S_INST) st = check_types(c, &m->forms[s->form], s);
+    if (s->kind == HD_S_INST) st = check_instruction(c, s);
     if (st != HD_OK) return st;
   }
   return HD_OK;
@@ -260,7 +286,10 @@ hd_status hd_ptx_validate(const hd_ptx_module *m, hd_diag *d) {
   for (size_t k = 0; k < COUNT(targets); k++) c.known |= targets[k].sm == m->sm;
   if (c.version > NEWEST) return HD_OK; /* of a language that these tables do not know */
   hd_status st = check_target(&c);
+  c.verdicts = calloc(m->n_forms + 1u, sizeof *c.verdicts);
+  if (!c.verdicts) return hd_nomem(d);
   for (uint32_t k = 0; st == HD_OK && k < m->n_funcs; k++) st = check_function(&c, &m->funcs[k]);
+  free(c.verdicts);
   return st;
 }
 
