@@ -154,6 +154,10 @@ HD_API bool hd_result_is_read(const hd_cfg *g, const uint8_t *is_read, uint32_t 
 /* The number of the parameter of the graph's own function that the variable is; HD_NONE. */
 HD_API uint32_t hd_cfg_param(const hd_cfg *g, hd_sym var);
 
+/* The variable by whose name those go that share its storage: all shared variables whose size the launch says
+ * begin at one place. */
+HD_API hd_sym hd_storage(const hd_ptx_module *m, hd_sym var);
+
 /* The array that an address leads into. */
 typedef struct hd_root {
   hd_sym sym;    /* a variable, or a parameter; 0: not known */

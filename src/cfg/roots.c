@@ -126,11 +126,11 @@ static bool is_dynamic(const hd_ptx_var *v) {
   return v->linkage & HD_LINK_EXTERN && hd_ptx_mod_value(v->space) & HD_IN_ANY_SHARED;
 }
 
-static hd_root root_of_variable(const hd_ptx_module *m, hd_sym sym) {
-  if (!is_dynamic(&m->vars[m->syms[sym].decl])) return (hd_root){.sym = sym};
+hd_sym hd_storage(const hd_ptx_module *m, hd_sym var) {
+  if (!is_dynamic(&m->vars[m->syms[var].decl])) return var;
   uint32_t i = 0;
   while (!is_dynamic(&m->vars[i])) i++;
-  return (hd_root){.sym = m->vars[i].sym};
+  return m->vars[i].sym;
 }
 
 static hd_root root_of_register(search *s, uint32_t inst, hd_sym sym, unsigned depth) {
@@ -154,7 +154,7 @@ static hd_root root_of(search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned 
   if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) || !o->sym || o->part ||
       depth > MOST_DEPTH)
     return (hd_root){0};
-  if (m->syms[o->sym].kind == HD_SYM_VAR) return root_of_variable(m, o->sym);
+  if (m->syms[o->sym].kind == HD_SYM_VAR) return (hd_root){.sym = hd_storage(m, o->sym)};
   return m->syms[o->sym].kind == HD_SYM_REG ? root_of_register(s, inst, o->sym, depth) : (hd_root){0};
 }
 

@@ -35,6 +35,16 @@ static wait_place sum(wait_place a, wait_place b) {
   return s;
 }
 
+/* The same of two operands of an instruction. What leads from one variable to another is a root of its own.
+ */
+static wait_place sum_of(const wait_search *w, uint32_t at, const hd_ptx_opnd *p, const hd_ptx_opnd *q,
+                         wait_place a, wait_place b) {
+  wait_place s = sum(a, b);
+  s.mixed =
+      s.mixed || (a.root && wait_may_be_distance(w, at, q)) || (b.root && wait_may_be_distance(w, at, p));
+  return s;
+}
+
 static wait_place times(wait_place a, int64_t by) {
   if (a.root || by < 0 || by > INT32_MAX) return anything;
   a.bits += bits_of(by);
@@ -101,7 +111,9 @@ static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
     if (wait_copied(w, at) == HD_NONE) return anything;
     return widen(place_of(w, at, &p[1], depth + 1), type[1]);
   case HD_OP_ADD:
-    return narrow(sum(place_of(w, at, &p[1], depth + 1), place_of(w, at, &p[2], depth + 1)), type[0].bits);
+    return narrow(
+        sum_of(w, at, &p[1], &p[2], place_of(w, at, &p[1], depth + 1), place_of(w, at, &p[2], depth + 1)),
+        type[0].bits);
   case HD_OP_SUB:
     if (!wait_constant(w, at, &p[2], &by) || by == INT64_MIN) return anything;
     return narrow(sum(place_of(w, at, &p[1], depth + 1), constant(-by)), type[0].bits);
@@ -121,7 +133,8 @@ static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
       by = widen(constant(by), type[0]).offset;
     }
     x = times(x, by);
-    if (f->op == HD_OP_MAD) x = sum(x, place_of(w, at, &p[3], depth + 1));
+    if (f->op == HD_OP_MAD)
+      x = sum_of(w, at, &p[second ? 1 : 2], &p[3], x, place_of(w, at, &p[3], depth + 1));
     return narrow(x, type[0].bits << wide);
   }
   default: return anything;
@@ -164,7 +177,7 @@ static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opn
   if (!o->sym) {
     x = (wait_place){.above = true};
   } else if (w->m->syms[o->sym].kind == HD_SYM_VAR) {
-    x = (wait_place){.root = o->sym, .above = true};
+    x = (wait_place){.root = hd_storage(w->m, o->sym), .above = true};
   } else if (w->m->syms[o->sym].kind == HD_SYM_REG) {
     uint32_t reg = hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym), at = wait_only_writer(w, reg);
     x = at != HD_NONE ? computed(w, at, depth) : moving(w, reg, depth);
@@ -177,6 +190,29 @@ bool wait_is_offset(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   return (o->kind == HD_O_REG || o->kind == HD_O_INT) && !p.root && p.bits <= MOST_OFFSET_BITS;
 }
 
+bool wait_leads_from(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  return place_of(w, inst, o, 0).root != 0;
+}
+
+static bool is_variable(const wait_search *w, const wait_place *p) {
+  return w->m->vars[w->m->syms[p->root].decl].space != HD_M_PARAM;
+}
+
+/* In a space that other CTAs do not write. */
+static bool is_own(const wait_search *w, const wait_place *p) {
+  if (!p->root || w->m->syms[p->root].kind != HD_SYM_VAR) return false;
+  hd_mod space = w->m->vars[w->m->syms[p->root].decl].space;
+  return space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_CONST;
+}
+
+/* A number of 64 bits leads anywhere from a variable, and so does one that is taken for an address of another
+ * space. Pointers of the launch have numbers of 64 bits beside them, which are meant for elements. */
+static bool may_lead_out(const wait_search *w, const wait_place *p, const hd_ptx_touch *t) {
+  if (p->mixed) return true;
+  if (!p->root || !is_variable(w, p)) return false;
+  return p->bits > MOST_OFFSET_BITS || (is_own(w, p) && !(t->space & HD_IN_GENERIC));
+}
+
 /* The place that an operand of an instruction names. */
 static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t) {
   const hd_ptx_access *a = wait_access(w, inst);
@@ -185,7 +221,7 @@ static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t)
   if (plain && t->operand < hd_inst_stmt(&w->g, inst)->n_opnds)
     p = place_of(w, inst, &wait_operands(w, inst)[t->operand], 0);
   p.bytes = plain && !a->bulk ? a->bytes : 0;
-  if (p.mixed) p.root = 0;
+  if (may_lead_out(w, &p, t)) p.root = 0;
   return p;
 }
 
@@ -199,16 +235,6 @@ wait_place wait_place_of(wait_search *w, uint32_t inst) {
 /* a is one place, and all of b is behind it. */
 static bool is_before(const wait_place *a, const wait_place *b) {
   return !a->step && a->bytes && b->above && b->offset >= a->offset + a->bytes;
-}
-
-static bool is_own(const wait_search *w, const wait_place *p) {
-  if (!p->root || w->m->syms[p->root].kind != HD_SYM_VAR) return false;
-  hd_mod space = w->m->vars[w->m->syms[p->root].decl].space;
-  return space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_CONST;
-}
-
-static bool is_variable(const wait_search *w, const wait_place *p) {
-  return w->m->vars[w->m->syms[p->root].decl].space != HD_M_PARAM;
 }
 
 static wait_meeting meeting(const wait_search *w, const wait_place *a, const wait_place *b) {

@@ -330,6 +330,7 @@ static hd_sym root_beside(const wait_search *w, uint32_t at, const hd_ptx_opnd *
                           unsigned depth) {
   hd_ptx_type type[2];
   wait_types_of(hd_inst_form(&w->g, at), type);
+  if (wait_may_be_distance(w, at, other)) return 0;
   return type[0].bits <= 32 || wait_is_offset(w, at, other) ? root(w, at, o, depth + 1) : 0;
 }
 
@@ -338,7 +339,7 @@ static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, un
   if (o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) return 0;
   if (!o->sym) return 0;
   const hd_ptx_sym *y = &w->m->syms[o->sym];
-  if (y->kind == HD_SYM_VAR) return o->sym;
+  if (y->kind == HD_SYM_VAR) return hd_storage(w->m, o->sym);
   if (y->kind != HD_SYM_REG || depth == MOST_DEPTH) return 0;
   uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
   if (at == HD_NONE) return 0;
@@ -356,7 +357,9 @@ static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, un
     a = root_beside(w, at, &p[1], &p[2], depth);
     return a ? a : root_beside(w, at, &p[2], &p[1], depth);
   case HD_OP_SUB: return root_beside(w, at, &p[1], &p[2], depth);
-  case HD_OP_MAD: return type[0].bits <= 32 ? root(w, at, &p[3], depth + 1) : 0;
+  case HD_OP_MAD:
+    if (wait_may_be_distance(w, at, &p[1]) || wait_may_be_distance(w, at, &p[2])) return 0;
+    return type[0].bits <= 32 ? root(w, at, &p[3], depth + 1) : 0;
   default: return 0;
   }
 }

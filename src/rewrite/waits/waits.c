@@ -258,6 +258,7 @@ static void prepare(wait_search *w) {
   w->seen_var = HD_NEW_N(w->arena, w->m->n_vars + 1u, uint32_t);
   w->work = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->invariant = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
+  w->distances = wait_distances_new(w);
   w->doubtful = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->number = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->seen_pace = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);

@@ -11,6 +11,7 @@
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
  *   place.c     places of global memory, and which instructions may write them
+ *   distance.c  numbers that may lead from one variable to another
  *   value.c     constants, addresses and copies
  */
 #ifndef HEDDLE_REWRITE_WAITS_H
@@ -61,7 +62,8 @@ typedef struct wait_search {
   /* For flow.c: the parts of this region that were reached (== stamp), the work still to do, and blocks'
    * numbers. */
   uint32_t *seen_reg, *seen_inst, *seen_block, *seen_var, *work, *number, *doubtful;
-  uint32_t *invariant;        /* of value.c, per register */
+  uint32_t *invariant; /* of value.c, per register */
+  struct wait_distances *distances;
   struct wait_movers *movers; /* of moves.c, of the region; NULL: not looked for so far */
 } wait_search;
 
@@ -121,7 +123,8 @@ int64_t wait_most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 bool wait_product_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b);
 /* The operand has the same value in every round of the region. */
 bool wait_invariant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
-/* The variable that an address operand leads into; 0: not known. */
+/* The variable that an address operand leads into, by the name of all that share its storage; 0: not known.
+ */
 hd_sym wait_root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* The address operand of an access: its first place's, or a copy's source. */
 const hd_ptx_opnd *wait_address(wait_search *w, uint32_t inst);
@@ -161,14 +164,23 @@ typedef enum wait_meeting {
 
 /* The first place of global memory that the instruction accesses. */
 wait_place wait_place_of(wait_search *w, uint32_t inst);
-/* The operand is a number of which 32 bits and a few decide: it leads from a variable to no other one. */
+/* The operand is a number of which 32 bits and a few decide. */
 bool wait_is_offset(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+/* The operand leads into a variable, or is made of a parameter of 64 bits. */
+bool wait_leads_from(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* Whether the instruction, if it runs in another thread, may write there. */
 wait_meeting wait_may_write(wait_search *w, const wait_place *place, uint32_t inst);
 /* A store that is made for results: neither volatile nor ordered. */
 bool wait_is_plain_store(wait_search *w, uint32_t inst);
 /* A call that writes no global memory which the kernel reads, or whose body follows. */
 bool wait_call_is_harmless(const wait_search *w, uint32_t inst);
+
+/* ---- distance.c ---------------------------------------------------------------------------- */
+
+struct wait_distances *wait_distances_new(const wait_search *w);
+/* The operand is made of the address of a variable, or is a difference of pointers: it may lead from one
+ * variable to another. */
+bool wait_may_be_distance(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 
 /* ---- waits.c ------------------------------------------------------------------------------- */
 
