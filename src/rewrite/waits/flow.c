@@ -341,7 +341,7 @@ static void trace_exit(trace *t, uint32_t block) {
   wait_fetched f;
   trace_block(t, block);
   if (wait_counts_to_plain_bound(w, block)) return;
-  if (!wait_exit(w, block, &reg, &leaves) || !wait_fetch(w, reg, leaves, &f)) {
+  if (!wait_exit(w, block, &reg, &leaves) || !wait_fetch(w, block, reg, leaves, &f)) {
     hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
     return;
   }

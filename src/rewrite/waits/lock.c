@@ -56,7 +56,7 @@ uint32_t held_way_of_lock(const held *h, uint32_t block) {
   wait_compare c;
   const uint32_t setp = wait_branch(w, block, &c);
   int64_t value;
-  if (setp == HD_NONE || (c != CMP_EQ && c != CMP_NE)) return HD_NONE;
+  if (setp == HD_NONE || (c != CMP_EQ && c != CMP_NE) || !wait_comes_before(w, h->atom, setp)) return HD_NONE;
   const uint32_t reg = wait_operand(w, setp, 1);
   if (reg == HD_NONE || wait_only_writer(w, reg) != h->atom) return HD_NONE;
   if (!wait_constant(w, setp, &wait_operands(w, setp)[2], &value)) return HD_NONE;

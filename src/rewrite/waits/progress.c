@@ -1,7 +1,7 @@
 /* Cycles that the thread itself ends, whatever other CTAs do. */
 #include "rewrite/waits/waits.h"
 
-enum { MOST_REGS = 16, MOST_DEPTH = 8 };
+enum { MOST_REGS = 16, MOST_DEPTH = 8, MOST_ADDED = 1 << 16 };
 
 /* ---- Rounds ------------------------------------------------------------------------------------ */
 
@@ -80,8 +80,8 @@ static bool selects_bool(const wait_search *w, uint32_t inst, bool *same) {
   return true;
 }
 
-/* setp.ne r, 0 of such an r: the predicate that r stands for. */
-static uint32_t stands_for(const wait_search *w, uint32_t setp, bool *leaves, bool inside) {
+/* setp.ne r, 0 of such an r: the predicate that r stands for. *selp: where it is selected. */
+static uint32_t stands_for(const wait_search *w, uint32_t setp, bool *leaves, bool inside, uint32_t *selp) {
   wait_compare c = wait_comparison(w, setp, *leaves);
   const hd_ptx_opnd *o = wait_operands(w, setp);
   int64_t zero;
@@ -92,14 +92,18 @@ static uint32_t stands_for(const wait_search *w, uint32_t setp, bool *leaves, bo
                                : wait_only_writer(w, reg);
   bool same;
   if (at == HD_NONE || !selects_bool(w, at, &same)) return HD_NONE;
+  *selp = at;
   *leaves = (c == CMP_NE) == same;
   return wait_register(w, at, &wait_operands(w, at)[3]);
 }
 
-uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool inside) {
+/* `reader`: the instruction that reads the register; each must come behind the one whose result it reads, so
+ * that this is of the same round. HD_NONE: that is not asked. */
+static uint32_t decides(const wait_search *w, uint32_t reg, bool *leaves, bool inside, uint32_t reader) {
   for (unsigned depth = 0; reg != HD_NONE && depth < MOST_DEPTH; depth++) {
     uint32_t at = inside ? wait_only_writer_inside(w, reg) : wait_only_writer(w, reg);
-    if (at == HD_NONE) return HD_NONE;
+    if (at == HD_NONE || (reader != HD_NONE && !wait_comes_before(w, at, reader))) return HD_NONE;
+    if (reader != HD_NONE) reader = at;
     const hd_ptx_form *f = hd_inst_form(&w->g, at);
     const hd_ptx_opnd *o = wait_operands(w, at);
     if (f->op == HD_OP_NOT && hd_ptx_form_has(f, HD_M_PRED)) {
@@ -109,13 +113,19 @@ uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool ins
       reg = wait_register(w, at, &o[1]);
     } else {
       bool now = *leaves;
-      uint32_t meant = f->op == HD_OP_SETP ? stands_for(w, at, &now, inside) : HD_NONE;
+      uint32_t selp, meant = f->op == HD_OP_SETP ? stands_for(w, at, &now, inside, &selp) : HD_NONE;
       if (meant == HD_NONE) return at;
+      if (reader != HD_NONE && !wait_comes_before(w, selp, at)) return HD_NONE;
+      if (reader != HD_NONE) reader = selp;
       *leaves = now;
       reg = meant;
     }
   }
   return HD_NONE;
+}
+
+uint32_t wait_decides(const wait_search *w, uint32_t reg, bool *leaves, bool inside) {
+  return decides(w, reg, leaves, inside, HD_NONE);
 }
 
 uint32_t wait_branch(const wait_search *w, uint32_t block, wait_compare *taken) {
@@ -124,7 +134,7 @@ uint32_t wait_branch(const wait_search *w, uint32_t block, wait_compare *taken) 
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, last);
   bool holds = !s->guard_neg;
   if (b->n_succ != 2 || !s->guard) return HD_NONE;
-  const uint32_t setp = wait_decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &holds, false);
+  const uint32_t setp = decides(w, hd_cfg_reg(&w->g, w->g.insts[last].call, s->guard), &holds, false, last);
   *taken = setp == HD_NONE ? CMP_NONE : wait_comparison(w, setp, holds);
   return *taken == CMP_NONE ? HD_NONE : setp;
 }
@@ -196,6 +206,12 @@ static bool is_expected(const wait_search *w, uint32_t swap, uint32_t setp, uint
   return false;
 }
 
+/* It does not write there, but for results through another pointer. */
+static bool leaves_alone(wait_search *w, const wait_place *place, uint32_t inst) {
+  const wait_meeting m = wait_may_write(w, place, inst);
+  return m == WAIT_APART || (m == WAIT_OTHER_POINTER && wait_is_plain_store(w, inst));
+}
+
 /* The thread's own writes do not keep the swap from finding what it expects. */
 static bool swaps_alone(wait_search *w, uint32_t swap) {
   const wait_place place = wait_place_of(w, swap);
@@ -203,7 +219,7 @@ static bool swaps_alone(wait_search *w, uint32_t swap) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     w->steps += b->n_insts;
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
-      if (k != swap && wait_may_write(w, &place, k) == WAIT_MEETS) return false;
+      if (k != swap && !leaves_alone(w, &place, k)) return false;
   }
   return true;
 }
@@ -362,23 +378,44 @@ static bool adds_nothing_new(const wait_search *w, uint32_t atom, uint32_t inst)
   return x == y && wait_only_writer(w, x) != HD_NONE;
 }
 
-/* No thread of the kernel writes the place in another way: what an atomic added stays there. */
-static bool only_grows(wait_search *w, uint32_t atom, bool up) {
+/* It runs once at most from one time that the thread comes to a block of the region to the next. */
+static bool is_once(wait_search *w, uint32_t inst, uint32_t block) {
+  return wait_every_round(w, w->g.insts[inst].block, &block, 1);
+}
+
+/* What an addition adds is at most this, or at least minus this; 0: not known. */
+static int64_t most_added(const wait_search *w, uint32_t inst) {
+  int64_t by;
+  if (!wait_constant(w, inst, addend(w, inst), &by)) return wait_most(w, inst, addend(w, inst));
+  return by == INT64_MIN ? 0 : by < 0 ? -by : by;
+}
+
+/* An addition in the loop itself comes with the fetched number in each round: together they must not come
+ * round to where they were, nor leave out a number that the fetch alone comes to. Through another pointer it
+ * is enough that they do not come round. */
+static bool adds_beside(wait_search *w, const wait_place *place, uint32_t inst, uint32_t block) {
+  const int64_t by = most_added(w, inst);
+  if (wait_may_write(w, place, inst) == WAIT_MEETS) return false;
+  return by == 1 || (by && by <= MOST_ADDED && is_once(w, inst, block));
+}
+
+/* No thread of the kernel writes the place in another way: what an atomic added stays there. `block`: where
+ * the loop is left. */
+static bool only_grows(wait_search *w, uint32_t atom, bool up, uint32_t block) {
   wait_place place = wait_place_of(w, atom);
-  if (!w->whole) return false;
+  if (!w->whole || (most_added(w, atom) != 1 && !is_once(w, atom, block))) return false;
   w->steps += w->g.n_insts;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    wait_meeting m = i == atom ? WAIT_APART : wait_may_write(w, &place, i);
-    if (m == WAIT_APART || (m == WAIT_OTHER_POINTER && wait_is_plain_store(w, i))) continue;
-    if (adds(w, i, up) && wait_access(w, i)->bytes == wait_access(w, atom)->bytes &&
-        adds_nothing_new(w, atom, i))
-      continue;
-    return false;
+    if (i == atom || leaves_alone(w, &place, i)) continue;
+    if (!adds(w, i, up) || wait_access(w, i)->bytes != wait_access(w, atom)->bytes ||
+        !adds_nothing_new(w, atom, i))
+      return false;
+    if (wait_inside(w, i) && !adds_beside(w, &place, i, block)) return false;
   }
   return true;
 }
 
-bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *all) {
+bool wait_fetch(wait_search *w, uint32_t block, uint32_t reg, bool leaves, wait_fetched *all) {
   uint32_t setp = wait_decides(w, reg, &leaves, true);
   if (setp == HD_NONE) return false;
   wait_compare c = wait_comparison(w, setp, leaves);
@@ -391,7 +428,8 @@ bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *all) {
     *all = (wait_fetched){.bound = wait_register(w, setp, &o[3 - side])};
     const uint32_t atom = fetched(w, setp, &o[side], 0, &up, all);
     if (atom == HD_NONE) continue;
-    if ((up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) && only_grows(w, atom, up))
+    if ((up ? now == CMP_GE || now == CMP_GT : now == CMP_LE || now == CMP_LT) &&
+        only_grows(w, atom, up, block))
       return true;
   }
   return false;

@@ -221,8 +221,9 @@ typedef struct wait_fetched {
   } steps[WAIT_MOST_STEPS];
   uint32_t n_steps;
 } wait_fetched;
-/* A condition `reg == leaves` of an exit comes true as work is fetched, provided that the steps are gone. */
-bool wait_fetch(wait_search *w, uint32_t reg, bool leaves, wait_fetched *fetched);
+/* The condition `reg == leaves` of the exit at this block comes true as work is fetched, provided that the
+ * steps are gone. */
+bool wait_fetch(wait_search *w, uint32_t block, uint32_t reg, bool leaves, wait_fetched *fetched);
 
 typedef enum wait_compare { CMP_NONE = 0, CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE } wait_compare;
 /* The comparison that holds when setp's result is `leaves`; CMP_NONE: floats, or more than a comparison. */
