@@ -1,5 +1,5 @@
 /* What else the kernel does beside a loop that ends by what its threads do: additions beside fetched work,
- * writes beside an update, and predicates of the round before beside a lock. */
+ * writes beside an update, numbers of the text beside a lock, and predicates of the round before. */
 #include "check.h"
 
 #include "waits.h"
@@ -74,6 +74,57 @@ static void writes_through_another_pointer_may_meet_an_update(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* A thread without the lock stores through another parameter. */
+#define STORED(store)                                                                                        \
+  TWO_POINTERS("setp.eq.u32 %p2, %r7, 5;\n@%p2 bra O;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\n"          \
+               "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.u32 [%rd1], 0;\nret;\nO: " store)
+
+static void a_number_of_the_text_may_be_meant_for_the_lock(void **state) {
+  static const wait_case cases[] = {
+      {"a float", STORED("st.global.f32 [%rd6], 0f00000000;"), "atom"},
+      {"a float in a register", STORED("mov.f32 %f1, 0f00000000;\nst.global.f32 [%rd6], %f1;"), "atom"},
+      {"a double", STORED("st.global.f64 [%rd6], 0d0000000000000000;"), "atom"},
+      {"a vector of floats",
+       STORED("mov.f32 %f1, 0f00000000;\nst.global.v4.f32 [%rd6], {%f1, %f1, %f1, %f1};"), "atom"},
+      {"one element of a vector", STORED("mov.f32 %f1, 0f00000000;\nst.global.v2.f32 [%rd6], {%f2, %f1};"),
+       "atom"},
+      {"two numbers in one",
+       STORED("mov.u32 %r2, 0;\nmov.b64 %rd2, {%r2, %r2};\nst.global.u64 [%rd6], %rd2;"), "atom"},
+      {"beside data in one number",
+       STORED("mov.u32 %r2, 0;\nmov.b64 %rd2, {%r2, %r8};\nst.global.u64 [%rd6], %rd2;"), "atom"},
+      {"two halves", STORED("mov.u16 %h1, 0;\nmov.b32 %r2, {%h1, %h1};\nst.global.u32 [%rd6], %r2;"), "atom"},
+      {"a number that is widened",
+       STORED("mov.u32 %r2, 0;\ncvt.u64.u32 %rd2, %r2;\nst.global.u32 [%rd6], %rd2;"), "atom"},
+      {"a number that becomes a float",
+       STORED("mov.u32 %r2, 0;\ncvt.rn.f32.u32 %f1, %r2;\nst.global.f32 [%rd6], %f1;"), "atom"},
+      {"a sum of two", STORED("mov.u32 %r2, 5;\nadd.u32 %r3, %r2, -5;\nst.global.u32 [%rd6], %r3;"), "atom"},
+      {"a register and itself", STORED("xor.b32 %r2, %r2, %r2;\nst.global.u32 [%rd6], %r2;"), "atom"},
+      {"data less itself", STORED("sub.u32 %r2, %r8, %r8;\nst.global.u32 [%rd6], %r2;"), "atom"},
+      {"no bits of data", STORED("and.b32 %r2, %r8, 0;\nst.global.u32 [%rd6], %r2;"), "atom"},
+      {"one of two numbers",
+       STORED("setp.lt.u32 %p3, %r8, 5;\nselp.b32 %r2, 0, 1, %p3;\nst.global.u32 [%rd6], %r2;"), "atom"},
+      {"one of two numbers, by a branch",
+       STORED("mov.u32 %r2, 1;\nsetp.lt.u32 %p3, %r8, 5;\n@%p3 mov.u32 %r2, 0;\nst.global.u32 [%rd6], %r2;"),
+       "atom"},
+      {"a counter of the text",
+       STORED("mov.u32 %r2, 0;\nB: st.global.u32 [%rd6], %r2;\nadd.u32 %r2, %r2, 1;\n"
+              "setp.lt.u32 %p3, %r2, 8;\n@%p3 bra B;"),
+       "atom"},
+      {"another float", STORED("st.global.f32 [%rd6], 0f3F800000;"), NULL},
+      {"another decimal float", STORED("mov.f32 %f1, 1.5;\nst.global.f32 [%rd6], %f1;"), NULL},
+      {"other numbers and data in a vector",
+       STORED("mov.f32 %f1, 0f3F800000;\nst.global.v4.f32 [%rd6], {%f1, %f1, %f2, %f3};"), NULL},
+      {"data in one number", STORED("mov.b64 %rd2, {%r8, %r7};\nst.global.u64 [%rd6], %rd2;"), NULL},
+      {"two registers", STORED("xor.b32 %r2, %r8, %r7;\nst.global.u32 [%rd6], %r2;"), NULL},
+      {"a sum of data that begins at 0",
+       STORED("mov.f32 %f1, 0f00000000;\nB: ld.global.f32 %f2, [%rd6+8];\nadd.f32 %f1, %f1, %f2;\n"
+              "add.u32 %r7, %r7, 1;\nsetp.lt.u32 %p3, %r7, %r8;\n@%p3 bra B;\nst.global.f32 [%rd6], %f1;"),
+       NULL},
+      {"data or 0", STORED("max.s32 %r2, %r8, 0;\nst.global.u32 [%rd6], %r2;"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define RELEASE "membar.gl;\natom.global.exch.b32 %r3, [%rd1], 0;"
 
 /* A thread that leaves the loop by what it found a round before may go on without the lock. */
@@ -116,6 +167,8 @@ int main(void) {
                 additions_in_the_loop_come_with_what_it_fetches),
       BEHAVIOUR("writes through another pointer may meet an update",
                 writes_through_another_pointer_may_meet_an_update),
+      BEHAVIOUR("a number of the text may be meant for the lock",
+                a_number_of_the_text_may_be_meant_for_the_lock),
       BEHAVIOUR("a branch asks what the last try found", a_branch_asks_what_the_last_try_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

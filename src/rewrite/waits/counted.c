@@ -181,8 +181,8 @@ static bool is_take(const counted *c, uint32_t inst) {
  * word. */
 static bool meddles(const counted *c, uint32_t inst) {
   const wait_place p = wait_place_of(c->w, inst);
-  const bool lets_in = c->exclusive ? held_may_store(c->w, inst, c->place.bytes, c->free) : !p.step;
-  if (held_writes_number(c->w, inst) && lets_in) return true;
+  const unsigned what = held_writes(c->w, inst, c->place.bytes, c->free);
+  if (c->exclusive ? what & HELD_NUMBER : !p.step && what & (HELD_NUMBER | HELD_OTHER)) return true;
   return !c->some_hand[inst] && !wait_is_plain_store(c->w, inst);
 }
 

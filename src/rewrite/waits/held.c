@@ -9,33 +9,6 @@ bool held_word(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *val
   return true;
 }
 
-unsigned held_written_operand(const hd_ptx_form *f) {
-  return f->op == HD_OP_ST                                      ? 1
-         : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_EXCH) ? 2
-         : f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS)  ? 3
-                                                                : 0;
-}
-
-bool held_writes_number(const wait_search *w, uint32_t inst) {
-  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
-  unsigned by = held_written_operand(&w->m->forms[s->form]);
-  if (!by || by >= s->n_opnds) return false;
-  const hd_ptx_opnd *o = &wait_operands(w, inst)[by];
-  int64_t value;
-  if (o->kind != HD_O_VEC) return wait_constant(w, inst, o, &value);
-  for (uint32_t k = 0; k < o->n_kids; k++)
-    if (wait_constant(w, inst, &w->m->opnds[o->sym + k], &value)) return true;
-  return false;
-}
-
-bool held_may_store(wait_search *w, uint32_t inst, unsigned bytes, int64_t value) {
-  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
-  const unsigned by = held_written_operand(&w->m->forms[s->form]);
-  int64_t written;
-  if (!by || by >= s->n_opnds || wait_access(w, inst)->bytes != bytes) return true;
-  return !held_word(w, inst, &wait_operands(w, inst)[by], &written) || written == value;
-}
-
 int64_t held_addend(const wait_search *w, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];

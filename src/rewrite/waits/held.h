@@ -38,13 +38,23 @@ bool held_is_given_back(held *h);
 bool held_word(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *value);
 /* The operand that a store, an exchange or a swap writes; 0: it is none of them. */
 unsigned held_written_operand(const hd_ptx_form *f);
-/* It writes a number of the text, in one of its parts at least. */
-bool held_writes_number(const wait_search *w, uint32_t inst);
-/* What the instruction writes may be this word of so many bytes, or a part of it. */
-bool held_may_store(wait_search *w, uint32_t inst, unsigned bytes, int64_t value);
 /* The number of the text that the instruction adds to what it finds, unguarded: by an atomic or a reduction;
  * 0: none. */
 int64_t held_addend(const wait_search *w, uint32_t inst);
+
+/* ---- written.c --------------------------------------------------------------------------------- */
+
+/* What a store, an exchange or a swap writes, beside this word of so many bytes: of each of its parts one. */
+enum {
+  HELD_DATA = 1,   /* not known; also of any other instruction */
+  HELD_OTHER = 2,  /* another number of the text, as long as the word */
+  HELD_NUMBER = 4, /* any other number of the text */
+};
+unsigned held_writes(wait_search *w, uint32_t inst, unsigned bytes, int64_t value);
+/* What the instruction writes may be this word, or a part of it. */
+static inline bool held_may_store(wait_search *w, uint32_t inst, unsigned bytes, int64_t value) {
+  return held_writes(w, inst, bytes, value) & (HELD_DATA | HELD_NUMBER);
+}
 
 /* ---- lock.c: of a lock that an atomic takes when it finds h->free, and leaves h->taken ---------- */
 

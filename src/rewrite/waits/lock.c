@@ -105,8 +105,9 @@ static bool meddles(held *h, const wait_place *place, uint32_t inst) {
   const wait_meeting m = wait_may_write(w, place, inst);
   const bool ticket = h->look != HD_NONE;
   if (m != WAIT_OTHER_POINTER) return m == WAIT_MEETS;
-  if (ticket ? h->free_handed[inst] && !wait_place_of(w, inst).step && held_writes_number(w, inst)
-             : held_writes_number(w, inst))
+  const unsigned what = held_writes(w, inst, wait_access(w, h->atom)->bytes, h->free);
+  if (ticket ? h->free_handed[inst] && !wait_place_of(w, inst).step && what & (HELD_NUMBER | HELD_OTHER)
+             : what & HELD_NUMBER)
     return true;
   if (wait_is_plain_store(w, inst)) return false;
   if (h->free_handed[inst]) return true;

@@ -11,6 +11,7 @@
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
  *   place.c     places of global memory, and which instructions may write them
+ *   written.c   whether what is written is data or a number of the text
  *   distance.c  numbers that may lead from one variable to another
  *   value.c     constants, addresses and copies
  */
