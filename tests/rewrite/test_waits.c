@@ -175,11 +175,6 @@ static void the_wait_is_found_among_other_things(void **state) {
               "add.s64 %rd3, %rd1, %rd2;\nld.volatile.global.u32 %r1, [%rd3];\nsetp.eq.u32 %p1, %r1, 0;\n"
               "@%p1 bra L;"),
        "ld.volatile"},
-      {"a lock that is tested before it is taken",
-       KERNEL("L: ld.volatile.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra L;\n"
-              "atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
-              "atom.global.exch.b32 %r3, [%rd1], 0;"),
-       "ld.volatile"},
   };
   EXPECT_ALL(cases);
 }

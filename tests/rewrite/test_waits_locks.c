@@ -164,6 +164,52 @@ static void a_lock_may_be_taken_in_several_places(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define TEST(address, number)                                                                                \
+  "L: ld.volatile.global.u32 %r2, [" address "];\nsetp.ne.u32 %p2, %r2, " number ";\n@%p2 bra L;\n"
+#define TAKEN "atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"
+#define TRIED "M: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n"
+
+/* The word of a lock is free at some time: a loop may look for that. */
+static void a_lock_may_be_tested_before_it_is_taken(void **state) {
+  static const wait_case cases[] = {
+      {"in each round", KERNEL(TEST("%rd1", "0") TAKEN RELEASE), NULL},
+      {"once", KERNEL(TEST("%rd1", "0") TRIED RELEASE), NULL},
+      {"in a loop with a body, whose first look is taken out",
+       KERNEL(
+           "M: ld.volatile.global.u32 %r3, [%rd1];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra T;\n"
+           "L: nanosleep.u32 20;\nld.volatile.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra "
+           "L;\nT: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n" RELEASE),
+       NULL},
+      {"another word", KERNEL(TEST("%rd1+4", "0") TAKEN RELEASE), "ld.volatile"},
+      {"for being taken", KERNEL(TEST("%rd1", "1") TRIED RELEASE), "ld.volatile"},
+      {"for not being free",
+       KERNEL(
+           "L: ld.volatile.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;\n" TRIED RELEASE),
+       "ld.volatile"},
+      {"half of it",
+       KERNEL(
+           "L: ld.volatile.global.u16 %h1, [%rd1];\nsetp.ne.u16 %p2, %h1, 0;\n@%p2 bra L;\n" TRIED RELEASE),
+       "ld.volatile"},
+      {"one that is kept", KERNEL(TEST("%rd1", "0") TRIED), "ld.volatile"},
+      {"one that another thread opens",
+       KERNEL("setp.eq.u32 %p4, %r7, 5;\n@%p4 bra O;\n" TEST("%rd1", "0") TRIED RELEASE
+              "ret;\nO: st.volatile.global.u32 [%rd1], 0;"),
+       "ld.volatile"},
+      {"at an address that goes on before it is taken",
+       KERNEL("mov.u64 %rd2, %rd1;\n" TEST(
+           "%rd2", "0") "add.s64 %rd2, %rd2, 4;\n"
+                        "M: atom.global.cas.b32 %r1, [%rd2], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra M;\n"
+                        "membar.gl;\natom.global.exch.b32 %r3, [%rd2], 0;"),
+       "ld.volatile"},
+      {"so many times",
+       KERNEL("L: add.u32 %r4, %r4, 1;\nsetp.gt.u32 %p3, %r4, 99;\n@%p3 bra E;\n"
+              "ld.volatile.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra L;\n" TRIED RELEASE
+              "E:"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define ELSEWHERE(first, write)                                                                              \
   KERNEL("setp.eq.u32 %p2, %r7, 5;\n@%p2 bra O;\n" first TAKE "st.global.u32 [%rd1], 0;\nret;\nO: " write    \
          "\nret;")
@@ -387,6 +433,33 @@ static void a_ticket_lock_is_told_from_a_flag_by_who_passes_the_turn_on(void **s
   EXPECT_ALL(cases);
 }
 
+/* A look in front of the loop, which leads to `to` where it finds `what`. */
+#define FIRST_LOOK(word, what, to)                                                                           \
+  "ld.volatile.global.u32 %r4, [%rd1+" word "];\nsetp." what ".u32 %p3, %r4, %r1;\n@%p3 bra " to ";\n"
+#define NEXT_LOOKS                                                                                           \
+  "L: nanosleep.u32 20;\nld.volatile.global.u32 %r2, [%rd1+4];\nsetp.ne.u32 %p1, %r2, %r1;\n@%p1 bra L;\n"
+#define PASSED_ON "G: add.u32 %r3, %r1, 1;\nst.volatile.global.u32 [%rd1+4], %r3;\n"
+
+/* Compilers take the first look out of a loop with a body. */
+static void a_turn_may_be_found_in_front_of_the_loop(void **state) {
+  static const wait_case cases[] = {
+      {"its own", KERNEL(TICKET FIRST_LOOK("4", "eq", "G") NEXT_LOOKS PASSED_ON), NULL},
+      {"by an addition",
+       KERNEL(TICKET FIRST_LOOK("4", "eq", "G") NEXT_LOOKS "G: red.global.add.u32 [%rd1+4], 1;"), NULL},
+      {"another's", KERNEL(TICKET FIRST_LOOK("4", "ne", "G") NEXT_LOOKS PASSED_ON), "ld.volatile"},
+      {"one at its own or before", KERNEL(TICKET FIRST_LOOK("4", "le", "G") NEXT_LOOKS PASSED_ON),
+       "ld.volatile"},
+      {"in another word", KERNEL(TICKET FIRST_LOOK("8", "eq", "G") NEXT_LOOKS PASSED_ON), "ld.volatile"},
+      {"before it has a ticket",
+       KERNEL("ld.volatile.global.u32 %r4, [%rd1+4];\n" TICKET "setp.eq.u32 %p3, %r4, %r1;\n@%p3 bra "
+              "G;\n" NEXT_LOOKS PASSED_ON),
+       "ld.volatile"},
+      {"and is not passed on", KERNEL(TICKET FIRST_LOOK("4", "eq", "H") NEXT_LOOKS PASSED_ON "H:"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
 static void work_that_is_fetched_runs_out(void **state) {
   static const wait_case cases[] = {
       {"by each thread",
@@ -473,6 +546,8 @@ int main(void) {
       BEHAVIOUR("an address that comes round in its bits may meet a lock",
                 addresses_that_come_round_are_not_apart),
       BEHAVIOUR("a lock may be taken in several places", a_lock_may_be_taken_in_several_places),
+      BEHAVIOUR("a lock may be tested before it is taken", a_lock_may_be_tested_before_it_is_taken),
+      BEHAVIOUR("a turn may be found in front of the loop", a_turn_may_be_found_in_front_of_the_loop),
       BEHAVIOUR("a lock beside writes that cannot meet it stays one", a_lock_stays_one_beside_other_writes),
       BEHAVIOUR("a ticket lock is told from a flag by the threads that pass the turn on",
                 a_ticket_lock_is_told_from_a_flag_by_who_passes_the_turn_on),

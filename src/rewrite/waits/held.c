@@ -99,6 +99,7 @@ static void mark_free_handed(held *h, uint32_t inst, uint32_t block) {
   for (uint32_t k = 0; k < b->n_succ; k++) {
     uint32_t to = w->g.edges[b->first_succ + k];
     bool holds = h->look == HD_NONE ? to == way : block == h->exit && w->in[to] != w->stamp;
+    if (h->turn) holds |= h->turn(h, block) == to;
     if (!holds) go(h, to);
   }
 }

@@ -18,6 +18,9 @@ struct held {
   /* The way out of a block with a branch on the atomic's result that a thread takes which has got it;
    * HD_NONE: any. NULL: there is no such branch. */
   uint32_t (*way)(const held *h, uint32_t block);
+  /* Of a ticket: the way out of a block in front of the loop that a thread takes whose turn it is; HD_NONE.
+   */
+  uint32_t (*turn)(const held *h, uint32_t block);
   const uint8_t *takes; /* per instruction: takes the same as the atomic does; NULL: the atomic alone */
   const uint8_t *never; /* per instruction: nobody runs it with this in hand; NULL: the atomic alone */
 

@@ -148,8 +148,39 @@ bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free) {
   return true;
 }
 
+bool wait_is_free_lock(wait_search *w, uint32_t look, int64_t free) {
+  int64_t taken;
+  w->steps += w->g.n_insts;
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (hd_inst_form(&w->g, i)->op == HD_OP_ATOM && wait_access(w, i)->bytes == wait_access(w, look)->bytes &&
+        taken_value(w, i, wait_word(free, wait_access(w, i)->bytes), &taken) && wait_same_place(w, look, i) &&
+        wait_is_lock(w, i, free))
+      return true;
+  return false;
+}
+
+/* Compilers take the first look out of a loop with a body: it finds the thread's turn as well. */
+static uint32_t way_of_turn(const held *h, uint32_t block) {
+  wait_search *w = h->w;
+  wait_compare c;
+  const uint32_t setp = wait_branch(w, block, &c);
+  if (setp == HD_NONE || (c != CMP_EQ && c != CMP_NE)) return HD_NONE;
+  for (unsigned side = 1; side <= 2; side++) {
+    const uint32_t found = wait_operand(w, setp, side), ticket = wait_operand(w, setp, 3 - side);
+    const uint32_t look = found == HD_NONE ? HD_NONE : wait_only_writer(w, found);
+    if (look == HD_NONE || ticket == HD_NONE || wait_only_writer(w, ticket) != h->atom) continue;
+    if (hd_inst_form(&w->g, look)->op != HD_OP_LD ||
+        wait_access(w, look)->bytes != wait_access(w, h->look)->bytes)
+      continue;
+    if (wait_comes_before(w, h->atom, look) && wait_comes_before(w, look, setp) &&
+        wait_same_place(w, look, h->look))
+      return w->g.edges[w->g.blocks[block].first_succ + (c != CMP_EQ)];
+  }
+  return HD_NONE;
+}
+
 bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit) {
-  held h = {.w = w, .atom = atom, .look = look, .exit = exit, .gives = passes_on};
+  held h = {.w = w, .atom = atom, .look = look, .exit = exit, .gives = passes_on, .turn = way_of_turn};
   if (!w->whole || hd_inst_form(&w->g, atom)->op != HD_OP_ATOM || !adds_one(w, atom) || wait_inside(w, atom))
     return false;
   if (wait_access(w, look)->bytes != wait_access(w, atom)->bytes || !held_is_given_back(&h)) return false;

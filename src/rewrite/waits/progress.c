@@ -452,7 +452,7 @@ static bool takes_lock(wait_search *w, uint32_t setp, unsigned side, wait_compar
   uint32_t look = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
   if (look == HD_NONE || !looks_each_round(w, look, block)) return false;
   if (wait_constant(w, setp, other, &number))
-    return (leaves == CMP_EQ && wait_is_lock(w, look, number)) ||
+    return (leaves == CMP_EQ && (wait_is_lock(w, look, number) || wait_is_free_lock(w, look, number))) ||
            wait_is_counted(w, look, setp, side, leaves);
   uint32_t atom = ticket == HD_NONE ? HD_NONE : wait_only_writer(w, ticket);
   return atom != HD_NONE && leaves == CMP_EQ && hd_inst_form(&w->g, look)->op == HD_OP_LD &&

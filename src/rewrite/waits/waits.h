@@ -292,6 +292,8 @@ bool wait_goes_through(wait_search *w, uint32_t inst);
 
 /* The atomic takes a lock when it finds `free`: on every path from there the thread gives it back. */
 bool wait_is_lock(wait_search *w, uint32_t atom, int64_t free);
+/* A load that looks for `free` in the word of such a lock finds it at some time. */
+bool wait_is_free_lock(wait_search *w, uint32_t look, int64_t free);
 /* The atomic hands out tickets. The exit at this block is taken when `look` finds the thread's own; then, on
  * every path, the thread passes the turn on to the next. */
 bool wait_is_ticket(wait_search *w, uint32_t look, uint32_t atom, uint32_t exit);
