@@ -43,6 +43,7 @@ static void see_written(void *ctx, uint32_t reg) {
 }
 
 static bool names_variable(const wait_search *w, const hd_ptx_opnd *o) {
+  if (o->kind == HD_O_INDEX) o = &w->m->opnds[o->sym];
   return (o->kind == HD_O_SYM || o->kind == HD_O_ADDR) && o->sym && w->m->syms[o->sym].kind == HD_SYM_VAR;
 }
 
