@@ -188,6 +188,56 @@ static void a_bound_is_a_number_of_the_type_that_is_compared(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* Two indices, %r5 from 0 and %r6 from the launch's number down; a plain load decides which goes on. */
+#define MERGE(steps)                                                                                         \
+  KERNEL("mov.u32 %r5, 0;\nmov.u32 %r6, %r8;\nL: mul.wide.s32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\n"    \
+         "ld.global.u32 %r1, [%rd4];\n" steps "\nsetp.lt.s32 %p3, %r5, %r6;\n@%p3 bra L;")
+#define UP(pred) "selp.u32 %r2, 1, 0, " pred ";\nadd.s32 %r5, %r5, %r2;\n"
+#define DOWN(pred) "selp.b32 %r3, -1, 0, " pred ";\nadd.s32 %r6, %r6, %r3;\n"
+
+static void a_merge_ends_if_one_side_goes_on_in_every_round(void **state) {
+  static const wait_case cases[] = {
+      {"steps that one comparison chooses",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "selp.b32 %r3, 0, -1, %p1;\nadd.s32 %r6, %r6, %r3;"),
+       NULL},
+      {"and its inverse",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "setp.ge.u32 %p2, %r1, %r7;\n" DOWN("%p2")), NULL},
+      {"both when they are equal",
+       MERGE("setp.le.u32 %p1, %r1, %r7;\n" UP("%p1") "setp.ge.u32 %p2, %r1, %r7;\n" DOWN("%p2")), NULL},
+      {"a subtraction",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "selp.b32 %r3, 0, 1, %p1;\n"
+                                                      "sub.s32 %r6, %r6, %r3;"),
+       NULL},
+      {"neither when they are equal",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "setp.gt.u32 %p2, %r1, %r7;\n" DOWN("%p2")),
+       "ld.global"},
+      {"one side alone", MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1")), "ld.global"},
+      {"compared as signed numbers, and as unsigned ones",
+       MERGE("setp.lt.s32 %p1, %r1, %r7;\n" UP("%p1") "setp.ge.u32 %p2, %r1, %r7;\n" DOWN("%p2")),
+       "ld.global"},
+      {"compared with another number",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "setp.ge.u32 %p2, %r1, %r8;\n" DOWN("%p2")),
+       "ld.global"},
+      {"loaded again between the comparisons",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "ld.global.u32 %r1, [%rd4];\n"
+                                                      "setp.ge.u32 %p2, %r1, %r7;\n" DOWN("%p2")),
+       "ld.global"},
+      {"away from each other",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "setp.ge.u32 %p2, %r1, %r7;\n"
+                                                      "selp.b32 %r3, 1, 0, %p2;\nadd.s32 %r6, %r6, %r3;"),
+       "ld.global"},
+      {"by nothing",
+       MERGE("setp.lt.u32 %p1, %r1, %r7;\n" UP("%p1") "setp.ge.u32 %p2, %r1, %r7;\n"
+                                                      "selp.b32 %r3, 0, 0, %p2;\nadd.s32 %r6, %r6, %r3;"),
+       "ld.global"},
+      {"chosen before the comparison of the round",
+       MERGE("selp.u32 %r2, 1, 0, %p1;\nadd.s32 %r5, %r5, %r2;\nsetp.lt.u32 %p1, %r1, %r7;\n"
+             "setp.ge.u32 %p2, %r1, %r7;\n" DOWN("%p2")),
+       "ld.global"},
+  };
+  EXPECT_ALL(cases);
+}
+
 /* 2^60 ways lead from the address to what it is made of. */
 static void an_address_of_sums_with_themselves_is_looked_through(void **state) {
   hd_buf text = {0};
@@ -208,6 +258,8 @@ int main(void) {
                 an_addition_excuses_a_look_at_the_bits_that_it_changes),
       BEHAVIOUR("a bound is a number of the type that is compared",
                 a_bound_is_a_number_of_the_type_that_is_compared),
+      BEHAVIOUR("a merge ends if one side goes on in every round",
+                a_merge_ends_if_one_side_goes_on_in_every_round),
       BEHAVIOUR("an address of sums with themselves is looked through",
                 an_address_of_sums_with_themselves_is_looked_through),
   };

@@ -96,6 +96,32 @@ static bool add_step(chain *c, uint32_t inst, int64_t by) {
   return true;
 }
 
+/* The addend is one of two numbers of the text, of which one is 0: the other, and when it is that. */
+static bool chosen(const wait_search *w, uint32_t inst, uint32_t addend, uint32_t *pred, bool *when,
+                   int64_t *value) {
+  const uint32_t reg = wait_operand(w, inst, addend);
+  const uint32_t at = reg == HD_NONE ? HD_NONE : wait_only_writer_inside(w, reg);
+  int64_t other;
+  if (at == HD_NONE || at > inst || w->g.insts[at].block != w->g.insts[inst].block) return false;
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  if (hd_inst_form(&w->g, at)->op != HD_OP_SELP || hd_inst_stmt(&w->g, at)->n_opnds != 4) return false;
+  if (!number_of(w, at, &o[1], value) || !number_of(w, at, &o[2], &other)) return false;
+  if ((*value != 0) == (other != 0)) return false;
+  *when = *value != 0;
+  if (!*value) *value = other;
+  *pred = wait_operand(w, at, 3);
+  return *pred != HD_NONE;
+}
+
+bool chain_choice(const wait_search *w, uint32_t inst, uint32_t *pred, bool *when) {
+  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  int64_t value;
+  if ((op != HD_OP_ADD && op != HD_OP_SUB) || hd_inst_stmt(&w->g, inst)->n_opnds != 3) return false;
+  for (uint32_t k = 2; k >= 1u + (op == HD_OP_SUB); k--)
+    if (chosen(w, inst, k, pred, when, &value)) return true;
+  return false;
+}
+
 /* add or sub of a number in the chain's direction: the register that moves. *step: the number is never 0. */
 static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
   const wait_search *w = c->w;
@@ -118,7 +144,8 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     if (op == HD_OP_SUB) sign = mirrored_sign(sign);
     if (sign & (c->up ? NEGATIVE : POSITIVE)) continue;
     int64_t value = 0;
-    bool number = number_of(w, inst, &o[by], &value);
+    uint32_t pred;
+    bool when, number = number_of(w, inst, &o[by], &value) || chosen(w, inst, by, &pred, &when, &value);
     *step = !(sign & ZERO);
     c->one &= number && (value == 1 || value == -1);
     if (number && value < 0) value = -value;
@@ -296,6 +323,21 @@ static bool add_source(chain *c, unsigned to, uint32_t reg, bool step, uint32_t 
   return add_edge(c, to, reg, step, inst);
 }
 
+/* A step by one of two numbers, of which one is 0, is taken as the branch that it stands for. */
+static bool add_choice(chain *c, unsigned to, uint32_t from, uint32_t inst) {
+  uint32_t pred;
+  bool when;
+  if (!chain_choice(c->w, inst, &pred, &when)) return false;
+  if (wait_only_writer_inside(c->w, from) == HD_NONE && chain_write_before(c->w, inst, from) != HD_NONE)
+    return false;
+  for (unsigned moves = 0; moves < 2; moves++) {
+    if (!add_edge(c, to, from, moves, inst)) return false;
+    c->edges[c->n_edges - 1].pred = pred;
+    c->edges[c->n_edges - 1].when = moves == when;
+  }
+  return true;
+}
+
 static bool add_write(chain *c, unsigned to, uint32_t inst, bool stepped_since, unsigned depth) {
   uint32_t from = wait_copied(c->w, inst);
   bool step;
@@ -305,8 +347,10 @@ static bool add_write(chain *c, unsigned to, uint32_t inst, bool stepped_since, 
     c->middle = true;
     return add_edge(c, to, c->up ? c->low : c->high, stepped_since || (!c->up && !c->inclusive), inst);
   }
-  if ((from = stepped(c, inst, &step)) != HD_NONE)
+  if ((from = stepped(c, inst, &step)) != HD_NONE) {
+    if (!step && !stepped_since && depth == 0 && add_choice(c, to, from, inst)) return true;
     return add_source(c, to, from, step || stepped_since, inst, depth);
+  }
   if ((from = lessened(c, inst, &step)) != HD_NONE) return add_edge(c, to, from, step || stepped_since, inst);
   return !stepped_since && depth == 0 && add_selection(c, to, inst);
 }

@@ -4,7 +4,8 @@
  * moved by a step that is never 0, all in one direction. It advances in the rounds of a block when every
  * round through that block writes each of its registers, and no circle of copies leaves the step out. Then
  * the value of n rounds later is at least n / (registers) steps on. selp writes one of two values, as its
- * predicate has it, and a guarded instruction none or one; both are taken as the branch that they stand for.
+ * predicate has it, and a guarded instruction none or one; both are taken as the branch that they stand for,
+ * and so is the addition of what selp chooses.
  */
 #ifndef HEDDLE_REWRITE_WAITS_CHAIN_H
 #define HEDDLE_REWRITE_WAITS_CHAIN_H
@@ -56,6 +57,9 @@ typedef enum chain_pace {
 } chain_pace;
 chain_pace chain_pace_at(const chain *c, uint32_t setp, uint32_t exit);
 
+/* The instruction adds or subtracts one of two numbers of the text, of which one is 0: the other if the
+ * predicate has this value. */
+bool chain_choice(const wait_search *w, uint32_t inst, uint32_t *pred, bool *when);
 /* The write that an instruction finds in a register, if that is on the only way to it; HD_NONE. */
 uint32_t chain_write_before(const wait_search *w, uint32_t inst, uint32_t reg);
 /* add, sub and the like of whole numbers with so many operands; an instruction HD_NONE is none. */

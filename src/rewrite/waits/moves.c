@@ -348,9 +348,13 @@ static bool is_short_way(const wait_search *w, const wait_part *p, unsigned side
 typedef struct mover {
   uint32_t block, pred, exit;
   bool when;
-  bool passes;   /* the exit is taken at some time, whatever its bound */
-  bool is_short; /* after fewer rounds than 64 bits count */
+  bool passes;    /* the exit is taken at some time, whatever its bound */
+  bool is_short;  /* after fewer rounds than 64 bits count */
+  uint32_t setp;  /* what makes the predicate: a comparison of whole numbers; HD_NONE: something else */
+  unsigned holds; /* that is so when the first is less, equal, or greater: bits */
 } mover;
+
+enum { LESS = 1, EQUAL = 2, GREATER = 4, ALWAYS = 7 };
 
 struct wait_movers {
   mover list[MOST_MOVERS];
@@ -376,6 +380,40 @@ static void note_mover(struct wait_movers *all, mover m) {
   if (all->n < MOST_MOVERS) all->list[all->n++] = m;
 }
 
+static unsigned holds_when(wait_compare c) {
+  static const unsigned when[] = {
+      [CMP_EQ] = EQUAL,        [CMP_NE] = LESS | GREATER, [CMP_LT] = LESS,
+      [CMP_LE] = LESS | EQUAL, [CMP_GT] = GREATER,        [CMP_GE] = GREATER | EQUAL};
+  return c < sizeof when / sizeof *when ? when[c] : 0;
+}
+
+static void note_comparison(const wait_search *w, mover *m) {
+  const uint32_t at = wait_written_inside(w, m->pred) ? wait_only_writer_inside(w, m->pred) : HD_NONE;
+  m->setp = HD_NONE;
+  if (at == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_SETP) return;
+  m->holds = holds_when(wait_comparison(w, at, m->when));
+  if (m->holds) m->setp = at;
+}
+
+static bool same_number(const wait_search *w, uint32_t a, uint32_t b, uint32_t k) {
+  const hd_ptx_opnd *o = &wait_operands(w, a)[k], *p = &wait_operands(w, b)[k];
+  const uint32_t reg = wait_register(w, a, o);
+  if (o->kind == HD_O_INT && p->kind == HD_O_INT) return o->imm == p->imm;
+  if (reg == HD_NONE || reg != wait_register(w, b, p)) return false;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    if (w->writers.insts[i] >= a && w->writers.insts[i] < b) return false;
+  return true;
+}
+
+/* Two comparisons of a block are of the same two numbers. */
+static bool same_numbers(const wait_search *w, uint32_t a, uint32_t b) {
+  if (a == b) return true;
+  if (a > b) return same_numbers(w, b, a);
+  return w->g.insts[a].block == w->g.insts[b].block &&
+         hd_inst_form(&w->g, a)->mods[1] == hd_inst_form(&w->g, b)->mods[1] && same_number(w, a, b, 1) &&
+         same_number(w, a, b, 2);
+}
+
 static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit, bool sure, bool is_short) {
   const wait_search *w = c->w;
   for (unsigned k = 0; k < c->n; k++)
@@ -383,16 +421,27 @@ static void note_chain(struct wait_movers *all, const chain *c, uint32_t exit, b
       uint32_t at = w->writers.insts[i], block = w->g.insts[at].block, pred = HD_NONE;
       if (!wait_inside(w, at)) continue;
       if (chain_advances(c, block, HD_NONE, false)) {
-        note_mover(all, (mover){block, HD_NONE, exit, false, sure, is_short});
+        note_mover(all, (mover){.block = block,
+                                .pred = HD_NONE,
+                                .exit = exit,
+                                .passes = sure,
+                                .is_short = is_short,
+                                .setp = HD_NONE});
         continue;
       }
+      bool chosen;
       hd_sym guard = hd_inst_stmt(&w->g, at)->guard;
       if (guard) pred = hd_cfg_reg(&w->g, w->g.insts[at].call, guard);
       if (hd_inst_form(&w->g, at)->op == HD_OP_SELP) pred = wait_operand(w, at, 3);
+      if (!guard) (void)chain_choice(w, at, &pred, &chosen);
       if (!is_settled(w, pred, at)) continue;
-      for (unsigned when = 0; when < 2; when++)
-        if (chain_advances(c, block, pred, when))
-          note_mover(all, (mover){block, pred, exit, when, sure, is_short});
+      for (unsigned when = 0; when < 2; when++) {
+        mover m = {
+            .block = block, .pred = pred, .exit = exit, .when = when, .passes = sure, .is_short = is_short};
+        if (!chain_advances(c, block, pred, when)) continue;
+        note_comparison(w, &m);
+        note_mover(all, m);
+      }
     }
 }
 
@@ -486,10 +535,14 @@ bool wait_brings_end(wait_search *w, uint32_t block) {
     const mover *m = &all->list[i];
     if (!ends_here(w, m, block)) continue;
     if (m->pred == HD_NONE) return true;
+    unsigned holds = m->setp == HD_NONE ? 0 : m->holds;
     for (uint32_t k = 0; k < i; k++) {
       const mover *o = &all->list[k];
-      if (o->pred == m->pred && o->when != m->when && ends_here(w, o, block)) return true;
+      if (!ends_here(w, o, block)) continue;
+      if (o->pred == m->pred && o->when != m->when) return true;
+      if (m->setp != HD_NONE && o->setp != HD_NONE && same_numbers(w, m->setp, o->setp)) holds |= o->holds;
     }
+    if (holds == ALWAYS) return true;
   }
   return false;
 }
