@@ -161,8 +161,46 @@ static void a_branch_asks_what_the_last_try_found(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* A thread takes the lock; all of the CTA meet, do something, and meet again. */
+#define CTA_LOCK(which, release)                                                                             \
+  KERNEL(which                                                                                               \
+         "@%p2 bra M;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n"   \
+         "M: bar.sync 0;\nst.global.u32 [%rd1+64], %r7;\nbar.sync 0;\n" release)
+#define FIRST "setp.ne.s32 %p2, %r7, 0;\n"
+#define GIVE "atom.global.exch.b32 %r2, [%rd1], 0;\n"
+
+static void one_thread_takes_a_lock_for_the_cta(void **state) {
+  static const wait_case cases[] = {
+      {"and gives it back behind a branch like the one before it", CTA_LOCK(FIRST, "@%p2 bra E;\n" GIVE "E:"),
+       NULL},
+      {"the branch the other way round", CTA_LOCK(FIRST, "@!%p2 bra G;\nbra E;\nG: " GIVE "E:"), NULL},
+      {"a section for each of several elements",
+       KERNEL(FIRST "T: @%p2 bra M;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, "
+                    "0;\n@%p1 bra L;\n"
+                    "M: bar.sync 0;\nst.global.u32 [%rd1+64], %r7;\nbar.sync 0;\n@%p2 bra E;\n" GIVE
+                    "E: add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p3, %r4, 8;\n@%p3 bra T;"),
+       NULL},
+      {"another thread gives it back", CTA_LOCK(FIRST, "setp.ne.s32 %p3, %r7, 1;\n@%p3 bra E;\n" GIVE "E:"),
+       "atom"},
+      {"all others give it back", CTA_LOCK(FIRST, "@!%p2 bra E;\n" GIVE "E:"), "atom"},
+      {"all give it back", CTA_LOCK(FIRST, GIVE), "atom"},
+      {"given back by some value of the launch",
+       CTA_LOCK(FIRST, "setp.eq.u32 %p3, %r8, 0;\n@%p3 bra E;\n@%p2 bra E;\n" GIVE "E:"), "atom"},
+      {"the predicate is another one by then",
+       CTA_LOCK(FIRST, "setp.ne.s32 %p2, %r8, 0;\n@%p2 bra E;\n" GIVE "E:"), "atom"},
+      {"the predicate is another one in each round",
+       KERNEL("T: setp.ne.s32 %p2, %r4, 0;\n@%p2 bra M;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\n"
+              "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\nM: add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p3, %r4, "
+              "8;\n@%p3 bra T;\n"
+              "@%p2 bra E;\n" GIVE "E:"),
+       "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("one thread takes a lock for the CTA", one_thread_takes_a_lock_for_the_cta),
       BEHAVIOUR("additions in the loop come with what it fetches",
                 additions_in_the_loop_come_with_what_it_fetches),
       BEHAVIOUR("writes through another pointer may meet an update",

@@ -26,8 +26,10 @@ struct held {
 
   /* Made by held_is_given_back, in the search's arena. */
   uint32_t leaves[HELD_MOST_LEAVES], n_leaves; /* registers that the address is made of */
-  uint8_t *seen;                               /* per block: entered from its beginning */
-  uint8_t *given;                              /* per instruction: gives back what is held */
+  uint32_t of; /* a predicate that divides the threads: those that hold it have the value `is`; HD_NONE */
+  bool is;
+  uint8_t *seen;        /* per block and kind of thread: entered from its beginning */
+  uint8_t *given;       /* per instruction: gives back what is held */
   uint8_t *free_handed; /* per instruction: may run in a thread that does not hold it */
   uint32_t *stack, top;
   bool moved; /* the address changed on the way */
