@@ -15,6 +15,8 @@ typedef struct result {
   char text[8192], why[768];
 } result;
 
+static const char *functions = ""; /* that stand in front of it */
+
 /* Rewrite a kernel with this body, for CTAs of `threads` (0: any), of whose loads the first `n_unwritten`
  * read memory that no thread writes. */
 static result rewrite_promised(const char *version, const char *target, const char *body, const char *plan,
@@ -26,9 +28,10 @@ static result rewrite_promised(const char *version, const char *target, const ch
   hd_plan p;
   hd_diag d = {0};
   hd_buf out = {0};
-  snprintf(text, sizeof text,
-           ".version %s\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n%s%s\nret;\n}\n",
-           version, target, REGISTERS, body);
+  snprintf(
+      text, sizeof text,
+      ".version %s\n.target %s\n.address_size 64\n%s.visible .entry k(.param .u64 p)\n{\n%s%s\nret;\n}\n",
+      version, target, functions, REGISTERS, body);
   hd_arena_init(&arena);
   if (hd_ptx_parse(text, strlen(text), "test", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
   if (hd_plan_parse(plan, &p, &d) != HD_OK) fail_msg("%s", d.message);
@@ -36,7 +39,7 @@ static result rewrite_promised(const char *version, const char *target, const ch
                           .block = {threads, threads > 0, threads > 0},
                           .unwritten = (const uint32_t[]){0},
                           .n_unwritten = n_unwritten};
-  r.status = hd_rewrite(m, 0, &p, &o, NULL, &d);
+  r.status = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
   if (r.status != HD_OK)
     snprintf(r.why, sizeof r.why, "%s", d.message);
   else if (hd_ptx_print(m, &out) == HD_OK)
@@ -294,6 +297,24 @@ static void warps_of_a_warpgroup_stay_together(void **state) {
   }
   result r = bypass_many(20, "wgmma.fence.sync.aligned;", "bypass=l1:1");
   assert_false(is_twice(&r));
+  /* Or in a function that the kernel reaches. */
+  static const char *const calls[] = {"call.uni gives;", "call.uni by;", "@%p1 call.uni by;"};
+  functions =
+      ".func gives() { setmaxnreg.dec.sync.aligned.u32 40; ret; }\n.func by() { call.uni gives; ret; }\n"
+      ".func waits() { wgmma.wait_group.sync.aligned 0; ret; }\n.func plain() { ret; }\n";
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    char body[128];
+    snprintf(body, sizeof body, "ld.global.u32 %%r1, [%%rd1];\n%s", calls[i]);
+    r = rewrite("8.0", "sm_90a", body, "bypass=l1:1,form=replicate", 128);
+    if (r.status != HD_ERR_REFUSED || !strstr(r.why, "would part the warps of a warpgroup"))
+      fail_msg("%s: %s", calls[i], r.why);
+    assert_int_equal(rewrite("8.0", "sm_90a", body, "bypass=l1:1", 128).status, HD_OK);
+  }
+  r = bypass_many(20, "call.uni waits;", "bypass=l1:1");
+  assert_false(is_twice(&r));
+  r = bypass_many(20, "call.uni plain;", "bypass=l1:1");
+  assert_true(is_twice(&r));
+  functions = "";
 }
 
 static void threads_that_work_together_are_not_renumbered(void **state) {

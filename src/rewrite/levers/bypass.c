@@ -97,21 +97,26 @@ static const hd_ptx_stmt *inner_memory(const hd_ptx_module *m, const hd_ptx_func
 }
 
 /* The four warps of a warpgroup execute one instruction together, and two copies would part them: the first
- * such instruction, or NULL. */
-static const hd_ptx_stmt *of_warpgroup(const hd_ptx_module *m, const hd_ptx_func *f) {
-  for (uint32_t i = 0; i < f->n_stmts; i++) {
-    const hd_ptx_stmt *s = &f->stmts[i];
-    const hd_ptx_op op = s->kind == HD_S_INST ? m->forms[s->form].op : HD_OP_UNKNOWN;
-    if (op == HD_OP_WGMMA || op == HD_OP_SETMAXNREG) return s;
-  }
-  return NULL;
+ * such instruction of the kernel or of a function that it reaches, or NULL. */
+static hd_status find_of_warpgroup(const edit *e, const hd_ptx_stmt **out, hd_diag *d) {
+  rewrite_scan look;
+  const bool begun = rewrite_scan_begin(&look, e->m, e->own.func, NULL, 0);
+  *out = NULL;
+  for (const hd_ptx_func *f; begun && (f = rewrite_scan_next(&look));)
+    for (uint32_t i = 0; i < f->n_stmts && !*out; i++) {
+      const hd_ptx_stmt *s = &f->stmts[i];
+      const hd_ptx_op op = s->kind == HD_S_INST ? e->m->forms[s->form].op : HD_OP_UNKNOWN;
+      if (op == HD_OP_WGMMA || op == HD_OP_SETMAXNREG) *out = s;
+    }
+  rewrite_scan_end(&look);
+  return begun ? HD_OK : no_memory(d);
 }
 
-static hd_form choose_form(const edit *e, size_t n_bypassed) {
+static hd_form choose_form(const edit *e, size_t n_bypassed, bool of_warpgroup) {
   if (e->own.plan->form != HD_FORM_AUTO) return e->own.plan->form;
   bool policies = e->around == HD_BYPASS_L2 && rewrite_has_policies(e->m);
   bool twice = !policies && n_bypassed >= FEW_LOADS && e->f->n_stmts <= LONG_BODY &&
-               !inner_memory(e->m, e->f) && !of_warpgroup(e->m, e->f);
+               !inner_memory(e->m, e->f) && !of_warpgroup;
   return twice ? HD_FORM_REPLICATE : HD_FORM_PREDICATE;
 }
 
@@ -155,8 +160,10 @@ static hd_status choose(edit *e, const hd_global_load *sites, hd_diag *d) {
   if ((streams && !n_streamed) || (bypass && !n_bypassed && !n_streamed))
     return refuse_all(e, sites, first_kept ? first_kept : "no load of this kernel can be changed", d);
   e->decides = some && n_bypassed && (e->votes || p->bypass.warps);
-  e->form = choose_form(e, n_bypassed);
-  return HD_OK;
+  const hd_ptx_stmt *group;
+  hd_status st = find_of_warpgroup(e, &group, d);
+  e->form = choose_form(e, n_bypassed, st == HD_OK && group);
+  return st;
 }
 
 /* ---- At entry -------------------------------------------------------------------------------- */
@@ -337,9 +344,9 @@ static hd_status second_copy(edit *e, uint32_t begin, uint32_t end, const hd_sym
 /* header; @!near bra far; body; ret; far: body. `begin` statements are the header. Variables of the outermost
  * scope are declared once; inner scopes come again with their registers. */
 static hd_status replicate(edit *e, uint32_t begin, hd_diag *d) {
-  const hd_ptx_stmt *inner = inner_memory(e->m, e->f), *group = of_warpgroup(e->m, e->f);
-  hd_status st = HD_OK;
-  if (inner)
+  const hd_ptx_stmt *inner = inner_memory(e->m, e->f), *group;
+  hd_status st = find_of_warpgroup(e, &group, d);
+  if (st == HD_OK && inner)
     st = rewrite_refuse(e->m, inner, "form=replicate would declare it twice; form=predicate does not", d);
   if (st == HD_OK && group)
     st = rewrite_refuse(e->m, group,
