@@ -32,6 +32,8 @@ typedef struct hd_reach {
 HD_API void hd_reach_find(const hd_ptx_module *m, uint32_t func, hd_arena *arena, hd_reach *out);
 /* The function that a call names: index into funcs; HD_NONE: it goes through a register. */
 HD_API uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call);
+/* The call is of a function of the system's that writes no memory of the program. */
+HD_API bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call);
 
 /* ---- The graph ----------------------------------------------------------------- */
 

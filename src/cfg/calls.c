@@ -13,6 +13,15 @@ uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call) {
   return HD_NONE;
 }
 
+bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call) {
+  static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free"};
+  const uint32_t callee = hd_callee(m, call);
+  if (callee == HD_NONE || m->funcs[callee].has_body) return false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(m->syms[m->funcs[callee].sym].name, names[i]) == 0) return true;
+  return false;
+}
+
 typedef struct search {
   const hd_ptx_module *m;
   hd_arena *arena;

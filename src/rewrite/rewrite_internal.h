@@ -7,6 +7,7 @@
  *   scan.c       the functions that it reaches, refusals as they are found
  *   traits.c     features that it and its callees use
  *   loads.c      its loads of global memory and how they are spelt
+ *   same.c       values that all threads of a launch see alike
  *
  * The rewrite:
  *   rewrite.c    its steps, in their order
@@ -20,7 +21,7 @@
  *                shared.c    shared memory of the rewriter's own
  *                agents.c    bind=agents, bind=cancel: a kernel's body becomes the body of a loop
  *                cancel.c    bind=cancel: CTAs that take over others which have not started
- *                threads.c   threads=: thread ids renumbered
+ *                threads.c   threads=: thread ids renumbered; warp_*.c  what lanes of a warp leave in memory
  *                bypass.c    bypass= and stream=: loads that go around a cache
  *                ballot.c    bypass=auto: the SMs vote on how many warps bypass
  *                prefetch.c  prefetch=: fetches for a later task; a step of levers.def, as new levers are
@@ -128,6 +129,8 @@ hd_status rewrite_check_dependents(const rewrite_job *j, hd_diag *d);
 hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d);
 /* The registers of the worker's place, less their coordinate. */
 static inline const char *rewrite_place(const rewrite_job *j) { return j->clusters ? "clusterid" : "ctaid"; }
+/* The register has one value in all threads of a launch, however often it is written. */
+bool rewrite_same_in_launch(const hd_cfg *g, const hd_writers *writers, uint32_t reg);
 /* Threads of a CTA: the caller's, else the kernel's own; {0}: not known. */
 void rewrite_find_block(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], uint32_t block[3]);
 /* printf, then ~ becomes the prefix. */

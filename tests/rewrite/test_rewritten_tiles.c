@@ -154,80 +154,95 @@ static void tiles_are_done_in_the_plans_order(void **state) {
 #define WORK "mad.wide.u32 %d1, %r1, 4, %d0; st.global.u32 [%d1], %r1;\n"
 #define STEP "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n"
 
+#define TESTED "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3;\n"
+
+static const struct {
+  const char *body, *why;
+} REFUSED[] = {
+    {START "mov.u32 %r7, 0;\ntiles:\n" WORK "add.u32 %r7, %r7, %r1;\n" STEP "st.global.u32 [%d0], %r7;",
+     "a round of the loop over tiles leaves this to the next"},
+    {START "tiles:\n" WORK "mul.lo.u32 %r7, %r1, 5;\n" STEP "st.global.u32 [%d0], %r7;",
+     "a round of the loop over tiles leaves this to the next"},
+    {START "tiles:\n" WORK "addc.u32 %r12, 0, 0; add.cc.u32 %r13, %r1, -5;\n" STEP,
+     "a round of the loop over tiles leaves this to the next"},
+    {START "tiles:\n" WORK "@%p0 add.cc.u32 %r13, %r1, -5; addc.u32 %r12, 0, 0;\n" STEP,
+     "a round of the loop over tiles leaves this to the next"},
+    {START "tiles:\n" WORK STEP "st.global.u32 [%d0], %r1;",
+     "reads the tile's number outside the loop over tiles"},
+    {START "tiles:\n" WORK
+           "add.s32 %r1, %r1, %r2; st.global.u32 [%d0], %r1;\nsetp.lt.s32 %p2, %r1, %r3; @%p2 bra "
+           "tiles;\n",
+     "reads the next tile's number"},
+    /* Whether there is another round. */
+    {START "tiles:\n" WORK TESTED "selp.u32 %r7, 1, 0, %p2; st.global.u32 [%d1], %r7; @%p2 bra tiles;\n",
+     "reads which tile is the CTA's last"},
+    {START "tiles:\n" WORK TESTED "@!%p2 red.global.add.u32 [%d0+400], 1; @%p2 bra tiles;\n",
+     "reads which tile is the CTA's last"},
+    {START "tiles:\n" WORK TESTED "not.pred %p4, %p2; @%p4 st.global.u32 [%d1], 5; @%p2 bra tiles;\n",
+     "reads which tile is the CTA's last"},
+    {START "tiles:\n" WORK TESTED "mov.pred %p4, %p2; and.pred %p4, %p4, %p0; @%p2 bra tiles;\n",
+     "reads which tile is the CTA's last"},
+    {START "tiles:\n" WORK TESTED "setp.lt.and.s32 %p4, %r20, 5, %p2; @%p4 st.global.u32 [%d1], 5; @%p2 bra "
+           "tiles;\n",
+     "reads which tile is the CTA's last"},
+    {START "tiles:\n" WORK "setp.eq.u32 %p3, %r1, 7; @%p3 bra away;\n" STEP "away:", "shape=loop: no loop"},
+    {START "tiles:\n" WORK "setp.eq.u32 %p3, %r20, 7; @%p3 exit;\n" STEP, "shape=loop: no loop"},
+    {START "tiles:\n" WORK
+           "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3;\nsetp.ne.u32 %p4|%p2, %r20, %r1; @%p2 bra "
+           "tiles;\n",
+     "shape=loop: no loop"},
+    {START "mov.u32 %r3, %r20;\ntiles:\n" WORK STEP, "shape=loop: no loop"},
+    {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; add.u32 %r3, %r20, 9;\ntiles:\n" WORK STEP,
+     "shape=loop: no loop"},
+    {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; ld.global.u32 %r3, [%d0];\ntiles:\n" WORK STEP,
+     "the loop over tiles ends where memory says"},
+    {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; mov.u32 %r3, 0; mov.u32 %r4, 0;\n"
+     "problems: ld.global.u32 %r5, [%d0]; add.u32 %r3, %r3, %r5; setp.ge.s32 %p2, %r1, %r3; @%p2 bra "
+     "next;\n"
+     "tiles:\n" WORK STEP "next: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, %r8; @%p3 bra problems;\n",
+     "the loop over tiles ends where memory says (a table of problems, as in grouped GEMMs)"},
+    {START "mov.u32 %r6, %ctaid.x;\ntiles:\n" WORK "st.global.u32 [%d0+4], %r6;\n" STEP,
+     "shape=loop: no loop"},
+    {"mov.u32 %r1, %ctaid.y; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %r8;\ntiles:\n" WORK STEP,
+     "shape=loop: no loop"},
+    {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, 7; mov.u32 %r3, %r8;\ntiles:\n" WORK STEP, "shape=loop: no loop"},
+    {START "tiles:\n" WORK "@%p0 add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+     "shape=loop: no loop"},
+    {START "tiles:\n" WORK
+           "mov.u32 %r12, 0;\nin: add.s32 %r1, %r1, %r2; add.u32 %r12, %r12, 1; setp.lt.u32 %p3, "
+           "%r12, 2; @%p3 bra in; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+     "shape=loop: no loop"},
+    {"mov.u32 %r3, %r8;\ntiles: atom.global.add.u32 %r1, [%d0+-4], 1; setp.ge.u32 %p2, %r1, %r3; @%p2 bra "
+     "done;\n" WORK "bra tiles;\ndone:",
+     "a dynamic scheduler: which CTA gets a tile"},
+    {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; add.u32 %r3, %r1, 5;\ntiles:\n" WORK
+     "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+     "a CTA's share of the work begins here"},
+    /* Rows of a matrix: the multiple that the loop counts on is not what ends it. */
+    {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; mov.u32 %r3, 0;\ntiles:\n" WORK
+     "add.u32 %r1, %r1, 5; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r8; @%p2 bra tiles;\n",
+     "shape=loop: no loop"},
+    {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5;\n" WORK
+     "mov.u32 %r3, 0;\ntiles: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r8; @%p2 bra tiles;\n",
+     "shape=loop: no loop"},
+    {START
+     "tiles:\nmad.wide.u32 %d1, %r1, 4, %d0; ld.global.u32 %r7, [%d1]; st.global.u32 [%d1+4], %r7;\n" STEP,
+     "--assume no-carry is the word that none does"},
+    {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;\ntiles:\n" WORK
+     "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, 11; @%p2 bra tiles;\n",
+     "shape=loop: the loop goes through 11 tiles"},
+};
+
 static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
-  static const struct {
-    const char *body, *why;
-  } cases[] = {
-      {START "mov.u32 %r7, 0;\ntiles:\n" WORK "add.u32 %r7, %r7, %r1;\n" STEP "st.global.u32 [%d0], %r7;",
-       "a round of the loop over tiles leaves this to the next"},
-      {START "tiles:\n" WORK "mul.lo.u32 %r7, %r1, 5;\n" STEP "st.global.u32 [%d0], %r7;",
-       "a round of the loop over tiles leaves this to the next"},
-      {START "tiles:\n" WORK "addc.u32 %r12, 0, 0; add.cc.u32 %r13, %r1, -5;\n" STEP,
-       "a round of the loop over tiles leaves this to the next"},
-      {START "tiles:\n" WORK "@%p0 add.cc.u32 %r13, %r1, -5; addc.u32 %r12, 0, 0;\n" STEP,
-       "a round of the loop over tiles leaves this to the next"},
-      {START "tiles:\n" WORK STEP "st.global.u32 [%d0], %r1;",
-       "reads the tile's number outside the loop over tiles"},
-      {START "tiles:\n" WORK
-             "add.s32 %r1, %r1, %r2; st.global.u32 [%d0], %r1;\nsetp.lt.s32 %p2, %r1, %r3; @%p2 bra "
-             "tiles;\n",
-       "reads the next tile's number"},
-      {START "tiles:\n" WORK "setp.eq.u32 %p3, %r1, 7; @%p3 bra away;\n" STEP "away:", "shape=loop: no loop"},
-      {START "tiles:\n" WORK "setp.eq.u32 %p3, %r20, 7; @%p3 exit;\n" STEP, "shape=loop: no loop"},
-      {START "tiles:\n" WORK
-             "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3;\nsetp.ne.u32 %p4|%p2, %r20, %r1; @%p2 bra "
-             "tiles;\n",
-       "shape=loop: no loop"},
-      {START "mov.u32 %r3, %r20;\ntiles:\n" WORK STEP, "shape=loop: no loop"},
-      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; add.u32 %r3, %r20, 9;\ntiles:\n" WORK STEP,
-       "shape=loop: no loop"},
-      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; ld.global.u32 %r3, [%d0];\ntiles:\n" WORK STEP,
-       "the loop over tiles ends where memory says"},
-      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; mov.u32 %r3, 0; mov.u32 %r4, 0;\n"
-       "problems: ld.global.u32 %r5, [%d0]; add.u32 %r3, %r3, %r5; setp.ge.s32 %p2, %r1, %r3; @%p2 bra "
-       "next;\n"
-       "tiles:\n" WORK STEP "next: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, %r8; @%p3 bra problems;\n",
-       "the loop over tiles ends where memory says (a table of problems, as in grouped GEMMs)"},
-      {START "mov.u32 %r6, %ctaid.x;\ntiles:\n" WORK "st.global.u32 [%d0+4], %r6;\n" STEP,
-       "shape=loop: no loop"},
-      {"mov.u32 %r1, %ctaid.y; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %r8;\ntiles:\n" WORK STEP,
-       "shape=loop: no loop"},
-      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, 7; mov.u32 %r3, %r8;\ntiles:\n" WORK STEP, "shape=loop: no loop"},
-      {START "tiles:\n" WORK "@%p0 add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
-       "shape=loop: no loop"},
-      {START "tiles:\n" WORK
-             "mov.u32 %r12, 0;\nin: add.s32 %r1, %r1, %r2; add.u32 %r12, %r12, 1; setp.lt.u32 %p3, "
-             "%r12, 2; @%p3 bra in; setp.lt.s32 %p2, %r1, %r3; @%p2 bra tiles;\n",
-       "shape=loop: no loop"},
-      {"mov.u32 %r3, %r8;\ntiles: atom.global.add.u32 %r1, [%d0+-4], 1; setp.ge.u32 %p2, %r1, %r3; @%p2 bra "
-       "done;\n" WORK "bra tiles;\ndone:",
-       "a dynamic scheduler: which CTA gets a tile"},
-      {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; add.u32 %r3, %r1, 5;\ntiles:\n" WORK
-       "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, %r3; @%p2 bra tiles;\n",
-       "a CTA's share of the work begins here"},
-      /* Rows of a matrix: the multiple that the loop counts on is not what ends it. */
-      {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; mov.u32 %r3, 0;\ntiles:\n" WORK
-       "add.u32 %r1, %r1, 5; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r8; @%p2 bra tiles;\n",
-       "shape=loop: no loop"},
-      {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5;\n" WORK
-       "mov.u32 %r3, 0;\ntiles: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r8; @%p2 bra tiles;\n",
-       "shape=loop: no loop"},
-      {START
-       "tiles:\nmad.wide.u32 %d1, %r1, 4, %d0; ld.global.u32 %r7, [%d1]; st.global.u32 [%d1+4], %r7;\n" STEP,
-       "--assume no-carry is the word that none does"},
-      {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;\ntiles:\n" WORK
-       "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, 11; @%p2 bra tiles;\n",
-       "shape=loop: the loop goes through 11 tiles"},
-  };
   static uint32_t out[WORDS];
-  for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+  for (unsigned k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
     tiles_case c = {
-        .body = cases[k].body, .grid = 3, .n = 12, .width = 1, .plan = "order=col,shape=loop:4x3"};
+        .body = REFUSED[k].body, .grid = 3, .n = 12, .width = 1, .plan = "order=col,shape=loop:4x3"};
     hd_buf printed = {0};
     hd_diag d = {0};
     const hd_status st = run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d);
-    if (st != HD_ERR_REFUSED || !strstr(d.message, cases[k].why))
-      fail_msg("status %d, %s: %s", st, d.message, cases[k].body);
+    if (st != HD_ERR_REFUSED || !strstr(d.message, REFUSED[k].why))
+      fail_msg("status %d, %s: %s", st, d.message, REFUSED[k].body);
     hd_buf_free(&printed);
   }
 }
@@ -338,6 +353,15 @@ static void ctas_that_learn_which_they_are_need_the_callers_word(void **state) {
       {"@%p0 atom.global.inc.u32 %r12, [%d0+-4], 7;\n", "st.global.u32 [%d0+-8], %r12;\n", true},
       {"call (%r12), gives;\n", "", true},
       {"call.uni writes;\n", "", false},
+      {"call.uni looks, (%d0);\n", "", false},
+      {"call.uni __assertfail, (%d0);\n", "", false},
+      /* By memory: a ticket in the thread's own, in the CTA's, through a function of the function. */
+      {"call.uni draws, (%d0);\n", "", true},
+      {"call.uni keeps;\n", "", true},
+      {"@%p0 call.uni passes_on;\n", "", true},
+      {"call.uni adds;\n", "", true},
+      {"call.uni memset, (%d0);\n", "", true},
+      {"", "call.uni keeps;\n", false},
       /* The last CTA to end. */
       {"", "atom.global.add.u32 %r12, [%d0+-4], 1; setp.ne.u32 %p3, %r12, 2; @%p3 exit;\n", false},
       {"", "call (%r12), gives;\n", false},
@@ -349,11 +373,21 @@ static void ctas_that_learn_which_they_are_need_the_callers_word(void **state) {
     hd_plan p;
     hd_diag d = {0};
     const hd_rewrite_options o = {.grid = {.known = true, .g = {3, 1, 1}, .n_sms = 5}, .block = {40, 1, 1}};
-    hd_buf_printf(&text,
-                  ".version 8.0\n.target sm_90\n.address_size 64\n.func writes() { ret; }\n"
-                  ".func (.reg .b32 %%v) gives() { mov.u32 %%v, 1; ret; }\n%s%s%stiles:\n%s%s%s\nret;\n}\n",
-                  strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, cases[k].before, START,
-                  "red.global.add.u32 [%d0], %r1;\n", STEP, cases[k].behind);
+    hd_buf_printf(
+        &text,
+        ".version 8.0\n.target sm_90\n.address_size 64\n.func writes() { ret; }\n"
+        ".func (.reg .b32 %%v) gives() { mov.u32 %%v, 1; ret; }\n"
+        ".extern .func __assertfail(.reg .b64 %%p); .extern .func memset(.reg .b64 %%p);\n"
+        ".global .b32 tick; .shared .b32 mine;\n"
+        ".func looks(.reg .b64 %%p) { .reg .b32 %%v; ld.global.u32 %%v, [%%p]; ret; }\n"
+        ".func draws(.reg .b64 %%p) { .reg .b32 %%v; atom.global.add.u32 %%v, [tick], 1; st.u32 [%%p], %%v; "
+        "ret; }\n"
+        ".func keeps() { .reg .b32 %%v; atom.global.add.u32 %%v, [tick], 1; st.shared.u32 [mine], %%v; "
+        "ret; }\n.func passes_on() { call.uni keeps; ret; }\n"
+        ".func adds() { red.shared.add.u32 [mine], 1; ret; }\n"
+        "%s%s%stiles:\n%s%s%s\nret;\n}\n",
+        strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, cases[k].before, START,
+        "red.global.add.u32 [%d0], %r1;\n", STEP, cases[k].behind);
     hd_arena_init(&arena);
     if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
       fail_msg("line %u: %s\n%s", d.line, d.message, text.data);
@@ -366,12 +400,54 @@ static void ctas_that_learn_which_they_are_need_the_callers_word(void **state) {
   }
 }
 
+/* The word is about memory: a thread that ends in the loop leaves tiles undone, and others in another order.
+ */
+static void threads_that_end_within_functions_are_refused(void **state) {
+  static const struct {
+    const char *func, *call;
+    bool refused;
+  } cases[] = {
+      {"{ ret; }", "call.uni f, (%r20);\n", false},
+      {"{ trap; }", "@%p5 call.uni f, (%r20);\n", false},
+      {"{ .reg .pred %q; setp.eq.u32 %q, %x, 7; @%q exit; ret; }", "call.uni f, (%r20);\n", true},
+      {"{ .reg .pred %q; setp.eq.u32 %q, %x, 7; @%q exit; ret; }", "call.uni g, (%r20);\n", true},
+      {"{ exit; }", "@%p5 call.uni f, (%r20);\n", true},
+      {"{ exit; }", "", false}, /* nobody calls it */
+  };
+  for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+    hd_buf text = {0};
+    hd_arena arena;
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_diag d = {0};
+    const hd_rewrite_options o = {.grid = {.known = true, .g = {3, 1, 1}, .n_sms = 5},
+                                  .block = {40, 1, 1},
+                                  .assume = HD_ASSUME_NO_CARRY};
+    hd_buf_printf(&text,
+                  ".version 8.0\n.target sm_90\n.address_size 64\n.func f(.reg .b32 %%x) %s\n"
+                  ".func g(.reg .b32 %%x) { call.uni f, (%%x); ret; }\n%s%stiles:\n%s%s%s\nret;\n}\n",
+                  cases[k].func, strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, START, WORK,
+                  cases[k].call, STEP);
+    hd_arena_init(&arena);
+    if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
+      fail_msg("line %u: %s\n%s", d.line, d.message, text.data);
+    assert_int_equal(hd_plan_parse("order=col,shape=loop:4x3", &p, &d), HD_OK);
+    const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
+    if (cases[k].refused ? st != HD_ERR_REFUSED || !strstr(d.message, "ends the thread") : st != HD_OK)
+      fail_msg("%d %s: %s %s", st, d.message, cases[k].func, cases[k].call);
+    hd_arena_free(&arena);
+    hd_buf_free(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("loops whose tiles write one place need the caller's word",
                 loops_whose_tiles_write_one_place_need_the_callers_word),
       BEHAVIOUR("CTAs that learn which they are before their loop need the caller's word",
                 ctas_that_learn_which_they_are_need_the_callers_word),
+      BEHAVIOUR("threads that end within functions are refused, with the word, too",
+                threads_that_end_within_functions_are_refused),
       BEHAVIOUR("drawn orders of a loop's tiles do each tile once",
                 drawn_orders_of_a_loops_tiles_do_each_tile_once),
       BEHAVIOUR("tiles are done in the plan's order", tiles_are_done_in_the_plans_order),

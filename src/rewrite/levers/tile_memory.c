@@ -195,12 +195,31 @@ static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access
 #define IDENTITY "before a loop over tiles, may tell the CTA which of them it is" NEEDS_WORD
 #define WRITES "in a loop over tiles, may overwrite what an earlier tile left in memory" NEEDS_WORD
 
-/* Why an instruction outside of the loop needs the caller's word; NULL: it does not. */
-static const char *why_before(const tile_loop *t, uint32_t inst) {
+/* It may leave the CTA a number of its own: by a result, or in memory. */
+static bool call_tells(const tile_loop *t, uint32_t inst, hd_arena *arena) {
   const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
-  const bool returns = hd_inst_form(&t->g, inst)->flags & HD_OPF_CALLS && s->n_opnds &&
-                       t->m->opnds[s->first_opnd].kind == HD_O_LIST;
-  return brings_result(t, inst) || returns ? IDENTITY : NULL;
+  const uint32_t callee = hd_callee(t->m, s);
+  hd_reach reach;
+  if (s->n_opnds && t->m->opnds[s->first_opnd].kind == HD_O_LIST) return true; /* results */
+  if (hd_call_writes_nothing(t->m, s)) return false;
+  if (callee == HD_NONE || !t->m->funcs[callee].has_body) return true;
+  hd_reach_find(t->m, callee, arena, &reach);
+  if (reach.unknown) return true;
+  for (uint32_t k = 0; k < reach.n; k++) {
+    const hd_ptx_func *f = &t->m->funcs[reach.funcs[k]];
+    for (uint32_t i = 0; i < f->n_stmts; i++) {
+      if (f->stmts[i].kind != HD_S_INST) continue;
+      const hd_ptx_access a = hd_ptx_access_of(&t->m->forms[f->stmts[i].form]);
+      if (a.unknown || hd_ptx_access_in(&a, ~(unsigned)HD_IN_PARAM) & HD_ACC_WRITE) return true;
+    }
+  }
+  return false;
+}
+
+/* Why an instruction outside of the loop needs the caller's word; NULL: it does not. */
+static const char *why_before(const tile_loop *t, uint32_t inst, hd_arena *arena) {
+  const bool calls = hd_inst_form(&t->g, inst)->flags & HD_OPF_CALLS;
+  return brings_result(t, inst) || (calls && call_tells(t, inst, arena)) ? IDENTITY : NULL;
 }
 
 /* Blocks from which the loop's header is reached. */
@@ -242,7 +261,7 @@ hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t 
     if (hd_loop_contains(g, t->loop, g->blocks[block].loop))
       needs = why(&l, i, &f);
     else if (before[block])
-      needs = why_before(t, i);
+      needs = why_before(t, i, arena);
     if (!needs) continue;
     *rests = true;
     if (!(j->opt->assume & HD_ASSUME_NO_CARRY)) return rewrite_refuse(t->m, hd_inst_stmt(g, i), needs, d);

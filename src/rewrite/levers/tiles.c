@@ -175,53 +175,29 @@ static bool find_test(tile_loop *t) {
 
 /* ---- N ------------------------------------------------------------------------------------------------- */
 
-typedef struct slice {
-  const tile_loop *t;
-  unsigned steps;
-  bool same;
-} slice;
-
-static void follow(void *ctx, uint32_t reg);
-
-/* The same in all threads of a launch: arithmetic on parameters, numbers and the launch's extents. */
-static bool is_same(slice *s, uint32_t inst) {
-  const hd_cfg *g = &s->t->g;
-  const hd_ptx_form *f = hd_inst_form(g, inst);
-  const hd_ptx_access a = hd_ptx_access_of(f);
-  if (f->flags & (HD_OPF_CALLS | HD_OPF_LEAVES)) return false;
-  if (a.kinds && (f->op != HD_OP_LD || !hd_ptx_form_has(f, HD_M_PARAM))) return false;
-  const hd_ptx_stmt *st = hd_inst_stmt(g, inst);
-  for (uint32_t k = st->first_opnd; k < st->first_opnd + st->n_opnds; k++) {
-    const hd_ptx_opnd *o = &s->t->m->opnds[k];
-    const uint32_t id = o->kind == HD_O_SREG ? s->t->m->syms[o->sym].index : HD_SR_NTID;
-    if (id != HD_SR_NTID && id != HD_SR_NCTAID) return false;
-    if (o->kind != HD_O_REG && o->kind != HD_O_INT && o->kind != HD_O_SREG && o->kind != HD_O_ADDR)
-      return false;
-  }
-  hd_inst_reads(g, inst, follow, s);
-  return s->same;
-}
-
-static void follow(void *ctx, uint32_t reg) {
-  slice *s = ctx;
-  if (!s->same) return;
-  s->same = n_writers(s->t, reg) == 1 && s->steps++ < MOST_STEPS &&
-            is_same(s, s->t->writers.insts[s->t->writers.first[reg]]);
-}
-
 static bool bound_is_same(const tile_loop *t) {
-  slice s = {.t = t, .same = true};
   if (t->bound.kind == HD_O_INT) return true;
   if (!tiles_is_register(t, &t->bound)) return false;
   const uint32_t reg = hd_cfg_reg(&t->g, 0, t->bound.sym);
-  follow(&s, reg);
-  if (!s.same) return false;
+  if (!rewrite_same_in_launch(&t->g, &t->writers, reg)) return false;
   /* It is read where the loop begins. */
   const uint32_t block = t->g.insts[t->writers.insts[t->writers.first[reg]]].block;
   return !in_loop(t, block) && hd_dominates(&t->g, block, t->g.loops[t->loop].header);
 }
 
 /* ---- What rounds leave to each other ---------------------------------------------------------- */
+
+/* Whether there is another round tells which one of the CTA's it is: the branch alone may ask. */
+static hd_status check_test(const tile_loop *t, hd_diag *d) {
+  const hd_cfg *g = &t->g;
+  const hd_block *b = &g->blocks[t->latch];
+  for (uint32_t i = t->test + 1; i < b->first + b->n_insts - 1; i++) {
+    user u = {.reg = hd_cfg_reg(g, 0, tiles_operand(t, t->test, 0)->sym)};
+    hd_inst_reads(g, i, see_use, &u);
+    if (u.uses) return rewrite_refuse(t->m, hd_inst_stmt(g, i), "reads which tile is the CTA's last", d);
+  }
+  return HD_OK;
+}
 
 static hd_status list_reads(tile_loop *t, hd_diag *d) {
   const hd_cfg *g = &t->g;
@@ -408,6 +384,19 @@ static hd_status refuse_other_loops(const tile_loop *t, hd_diag *d) {
       "that the launch's arguments fix");
 }
 
+/* A thread that ends within a function leaves the loop there. */
+static hd_status check_functions(const rewrite_job *j, hd_arena *arena, hd_diag *d) {
+  hd_reach reach;
+  hd_reach_find(j->m, j->func, arena, &reach);
+  for (uint32_t k = 1; k < reach.n; k++) {
+    const hd_ptx_func *f = &j->m->funcs[reach.funcs[k]];
+    for (uint32_t i = 0; i < f->n_stmts; i++)
+      if (f->stmts[i].kind == HD_S_INST && j->m->forms[f->stmts[i].form].op == HD_OP_EXIT)
+        return rewrite_refuse(j->m, &f->stmts[i], "ends the thread from within a function", d);
+  }
+  return HD_OK;
+}
+
 static hd_status find(rewrite_job *j, tile_loop *t, uint64_t tiles, hd_arena *arena, bool *rests,
                       hd_diag *d) {
   bool found = false;
@@ -424,7 +413,9 @@ static hd_status find(rewrite_job *j, tile_loop *t, uint64_t tiles, hd_arena *ar
     return refuse_other_loops(t, d);
   if (!hd_liveness_find(&t->g, MOST_LIVE_BYTES, arena, &t->live))
     return hd_fail(d, HD_ERR_REFUSED, "shape=loop: the kernel is too large to follow its registers");
-  st = list_reads(t, d);
+  st = check_functions(j, arena, d);
+  if (st == HD_OK) st = list_reads(t, d);
+  if (st == HD_OK) st = check_test(t, d);
   if (st == HD_OK) st = check_registers(t, d);
   return st == HD_OK ? tiles_check_memory(j, t, tiles, arena, rests, d) : st;
 }
