@@ -5,10 +5,10 @@
  * copies are based on, and those that anything else in such an address is computed from: a store to b, or to
  * b + (a - b) in some threads, is to either. A kernel with a store whose parameter is not known, with a call
  * that cannot be followed, or with a distance in some store's address that came through memory, may write
- * anything. Indices that were loaded in 32 bits are no distances; how the bits of a register depend on
- * branches is not followed. Two parameters are of different memory where the workload
- * gives them different buffers in every launch, which are allocations of their own. None of this depends on
- * the data. */
+ * anything. An index that was loaded in 32 bits is computed from what the kernel stored there (slice.c), and
+ * is no distance that the host put there; how the bits of a register depend on branches is not followed. Two
+ * parameters are of different memory where the workload gives them different buffers in every launch, which
+ * are allocations of their own. None of this depends on the data. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,36 +17,7 @@
 #include "heddle/analysis.h"
 #include "heddle/ptx_facts.h"
 #include "launch/launch.h"
-
-typedef struct writes {
-  bool *param;    /* by number: some store is based on it */
-  bool *other;    /* some store's address is computed from it besides; it may be no pointer */
-  bool *distance; /* as bytes in 64 bits */
-  bool anything;
-} writes;
-
-static bool begin_writes(writes *w, uint32_t n_params) {
-  *w = (writes){.param = calloc((size_t)n_params + 1, sizeof *w->param),
-                .other = calloc((size_t)n_params + 1, sizeof *w->other),
-                .distance = calloc((size_t)n_params + 1, sizeof *w->distance)};
-  return w->param && w->other && w->distance;
-}
-
-static void end_writes(writes *w) {
-  free(w->distance);
-  free(w->other);
-  free(w->param);
-}
-
-/* The system's own, which write no buffer of the program. */
-static bool writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call) {
-  static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free"};
-  const uint32_t callee = hd_callee(m, call);
-  if (callee == HD_NONE || m->funcs[callee].has_body) return false;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(m->syms[m->funcs[callee].sym].name, names[i]) == 0) return true;
-  return false;
-}
+#include "launch/slice.h"
 
 /* Every call must have become a part of the analysis. */
 static bool follows_all_calls(const hd_analysis *a) {
@@ -54,7 +25,7 @@ static bool follows_all_calls(const hd_analysis *a) {
   uint32_t calls = 0;
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const hd_ptx_stmt *s = hd_inst_stmt(g, i);
-    calls += hd_inst_form(g, i)->op == HD_OP_CALL && !writes_nothing(a->module, s);
+    calls += hd_inst_form(g, i)->op == HD_OP_CALL && !hd_call_writes_nothing(a->module, s);
   }
   return calls + 1 == g->n_calls;
 }
@@ -75,161 +46,7 @@ static bool any_writes_elsewhere(const hd_analysis *a) {
   return false;
 }
 
-/* ---- What an address is computed from ---------------------------------------------------- */
-
-/* What a register's value may be in the address that is looked at. */
-typedef enum share {
-  INDEX = 1, /* 32 bits, times a size */
-  ELEMENTS,  /* 64 bits, times a size */
-  BYTES,
-  PARTS, /* some bits of an address or a distance */
-} share;
-
-/* The registers that an address is computed from, through all their writers, but not through memory. */
-typedef struct slice {
-  const hd_cfg *g;
-  hd_writers writers;
-  uint8_t *seen; /* per register: the greatest share so far */
-  uint32_t *todo, n;
-  share share;    /* that is seen next */
-  bool of_a_load; /* else, of a store */
-  uint32_t base, n_params;
-  writes *out;
-} slice;
-
-static void see_register(void *ctx, uint32_t reg) {
-  slice *s = ctx;
-  if (s->seen[reg] >= s->share) return;
-  s->seen[reg] = (uint8_t)s->share;
-  s->todo[s->n++] = reg;
-}
-
-static void see_operand(slice *s, uint32_t inst, const hd_ptx_opnd *o, share as) {
-  if (o->kind != HD_O_REG) return;
-  s->share = as;
-  see_register(s, hd_cfg_reg(s->g, s->g->insts[inst].call, o->sym));
-}
-
-/* The kernel's parameter that the instruction loads; HD_NONE: none. */
-static uint32_t loaded_param(const hd_cfg *g, uint32_t inst, bool *of_function) {
-  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
-  const hd_ptx_opnd *o = &g->module->opnds[s->first_opnd + 1];
-  const uint32_t param = s->n_opnds > 1 && o->kind == HD_O_ADDR ? hd_cfg_param(g, o->sym) : HD_NONE;
-  *of_function |= param == HD_NONE;
-  return param;
-}
-
-/* A function's parameters and results come from what any call passes. */
-static void follow_calls(slice *s) {
-  s->share = PARTS;
-  for (uint32_t i = 0; i < s->g->n_insts; i++) {
-    const hd_ptx_form *f = hd_inst_form(s->g, i);
-    const hd_ptx_access a = hd_ptx_access_of(f);
-    if (f->op == HD_OP_CALL || hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_WRITE)
-      hd_inst_reads(s->g, i, see_register, s);
-  }
-}
-
-static bool is_word(const hd_ptx_access *a) {
-  return !a->bytes || a->bytes / (a->elements ? a->elements : 1) >= sizeof(uint64_t);
-}
-
-/* Memory may hold a distance between buffers: what the kernel put there, in memory that is its own; or what
- * the host did, but then a load that leaves its buffer by it is an error. */
-static bool may_hold_distance(const slice *s, const hd_ptx_access *a, share as) {
-  const bool own = hd_ptx_access_in(a, ~(unsigned)(HD_IN_GLOBAL | HD_IN_TEXTURE | HD_IN_CONST)) ||
-                   a->kinds & HD_ACC_ATOMIC;
-  if (as == INDEX || (s->of_a_load && !own)) return false;
-  if (as == PARTS || is_word(a)) return true;
-  return as == BYTES && !hd_ptx_access_in(a, HD_IN_GLOBAL | HD_IN_TEXTURE);
-}
-
-/* A comparison with zero of a parameter: whether there is a pointer. */
-static bool asks_for_null(const slice *s, uint32_t inst) {
-  const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
-  const hd_ptx_opnd *o = &s->g->module->opnds[st->first_opnd];
-  if (st->n_opnds != 3 || o[1].kind != HD_O_REG || o[2].kind != HD_O_INT || o[2].imm) return false;
-  return hd_root_of(s->g, &s->writers, inst, &o[1]).loaded;
-}
-
-/* m in a * m, or in a << m, by which a distance would be no more than the index of an element. */
-static bool is_size(const hd_ptx_opnd *o, bool shift) {
-  enum { MOST_SHIFT = 16 };
-  return o->kind == HD_O_INT && o->imm > 0 && o->imm < (shift ? MOST_SHIFT : 1 << MOST_SHIFT);
-}
-
-static share times(share as, bool wide) {
-  return as == PARTS ? as : wide ? INDEX : as < ELEMENTS ? as : ELEMENTS;
-}
-
-/* Of what registers the instruction computes a result that has the share. */
-static void follow_operands(slice *s, uint32_t inst, share as) {
-  const hd_ptx_form *f = hd_inst_form(s->g, inst);
-  const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
-  const hd_ptx_opnd *o = &s->g->module->opnds[st->first_opnd];
-  s->share = as;
-  if (st->n_opnds >= 3 && (f->op == HD_OP_MUL || f->op == HD_OP_MAD)) {
-    const share factor = times(as, hd_ptx_form_has(f, HD_M_WIDE));
-    see_operand(s, inst, &o[1], factor);
-    see_operand(s, inst, &o[2], factor);
-    if (st->n_opnds > 3) see_operand(s, inst, &o[3], as);
-    if (!st->guard) return;
-    s->share = ELEMENTS;
-    see_register(s, hd_cfg_reg(s->g, s->g->insts[inst].call, st->guard));
-    return;
-  }
-  if (f->op == HD_OP_SHL && st->n_opnds == 3) s->share = is_size(&o[2], true) ? times(as, false) : PARTS;
-  if (f->op == HD_OP_MOV && st->n_opnds == 2 && o[1].kind == HD_O_VEC) s->share = PARTS;
-  if (f->op == HD_OP_SETP) s->share = ELEMENTS;
-  hd_inst_reads(s->g, inst, see_register, s);
-}
-
-/* True: what it computes comes from calls. */
-static bool follow_writer(slice *s, uint32_t inst, share as) {
-  const hd_ptx_form *f = hd_inst_form(s->g, inst);
-  const hd_ptx_access a = hd_ptx_access_of(f);
-  bool of_function = f->op == HD_OP_CALL;
-  if (hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_READ) {
-    const uint32_t param = loaded_param(s->g, inst, &of_function);
-    if (param < s->n_params && param != s->base) {
-      s->out->other[param] = true;
-      s->out->distance[param] |= as >= BYTES && is_word(&a);
-    }
-  } else if (a.kinds) {
-    s->out->anything |= may_hold_distance(s, &a, as);
-  } else if (f->op != HD_OP_SETP || !asks_for_null(s, inst)) {
-    follow_operands(s, inst, as);
-  }
-  return of_function;
-}
-
-static void begin_at_address(slice *s, uint32_t inst) {
-  const hd_ptx_module *m = s->g->module;
-  const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
-  const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(s->g, inst));
-  const hd_ptx_opnd *o =
-      a.n && a.touches[0].operand < st->n_opnds ? &m->opnds[st->first_opnd + a.touches[0].operand] : NULL;
-  memset(s->seen, 0, s->g->n_regs);
-  s->share = BYTES;
-  if (o && o->kind == HD_O_ADDR && m->syms[o->sym].kind == HD_SYM_REG)
-    see_register(s, hd_cfg_reg(s->g, s->g->insts[inst].call, o->sym));
-  else if (!o || o->kind != HD_O_ADDR)
-    hd_inst_reads(s->g, inst, see_register, s);
-}
-
-static void follow_address(slice *s, uint32_t inst, uint32_t base) {
-  bool calls = false;
-  s->base = base;
-  begin_at_address(s, inst);
-  while (s->n) {
-    const uint32_t reg = s->todo[--s->n], *w = &s->writers.first[reg];
-    const share as = (share)s->seen[reg];
-    bool of_function = w[0] == w[1]; /* a function's parameter that is a register */
-    for (uint32_t i = w[0]; i < w[1]; i++) of_function |= follow_writer(s, s->writers.insts[i], as);
-    if (of_function && !calls) follow_calls(s);
-    calls |= of_function;
-  }
-}
+/* ---- What stores lead to ---------------------------------------------------------------------- */
 
 /* A tensor map that is written in global memory; it is no access of the analysis. */
 static void see_tensor_map(slice *s, uint32_t inst) {
@@ -247,16 +64,7 @@ static void see_tensor_map(slice *s, uint32_t inst) {
     s->out->anything = true;
 }
 
-static void begin_slice(slice *s, const hd_cfg *g, uint32_t n_params, writes *out, hd_arena *arena) {
-  *s = (slice){.g = g,
-               .seen = HD_NEW_N(arena, g->n_regs + 1u, uint8_t),
-               .todo = HD_NEW_N(arena, (size_t)PARTS * g->n_regs + 1, uint32_t),
-               .n_params = n_params,
-               .out = out};
-  hd_writers_find(g, arena, &s->writers);
-}
-
-static hd_status follow_stores(const hd_analysis *a, uint32_t n_params, writes *out, hd_diag *d) {
+static hd_status follow_stores(const hd_analysis *a, uint32_t n_params, slice_writes *out, hd_diag *d) {
   hd_arena arena;
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
@@ -264,10 +72,10 @@ static hd_status follow_stores(const hd_analysis *a, uint32_t n_params, writes *
   hd_status st = setjmp(out_of_memory) ? hd_nomem(d) : HD_OK;
   if (st == HD_OK) {
     slice s;
-    begin_slice(&s, &a->cfg, n_params, out, &arena);
+    slice_begin(&s, &a->cfg, n_params, out, &arena);
     for (uint32_t i = 0; i < a->n_sites; i++)
       if (hd_site_writes((hd_site_kind)a->sites[i].kind))
-        follow_address(&s, a->sites[i].inst, a->sites[i].param);
+        slice_follow(&s, a->sites[i].inst, a->sites[i].param);
     for (uint32_t i = 0; i < a->cfg.n_insts; i++) see_tensor_map(&s, i);
   }
   hd_arena_free(&arena);
@@ -276,7 +84,7 @@ static hd_status follow_stores(const hd_analysis *a, uint32_t n_params, writes *
 
 /* ---- What a kernel writes ----------------------------------------------------------------- */
 
-static hd_status find_writes(const hd_analysis *a, uint32_t n_params, writes *out, hd_diag *d) {
+static hd_status find_writes(const hd_analysis *a, uint32_t n_params, slice_writes *out, hd_diag *d) {
   out->anything = a->over_budget || !follows_all_calls(a) || any_writes_elsewhere(a);
   for (uint32_t i = 0; i < a->n_sites; i++) {
     const hd_site *s = &a->sites[i];
@@ -291,7 +99,7 @@ static hd_status find_writes(const hd_analysis *a, uint32_t n_params, writes *ou
 }
 
 /* Whether no launch of the kernel passes the parameter's buffer to a parameter that is written. */
-static bool is_apart(const hd_workload *w, uint32_t launch, uint32_t param, const writes *found) {
+static bool is_apart(const hd_workload *w, uint32_t launch, uint32_t param, const slice_writes *found) {
   for (uint32_t i = 0; i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];
     if (strcmp(l->kernel, w->launches[launch].kernel) != 0) continue;
@@ -327,7 +135,7 @@ static bool is_by_word(const hd_workload *w, uint32_t launch, uint32_t param) {
 }
 
 /* The kernel's text shows that a launch writes a buffer that the workload says nothing writes. */
-static hd_status check_word(const hd_workload *w, uint32_t launch, const writes *found, hd_diag *d) {
+static hd_status check_word(const hd_workload *w, uint32_t launch, const slice_writes *found, hd_diag *d) {
   for (uint32_t i = 0; i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];
     if (strcmp(l->kernel, w->launches[launch].kernel) != 0) continue;
@@ -357,9 +165,10 @@ typedef struct listing {
 static bool leads_elsewhere(slice *s, const hd_site *site, const bool *reached) {
   s->out->anything = false;
   memset(s->out->other, 0, s->n_params * sizeof *s->out->other);
-  follow_address(s, site->inst, site->param);
+  memset(s->out->relied, 0, s->n_params * sizeof *s->out->relied);
+  slice_follow(s, site->inst, site->param);
   for (uint32_t p = 0; p < s->n_params; p++)
-    if (s->out->other[p] && reached[p]) return true;
+    if ((s->out->other[p] || s->out->relied[p]) && reached[p]) return true;
   return s->out->anything;
 }
 
@@ -372,7 +181,9 @@ static void list_apart(slice *s, const hd_analysis *a, const hd_global_load *loa
         leads_elsewhere(s, site, what->reached))
       continue;
     out[(*n)++] = i;
-    if (what->used) what->used[site->param] = true;
+    if (!what->used) continue;
+    what->used[site->param] = true;
+    for (uint32_t p = 0; p < s->n_params; p++) what->used[p] |= s->out->relied[p];
   }
 }
 
@@ -380,8 +191,8 @@ static hd_status list_loads(const hd_analysis *a, uint32_t n_params, const listi
                             uint32_t *n, hd_diag *d) {
   const size_t all = hd_rewrite_loads(a->module, a->func, NULL, 0);
   hd_global_load *loads = calloc(all + 1, sizeof *loads);
-  writes of_load;
-  const bool begun = begin_writes(&of_load, n_params);
+  slice_writes of_load;
+  const bool begun = slice_begin_writes(&of_load, n_params);
   hd_arena arena;
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
@@ -390,12 +201,12 @@ static hd_status list_loads(const hd_analysis *a, uint32_t n_params, const listi
   hd_status st = !begun || !loads || !*out || setjmp(out_of_memory) ? hd_nomem(d) : HD_OK;
   if (st == HD_OK) {
     slice s;
-    begin_slice(&s, &a->cfg, n_params, &of_load, &arena);
+    slice_begin(&s, &a->cfg, n_params, &of_load, &arena);
     hd_rewrite_loads(a->module, a->func, loads, all);
     list_apart(&s, a, loads, all, what, *out, n);
   }
   hd_arena_free(&arena);
-  end_writes(&of_load);
+  slice_end_writes(&of_load);
   free(loads);
   return st;
 }
@@ -408,8 +219,8 @@ hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
   uint32_t n_params = m->funcs[func].n_params;
   for (uint32_t i = 0; i < w->n_launches; i++)
     if (w->launches[i].n_args > n_params) n_params = w->launches[i].n_args;
-  writes found;
-  const bool begun = begin_writes(&found, n_params);
+  slice_writes found;
+  const bool begun = slice_begin_writes(&found, n_params);
   bool *apart = calloc((size_t)n_params + 1, sizeof *apart);
   bool *reached = calloc((size_t)n_params + 1, sizeof *reached);
   *out = NULL;
@@ -418,6 +229,8 @@ hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
   if (st == HD_OK) {
     st = find_writes(a, n_params, &found, d);
     if (st == HD_OK) st = check_word(w, launch, &found, d);
+    for (uint32_t p = 0; p < n_params; p++)
+      found.anything |= found.relied[p] && !is_apart(w, launch, p, &found);
     for (uint32_t p = 0; p < n_params; p++) {
       apart[p] = is_by_word(w, launch, p) || (!found.anything && is_apart(w, launch, p, &found));
       reached[p] = !apart[p] && is_buffer(w, launch, p);
@@ -427,7 +240,7 @@ hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_wor
   }
   free(reached);
   free(apart);
-  end_writes(&found);
+  slice_end_writes(&found);
   return st;
 }
 
@@ -456,8 +269,8 @@ hd_status hd_unwritten_if_apart(const hd_ptx_module *m, uint32_t func, bool *rea
                                 uint32_t **out, uint32_t *n, hd_diag *d) {
   const uint32_t n_params = m->funcs[func].n_params;
   hd_analysis *a;
-  writes found;
-  const bool begun = begin_writes(&found, n_params);
+  slice_writes found;
+  const bool begun = slice_begin_writes(&found, n_params);
   bool *apart = calloc((size_t)n_params + 1, sizeof *apart);
   *out = NULL;
   *n = 0;
@@ -472,10 +285,11 @@ hd_status hd_unwritten_if_apart(const hd_ptx_module *m, uint32_t func, bool *rea
       apart[p] = !found.anything && !written[p] && is_pointer(m, func, p);
     const listing what = {.apart = apart, .reached = written, .used = read};
     if (st == HD_OK) st = list_loads(a, n_params, &what, out, n, d);
+    for (uint32_t p = 0; p < n_params; p++) read[p] |= *n && found.relied[p];
     hd_analysis_free(a);
   }
   free(apart);
-  end_writes(&found);
+  slice_end_writes(&found);
   return st;
 }
 
@@ -486,8 +300,8 @@ hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char
   const uint32_t n_params = m->funcs[func].n_params;
   const char *kernel = m->syms[m->funcs[func].sym].name;
   hd_analysis *a;
-  writes found;
-  const bool begun = begin_writes(&found, n_params);
+  slice_writes found;
+  const bool begun = slice_begin_writes(&found, n_params);
   bool *apart = calloc((size_t)n_params + 1, sizeof *apart);
   *out = NULL;
   *n = 0;
@@ -514,6 +328,6 @@ hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char
     hd_analysis_free(a);
   }
   free(apart);
-  end_writes(&found);
+  slice_end_writes(&found);
   return st;
 }

@@ -42,7 +42,7 @@ static void list(const char *body, const uint32_t buffers[2][3], uint32_t launch
   out[0] = 0;
   if (hd_unwritten_loads(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &w, 0, &loads, &n, &d) != HD_OK) {
     assert_int_equal(d.status, HD_ERR_REFUSED);
-    snprintf(out, cap, "%.100s", d.message);
+    snprintf(out, cap, "%.*s", (int)cap - 1, d.message);
   }
   for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(out + at, cap - at, "%u+", loads[i]);
   free(loads);
@@ -87,6 +87,8 @@ static void the_callers_word_is_taken_unless_the_text_shows_a_write(void **state
 /* From c to b, and then a store by it. */
 #define AWAY "sub.s64 %rd0, %rd2, %rd3;\n"
 #define GONE "add.s64 %rd8, %rd3, %rd0;\nst.global.u32 [%rd8], %r2;"
+#define FAR AWAY "shr.u64 %rd0, %rd0, 2;\ncvt.u32.u64 %r5, %rd0;\n"
+#define THERE "mul.wide.u32 %rd8, %r4, 4;\nadd.s64 %rd8, %rd8, %rd3;\nst.global.u32 [%rd8], %r2;"
 
 enum { A, B, C, NO_BUFFER = UINT32_MAX };
 static const struct {
@@ -186,6 +188,47 @@ static const struct {
      1,
      {{A, B, C}},
      ""},
+    /* As an index in 32 bits that the kernel put there itself. */
+    {FAR "st.local.u32 [own], %r5;\nld.local.u32 %r4, [own];\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR "st.shared.u32 [all], %r5;\nbar.sync 0;\nld.shared.u32 %r4, [all];\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR "st.shared.u32 [all], %r5;\nld.shared.u32 %r4, [all];\nmad.wide.u32 %rd8, %r4, 4, %rd3;\n"
+         "st.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR "atom.shared.exch.b32 %r4, [all], %r5;\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR "red.shared.add.u32 [all], %r5;\nld.shared.u32 %r4, [all];\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR "st.shared.v2.u32 [all], {%r2, %r5};\nld.shared.u32 %r4, [all+4];\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR ".reg .b16 %h;\ncvt.u16.u32 %h, %r5;\nst.shared.u16 [all], %h;\nld.shared.u32 %r4, [all];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR "st.local.u32 [own], %r5;\nld.local.u32 %r4, [own];\nst.shared.u32 [all], %r4;\n"
+         "ld.shared.u32 %r4, [all];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR
+     "mov.u64 %rd8, own;\ncvta.local.u64 %rd8, %rd8;\nst.u32 [%rd8], %r5;\nld.local.u32 %r4, [own];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR "st.global.u32 [%rd3], %r5;\nld.global.u32 %r4, [%rd3];\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR "st.global.u32 [%rd3], %r5;\ncp.async.ca.shared.global [all], [%rd3], 4;\nld.shared.u32 %r4, "
+         "[all];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR "st.global.u32 [%rd3], %r5;\nld.global.u32 %r4, [%rd6];\n" THERE, 1, {{A, B, B}}, ""},
+    {"sub.s64 %rd0, %rd7, %rd3;\nshr.u64 %rd0, %rd0, 2;\ncvt.u32.u64 %r4, %rd0;\n" THERE, 1, {{A, B, C}}, ""},
+    /* What is stored elsewhere, or comes from no address, is none. */
+    {FAR "st.global.u32 [%rd3], %r5;\nld.global.u32 %r4, [%rd6];\n" THERE, 1, {{A, B, C}}, "0+1+2+3+"},
+    {FAR "st.local.u32 [own], %r5;\nst.shared.u32 [all], %r1;\nld.shared.u32 %r4, [all];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"st.shared.u32 [all], %r2;\nld.shared.u32 %r4, [all];\n" THERE, 1, {{A, B, C}}, "0+1+2+"},
+    {"atom.shared.add.u32 %r4, [all], 1;\n" THERE, 1, {{A, B, C}}, "0+1+2+"},
     {AWAY "atom.shared.exch.b64 %rd0, [all], %rd0;\n" GONE, 1, {{A, B, C}}, ""},
     {"ld.const.u64 %rd0, [far];\n" GONE, 1, {{A, B, C}}, ""},
     {"ld.const.s32 %r4, [far+4];\ncvt.s64.s32 %rd0, %r4;\n" GONE, 1, {{A, B, C}}, ""},
