@@ -22,7 +22,8 @@ static size_t refusals_of(const char *body, bool in_cta, const uint32_t block[3]
            ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } .func "
            "meets() { bar.sync 0; ret; } "
            ".visible .entry k(.param .u64 p, .param .u64 q)\n{ .local .b32 own;\n"
-           ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>, %%of<2>;\n.reg .pred %%p<9>;\n.shared .b32 s[64], t[64];\n"
+           ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>, %%of<2>;\n.reg .pred %%p<9>;\n.shared .b32 s[64], "
+           "t[64];\n.shared .b64 m;\n"
            "mov.u32 %%r1, %%tid.x; ld.param.u64 %%of0, [p]; ld.param.u64 %%of1, [q];\n%s\nret;\n}\n",
            target, body);
   hd_arena_init(&arena);
@@ -75,7 +76,7 @@ static void what_warps_do_as_warps_bars_it(void **state) {
   for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
     if (refusals(bodies[i], true) != 1) fail_msg("%s is not refused", bodies[i]);
     assert_int_equal(first.kind, HD_REFUSE_WORKS_TOGETHER);
-    assert_int_equal(first.line, 11);
+    assert_int_equal(first.line, 12);
     assert_memory_equal(first.what, bodies[i], strcspn(bodies[i], " "));
   }
   assert_int_equal(refusals("ld.volatile.global.u32 %r2, [%rd1];", true), 0);
@@ -110,7 +111,7 @@ static void loops_that_wait_bar_it_before_sm_70(void **state) {
        "L;",
        true},
       {"L:\natom.global.or.b32 %r2, [%of0], 0;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\n"
-       "red.global.max.u32 [%of0], %r1;",
+       "red.global.max.u32 [%of1], %r1;",
        true},
       {"L:\natom.global.add.u32 %r2, [%of1], 0;\nsetp.eq.u32 %p1, %r2, 0;\n"
        "@!%p1 bra D;\nadd.u32 %r3, %r3, 1;\nbra L;\nD:",
@@ -151,9 +152,11 @@ static void warps_that_talk_through_global_memory_keep_their_threads(void **stat
       {"ld.relaxed.gpu.global.u32 %r2, [%rd1];\ncall.uni stores;", true},
       {"call.uni looks;\nst.global.u32 [%rd1], %r1;", true},
       {"ld.relaxed.gpu.global.u32 %r2, [%rd1];\nst.local.u32 [own], %r1;", false},
-      {"ld.global.u32 %r2, [%rd1+4];\nst.volatile.global.u32 [%rd1], %r1;", false},
+      {"ld.global.u32 %r2, [%rd1+4];\nst.volatile.global.u32 [%rd1], %r1;", true},
+      {"ld.global.u32 %r2, [%of1+4];\nst.volatile.global.u32 [%of0], %r1;", false},
       {"ld.weak.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1], %r1;", false},
-      {"atom.relaxed.gpu.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd2], %r2;", false},
+      {"atom.relaxed.gpu.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd2], %r2;", true},
+      {"atom.relaxed.gpu.global.add.u32 %r2, [%of0], 1;\nst.global.u32 [%of1], %r2;", false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (unsigned in_cta = 0; in_cta < 2; in_cta++)
@@ -215,8 +218,72 @@ static const struct {
      "%r3;\n"
      "setp.ne.u32 %p1, %r4, %r1;\nmov.b32 %r1, %r4;\n@%p1 bra L;\n@%p2 bra M;",
      BOTH},
+    /* What a load guesses for a compare-and-swap shows in nothing else. */
+    {"red.global.or.b32 [%of0], %r1;\nld.global.u32 %r2, [%of0];\natom.global.cas.b32 %r3, [%of1], %r2, "
+     "%r2;\n"
+     "mov.b32 %r4, %r2;",
+     BOTH},
+    {"red.global.or.b32 [%of0], %r1;\nld.global.u32 %r2, [%of0];\nmov.b32 %r5, %r2;\n"
+     "atom.global.cas.b32 %r3, [%of0], %r5, 0;\nst.global.u32 [%of1], %r2;",
+     BOTH},
+    {"M:\nld.global.u32 %r2, [%of0];\nL:\nadd.u32 %r3, %r2, %r1;\natom.global.cas.b32 %r4, [%of0], %r2, "
+     "%r3;\n"
+     "setp.ne.u32 %p1, %r4, %r2;\nmov.b32 %r2, %r4;\n@%p1 bra L;\nst.global.u32 [%of1], %r2;\n@%p2 bra M;",
+     BOTH},
+    {"M:\nld.global.u32 %r5, [%of0];\nmov.b32 %r2, %r5;\nL:\nadd.u32 %r3, %r5, 1;\n"
+     "atom.global.cas.b32 %r4, [%of0], %r2, %r3;\n"
+     "setp.ne.u32 %p1, %r4, %r2;\nmov.b32 %r2, %r4;\n@%p1 bra L;\n@%p2 bra M;",
+     BOTH},
+    {"M:\nld.global.u32 %r2, [%of0];\nL:\nadd.u32 %r6, %r6, 1;\natom.global.cas.b32 %r4, [%of0], %r2, %r6;\n"
+     "setp.ne.u32 %p1, %r4, %r2;\nmov.b32 %r2, %r4;\n@%p1 bra L;\n@%p2 bra M;",
+     BOTH},
+    {"M:\nld.global.u32 %r2, [%of0];\nL:\nadd.u32 %r3, %r2, %r1;\natom.global.cas.b32 %r4, [%of0], %r2, "
+     "%r3;\n"
+     "setp.gt.u32 %p1, %r4, 7;\nmov.b32 %r2, %r4;\n@%p1 bra L;\n@%p2 bra M;",
+     BOTH},
+    {"M:\nld.global.u32 %r5, [%of0];\nmov.b32 %r2, %r5;\nL:\nmax.u32 %r3, %r2, %r1;\n"
+     "atom.global.cas.b32 %r4, [%of0], %r2, %r3;\n"
+     "setp.eq.u32 %p1, %r2, %r4;\nmov.b32 %r2, %r4;\n@!%p1 bra L;\nmov.b32 %r2, 0;\n@%p2 bra M;",
+     0},
     {"red.global.add.u32 [%rd1], %r1;\nld.local.u32 %r2, [own];", 0},
-    {"ld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", 0},
+    /* All lanes look before any of them writes. */
+    {"ld.global.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", BOTH},
+    {"ld.global.u32 %r2, [%of0+4];\nmembar.gl;\nst.release.gpu.global.u32 [%of0], %r1;", BOTH},
+    {"ld.shared.u32 %r2, [s+4];\nred.shared.add.u32 [s], 1;", BOTH},
+    {"ld.shared.u32 %r2, [s+4];\nbar.sync 0;\nred.shared.add.u32 [s], 1;", GRID},
+    {"ld.global.u32 %r2, [%of1];\nred.global.max.u32 [%of0], %r2;", 0},
+    {"ld.global.nc.u32 %r2, [%of0];\nred.global.max.u32 [%of0], %r2;", 0},
+    {"ld.global.u32 %r2, [%of0];\nst.global.u32 [%of0], %r2;\nred.global.add.u32 [%of1], 1;", 0},
+    {"atom.global.or.b32 %r2, [%of0], 0;\nred.global.or.b32 [%of0], %r1;\nmov.b32 %r3, %r2;", BOTH},
+    {"atom.global.add.u32 %r2, [%of0], 0;\natom.global.add.u32 %r3, [%of0], 1;\nmov.b32 %r4, %r2;", BOTH},
+    {"atom.global.or.b32 %r2, [%of0+4], 0;\nst.relaxed.gpu.global.u32 [%of0], %r1;\nmov.b32 %r3, %r2;", BOTH},
+    {"atom.global.or.b32 %r2, [%of0+4], 0;\nst.global.u32 [%of0], %r1;\nmov.b32 %r3, %r2;", BOTH},
+    {"atom.global.cas.b32 %r2, [%of0], 0, 0;\nred.global.add.u32 [%of0], 5;\nmov.b32 %r3, %r2;", BOTH},
+    {"atom.shared.or.b32 %r2, [s+4], 0;\natom.shared.exch.b32 %r3, [s], 7;\nmov.b32 %r4, %r2;", BOTH},
+    {"atom.global.or.b32 %r2, [%of0], 0;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra E;\n"
+     "red.global.or.b32 [%of0], %r1;\nE:",
+     BOTH},
+    {"atom.global.or.b32 %r2, [%of0], 0;\ncall.uni stores;\nmov.b32 %r3, %r2;", BOTH},
+    {"L:\nred.global.or.b32 [%of0], %r1;\nbar.sync 0;\natom.global.or.b32 %r2, [%of0], 0;\nmov.b32 %r3, "
+     "%r2;\n@%p1 bra L;",
+     BOTH},
+    {"L:\natom.global.inc.u32 %r2, [%of0], 99;\nmov.b32 %r3, %r2;\ncp.async.bulk.global.shared::cta."
+     "bulk_group [%of0], [s], 16;",
+     BOTH},
+    {"atom.shared.or.b32 %r2, [s], 0;\nbar.sync 0;\nred.shared.or.b32 [s], %r1;\nmov.b32 %r3, %r2;", GRID},
+    {"atom.global.or.b32 %r2, [%of0], 0;\nred.global.or.b32 [%of1], %r1;\nmov.b32 %r3, %r2;", 0},
+    {"atom.global.add.u32 %r2, [%of0], 1;\nred.global.add.u32 [%of0], 1;", 0},
+    {"discard.global.L2 [%of0], 128;", BOTH},
+    /* A lock is given back. */
+    {"L:\natom.global.cas.b32 %r2, [%of0], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;\n"
+     "st.global.u32 [%of1], %r1;\nmembar.gl;\natom.global.exch.b32 %r3, [%of0], 0;",
+     0},
+    {"L:\natom.global.cas.b32 %r2, [%of0], 0, 1;\nadd.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra "
+     "L;\natom.global.exch.b32 %r3, [%of0], 0;\nmov.b32 %r5, %r4;",
+     BOTH},
+    {"L:\natom.global.or.b32 %r2, [%of0], %r1;\nsetp.ne.u32 %p1, %r2, -1;\n@%p1 bra L;\n"
+     "atom.global.exch.b32 %r3, [%of0], 0;",
+     BOTH},
     /* An atomic reads an array that was stored into. */
     {"st.global.u32 [%of0], %r1;\natom.global.add.u32 %r2, [%of0+4], 0;\nmov.b32 %r3, %r2;", BOTH},
     {"st.global.u32 [%of0], %r1;\nmembar.gl;\natom.global.cas.b32 %r2, [%of0+4], 0, 0;\nmov.b32 %r3, %r2;",
@@ -240,6 +307,37 @@ static const struct {
     {"@%p2 bra M;\nL:\nadd.u32 %r4, %r4, 1;\nM:\natom.global.xor.b32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n"
      "@%p1 bra L;",
      BOTH},
+    /* Its value decides whether the loop goes on, and something else does, too, or it is used behind it. */
+    {"mov.b32 %r4, %r1;\nL:\natom.global.or.b32 %r2, [%of0], %r4;\nmov.u32 %r4, 0;\nadd.u32 %r5, %r5, 1;\n"
+     "setp.lt.u32 %p1, %r5, 2;\nsetp.ne.and.u32 %p1, %r2, 99, %p1;\n@%p1 bra L;\nmov.b32 %r3, %r2;",
+     BOTH},
+    {"mov.b32 %r4, %r1;\nL:\natom.shared.or.b32 %r2, [s], %r4;\nsetp.eq.u32 %p2, %r2, 99;\n@%p2 bra O;\n"
+     "mov.u32 %r4, 0;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 2;\n@%p1 bra L;\nO:\nmov.b32 %r3, %r2;",
+     BOTH},
+    {"L:\natom.global.max.u32 %r2, [%of0], %r1;\nst.global.u32 [%of1], %r2;\nsetp.ne.u32 %p1, %r2, 0;\n"
+     "@%p1 bra L;",
+     BOTH},
+    {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;\nmov.b32 %r3, %r2;",
+     BOTH},
+    {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nred.global.add.u32 [%of1], 1;\nsetp.ne.u32 %p1, %r2, 0;\n"
+     "@%p1 bra L;",
+     BOTH},
+    {"L:\natom.global.xor.b32 %r2, [%of0], %r1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;", BOTH},
+    {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nnanosleep.u32 %r5;\nadd.u32 %r5, %r5, %r5;\nand.b32 %r3, "
+     "%r2, "
+     "1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;",
+     0},
+    /* A number that is not the same in all threads: a zero tells who has added. */
+    {"setp.eq.u32 %p2, %r1, 0;\nselp.u32 %r4, 9, 0, %p2;\nL:\natom.global.add.u32 %r2, [%of0], %r4;\n"
+     "mov.b32 %r3, %r2;\n@%p1 bra L;",
+     BOTH},
+    {"L:\natom.global.add.u32 %r2, [%of0], %r1;\nmov.b32 %r3, %r2;\n@%p1 bra L;", BOTH},
+    {"ld.global.u32 %r4, [%of1];\nL:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n@%p1 bra L;",
+     BOTH},
+    {"mov.u32 %r4, %nctaid.x;\nshl.b32 %r5, %r4, 1;\nL:\natom.global.add.u32 %r2, [%of0], %r5;\n"
+     "mov.b32 %r3, %r2;\n@%p1 bra L;",
+     0},
+    {"cvt.u32.u64 %r4, %of1;\nL:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n@%p1 bra L;", 0},
     {"mov.u32 %r4, 3;\nL:\natom.global.add.u32 %r2, [%of0], %r4;\nmov.b32 %r3, %r2;\n@%p1 bra L;", 0},
     {"L:\natom.global.max.u32 %r2, [%of0], %r1;\n@%p1 bra L;", 0},
     {"L:\natom.global.exch.b32 %r2, [%of0], 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;", 0},
@@ -266,7 +364,7 @@ static const struct {
     {"red.global.add.u32 [%rd1], 1;\nred.global.max.u32 [%rd2], %r1;", 0},
     {"atom.global.add.u32 %r2, [%rd1], 1;\natom.global.add.u32 %r3, [%rd2], 1;", 0},
     {"L:\natom.global.add.u32 %r2, [%of0], 1;\nst.global.u32 [%of1], %r2;\n@%p1 bra L;", 0},
-    {"atom.global.add.u32 %r2, [%of0], 1;\nld.global.u32 %r3, [%of1];\nst.global.u32 [%rd3], %r2;", 0},
+    {"atom.global.add.u32 %r2, [%of0], 1;\nld.global.u32 %r3, [%of1];\nst.global.u32 [%of1], %r2;", 0},
     /* In shared memory, which threads= takes in CTAs alone. */
     {"st.shared.u32 [s], %r1;\nmembar.cta;\nld.shared.u32 %r2, [s+4];", BOTH},
     {"st.relaxed.cta.shared.u32 [s], %r1;\nld.relaxed.cta.shared.u32 %r2, [s+4];", BOTH},
@@ -276,9 +374,6 @@ static const struct {
     {"st.shared.u32 [s], %r1;\nmembar.cta;\nbar.sync 0;\nld.shared.u32 %r2, [s+4];", GRID},
     {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nbarrier.sync 1;\nld.global.u32 %r2, [%rd1+4];", GRID},
     {"st.global.u32 [%rd1], %r1;\nmembar.gl;\nld.shared.u32 %r2, [s+4];", GRID},
-    {"st.shared.u32 [s], %r1;\nmbarrier.arrive.shared.b64 %rd1, [s+8];\n"
-     "L:\nmbarrier.test_wait.shared.b64 %p1, [s+8], %rd1;\n@!%p1 bra L;\nld.shared.u32 %r2, [s+4];",
-     GRID},
     {"ld.volatile.local.u32 %r2, [own];\nst.volatile.local.u32 [own], %r1;", 0},
 };
 
@@ -287,6 +382,59 @@ static void warps_that_talk_without_a_barrier_keep_their_threads(void **state) {
     for (unsigned form = CTA; form <= GRID; form++)
       if ((refusals(talks[i].body, form == CTA) > 0) != ((talks[i].talks & form) != 0))
         fail_msg("%s, %s: %s", talks[i].body, form == CTA ? "cta" : "grid", first.what);
+}
+
+#define INIT "@%p1 mbarrier.init.shared.b64 [m], 64;\nbar.sync 0;\n"
+#define SHOW "st.shared.u32 [s], %r1;\n"
+#define ARRIVE "mbarrier.arrive.shared.b64 %rd1, [m];\n"
+#define WAIT "L:\nmbarrier.test_wait.shared.b64 %p2, [m], %rd1;\n@!%p2 bra L;\n"
+#define LOOK "ld.shared.u32 %r2, [s+4];"
+
+/* Where all threads of the CTA arrive, and each waits for what it has begun. */
+static void waits_at_mbarriers_come_between_where_all_threads_arrive(void **state) {
+  static const struct {
+    const char *body;
+    bool talks;
+  } cases[] = {
+      {INIT SHOW ARRIVE WAIT LOOK, false},
+      {INIT SHOW ARRIVE "L:\nmbarrier.try_wait.shared.b64 %p2, [m], %rd1;\n@%p2 bra D;\nbra L;\nD:\n" LOOK,
+       false},
+      {INIT "red.shared.or.b32 [s], %r1;\n" ARRIVE WAIT "atom.shared.or.b32 %r2, [s], 0;\nmov.b32 %r3, %r2;",
+       false},
+      {INIT "M:\n" SHOW ARRIVE WAIT LOOK "\nbar.sync 0;\n@%p3 bra M;", false},
+      /* Fewer do, or some twice. */
+      {"@%p1 mbarrier.init.shared.b64 [m], 1;\nbar.sync 0;\n" SHOW ARRIVE WAIT LOOK, true},
+      {"@%p1 mbarrier.init.shared.b64 [m], 1;\n" INIT SHOW ARRIVE WAIT LOOK, true},
+      {"@%p1 mbarrier.init.shared.b64 [m], %r4;\nbar.sync 0;\n" SHOW ARRIVE WAIT LOOK, true},
+      {INIT SHOW ARRIVE "mbarrier.arrive.shared.b64 %rd1, [m];\n" WAIT LOOK, true},
+      {INIT SHOW "mbarrier.arrive.shared.b64 %rd1, [m], 2;\n" WAIT LOOK, true},
+      {INIT SHOW "mbarrier.arrive.noComplete.shared.b64 %rd1, [m], 1;\n" WAIT LOOK, true},
+      {INIT SHOW "@%p3 " ARRIVE WAIT LOOK, true},
+      {INIT "cp.async.mbarrier.arrive.shared.b64 [m];\n" SHOW ARRIVE WAIT LOOK, true},
+      {INIT "mov.u32 %r5, m;\nmbarrier.arrive.shared.b64 _, [%r5];\n" SHOW ARRIVE WAIT LOOK, true},
+      /* A phase that has ended, or may not have. */
+      {INIT SHOW "L:\nmbarrier.test_wait.parity.shared.b64 %p2, [m], 1;\n@!%p2 bra L;\nmembar.cta;\n" LOOK,
+       true},
+      {INIT SHOW ARRIVE "L:\nmbarrier.test_wait.parity.shared.b64 %p2, [m], 0;\n@!%p2 bra L;\n" LOOK, true},
+      {INIT SHOW ARRIVE "mbarrier.test_wait.shared.b64 %p2, [m], %rd1;\n" LOOK, true},
+      {INIT SHOW ARRIVE "L:\nmbarrier.test_wait.shared.b64 %p2, [m], %rd1;\n@%p2 bra L;\n" LOOK, true},
+      {INIT SHOW ARRIVE "L:\nmbarrier.test_wait.shared.b64 %p2, [m], %rd1;\nadd.u32 %r3, %r3, 1;\n"
+                        "setp.gt.or.u32 %p3, %r3, 9, %p2;\n@!%p3 bra L;\n" LOOK,
+       true},
+      {INIT ARRIVE SHOW "membar.cta;\n" WAIT LOOK, true},
+      {INIT SHOW ARRIVE "@%p4 bra D;\n" WAIT "D:\n" LOOK, true},
+      /* What the wait says, and what the state does. */
+      {INIT ARRIVE "mbarrier.test_wait.shared.b64 %p2, [m], %rd1;\nselp.u32 %r2, 1, 0, %p2;", true},
+      {INIT ARRIVE "mbarrier.pending_count.b64 %r2, %rd1;\nmov.u32 %r3, %r2;", false},
+      {INIT "mbarrier.arrive.shared.b64 _, [m];\n" ARRIVE "mbarrier.pending_count.b64 %r2, %rd1;", true},
+      {INIT ARRIVE "mov.b64 %rd2, %rd1;\nmbarrier.arrive.shared.b64 _, [m];\nst.global.u64 [%of0], %rd2;",
+       true},
+  };
+  static const uint32_t block[3] = {8, 8, 1};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if ((refusals_of(cases[i].body, true, block) > 0) != cases[i].talks)
+      fail_msg("%s: %s", cases[i].body, first.what);
+  if (!refusals(cases[0].body, true)) fail_msg("of any block: %s", cases[0].body);
 }
 
 static void a_barrier_may_say_how_many_threads_the_whole_cta_has(void **state) {
@@ -393,6 +541,7 @@ int main(void) {
       cmocka_unit_test(what_warps_do_as_warps_bars_it),
       cmocka_unit_test(warps_that_talk_through_global_memory_keep_their_threads),
       cmocka_unit_test(warps_that_talk_without_a_barrier_keep_their_threads),
+      cmocka_unit_test(waits_at_mbarriers_come_between_where_all_threads_arrive),
       cmocka_unit_test(a_barrier_may_say_how_many_threads_the_whole_cta_has),
       cmocka_unit_test(what_a_cluster_or_a_cta_sees_alone_stays_in_it),
       cmocka_unit_test(loops_that_wait_bar_it_before_sm_70),

@@ -33,6 +33,7 @@ typedef struct scan {
 #define TOGETHER "the threads of a CTA meet here, and threads= would put others together"
 #define WARP_WIDE "the threads of a warp work together here, and threads= would put others together"
 #define SHARED "shared memory belongs to a CTA, and threads= would put other threads into it"
+#define WHOLE_LINE "one thread gives up what its neighbours have used, and threads= would give it others"
 #define LANE "it tells the thread where in its warp it is, which threads= changes"
 
 /* Code for one warp without barriers stores, and loads what another lane stored before: by volatile, or by
@@ -54,6 +55,7 @@ static bool makes_shared(const hd_ptx_form *f) {
 static const char *why_in_grid(const scan *s, const hd_ptx_form *f) {
   hd_ptx_access a = hd_ptx_access_of(f);
   if (relies_on_warp(s, &a)) return REWRITE_PARTS_A_WARP;
+  if (a.kinds & HD_ACC_DISCARD) return WHOLE_LINE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || rewrite_has_narrow_scope(f)) return TOGETHER;
   for (unsigned i = 0; i < a.n; i++)
     if (a.touches[i].space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return SHARED;
@@ -84,6 +86,7 @@ static const char *why_in_cta(const scan *s, const hd_ptx_form *f, const hd_ptx_
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE))
     return f->flags & HD_OPF_CTA_WIDE && counts_all(s, f, st) ? NULL : PART;
   hd_ptx_access a = hd_ptx_access_of(f);
+  if (a.kinds & HD_ACC_DISCARD) return WHOLE_LINE;
   return talks_in_shared(f, &a) || relies_on_warp(s, &a) ? REWRITE_PARTS_A_WARP : NULL;
 }
 

@@ -1,62 +1,54 @@
 /* Lanes of one warp that talk through memory without a barrier, which threads= would part.
  *
  * What a lane stored is there for another lane of its warp once the first has passed a fence, or where the
- * store itself, or the atomic, is ordered. A kernel without a barrier behind that may rely on the warp to run
- * together, and each instruction that may read it is refused:
+ * store itself, or the atomic, is ordered. What it looked at is what was there before other lanes wrote,
+ * where all lanes look first. A kernel without a barrier between may rely on the warp to run together, and
+ * each instruction that may be the other side of it is refused:
  *
  *   - a weak load behind a fence that stands behind a store, or behind an ordered store;
- *   - a weak load of an array behind an atomic on it, but for one that a compare-and-swap compares with;
- *   - an atomic whose result is read, behind another instruction that wrote in order, behind a store into its
- *     array, or behind itself, on the way round a loop.
+ *   - a weak load of an array behind an atomic on it, or in front of an atomic or an ordered store to it;
+ *   - an atomic whose value shows, behind another instruction that wrote in order, behind a store into its
+ *     array, or behind itself, on the way round a loop;
+ *   - a store or an atomic behind another atomic on its array whose value shows;
+ *   - a wait at an mbarrier whose answer shows. An arrival is an atomic, whose value shows where its state
+ * goes elsewhere than into waits.
  *
  * An atomic beside itself alone counts, or draws numbers, and then no thread of the program may rely on which
- * it gets. So it does in a loop if it adds the same number each time, if it is a compare-and-swap, whose
- * first one stays, or if its result decides whether the loop goes on: a lock, a try again.
+ * it gets. warp_cycles.c says which do so in a loop, and whose values do not show. Weak loads in front of
+ * weak stores are the program's own races, or of places of its own.
  *
- * Barriers of all of the CTA's threads, and waits for mbarriers, come between. Loads that are ordered
- * themselves are threads.c's. Fences and ordered stores count space by space: shared memory here, global
- * memory there. Two arrays are those of two parameters or variables. */
+ * Barriers of all of the CTA's threads come between. So do the waits at mbarriers that warp_phase.c finds.
+ * Loads that are ordered themselves are threads.c's. Fences and ordered stores count space by space: shared
+ * memory here, global memory there. Two arrays are those of two parameters or variables. */
 #include <setjmp.h>
 #include <string.h>
 
-#include "heddle/cfg.h"
-#include "rewrite/levers/threads.h"
+#include "rewrite/levers/warp_talk.h"
 
-enum { IN_GLOBAL = 1, IN_SHARED = 2, N_SPACES = 2, NOBODY = 0, MANY = UINT32_MAX };
-/* Sets of arrays have a bit each; the highest are for those of a space that are not known. */
-enum { MOST_ARRAYS = 64 - N_SPACES };
+enum { IN_GLOBAL = WARP_IN_GLOBAL, IN_SHARED = WARP_IN_SHARED, N_SPACES = WARP_SPACES };
+enum { NOBODY = 0, MANY = UINT32_MAX, MOST_LIVE_BYTES = 64 << 20 };
 
 /* What was done since the last barrier, on some path. */
 typedef struct said {
-  uint8_t wrote, shown;     /* spaces */
-  uint32_t site[N_SPACES];  /* the instruction that wrote in order, counted from 1; NOBODY, MANY */
-  uint64_t stored, counted; /* arrays: by stores, by atomics */
+  uint8_t wrote, shown;      /* spaces */
+  uint32_t site[N_SPACES];   /* the instruction that wrote in order, counted from 1; NOBODY, MANY */
+  uint32_t looker[N_SPACES]; /* likewise, the atomic whose value shows */
+  uint64_t stored, counted;  /* arrays: by stores, by atomics */
+  uint64_t looked, peeked;   /* arrays: by atomics whose values show, by weak loads */
 } said;
 
-typedef struct search {
-  rewrite_scan *scan;
-  const uint32_t *block_dims;
-  hd_cfg g;
-  hd_writers writers;
-  hd_root arrays[MOST_ARRAYS];
-  unsigned n_arrays;
-  uint64_t in_space[N_SPACES]; /* arrays */
-  uint8_t *is_read;            /* registers */
-  uint8_t *tainted;            /* scratch, registers */
-  uint8_t *talks_to_itself;    /* per instruction: an atomic in a cycle, whose next round may read others' */
-  bool reports;
-} search;
+typedef warp_search search;
 
-static uint8_t spaces_of(unsigned space) {
+uint8_t warp_spaces_of(unsigned space) {
   if (space & HD_IN_GENERIC) return IN_GLOBAL | IN_SHARED;
   if (space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return IN_SHARED;
-  return space & HD_IN_ANY_GLOBAL ? IN_GLOBAL : 0;
+  return space & (HD_IN_ANY_GLOBAL | HD_IN_SURFACE | HD_IN_TENSOR) ? IN_GLOBAL : 0;
 }
 
-static uint8_t spaces(const hd_ptx_access *a, unsigned kinds) {
+uint8_t warp_spaces(const hd_ptx_access *a, unsigned kinds) {
   uint8_t in = 0;
   for (unsigned k = 0; k < a->n; k++)
-    if (a->touches[k].kinds & kinds) in |= spaces_of(a->touches[k].space);
+    if (a->touches[k].kinds & kinds) in |= warp_spaces_of(a->touches[k].space);
   return in;
 }
 
@@ -88,19 +80,20 @@ static bool may_talk(rewrite_scan *s) {
 static uint64_t unknown_in(uint8_t spaces_there) {
   uint64_t set = 0;
   for (unsigned k = 0; k < N_SPACES; k++)
-    if (spaces_there >> k & 1) set |= UINT64_C(1) << (MOST_ARRAYS + k);
+    if (spaces_there >> k & 1) set |= UINT64_C(1) << (WARP_ARRAYS + k);
   return set;
 }
 
-static uint64_t array_of(search *s, uint32_t inst, const hd_ptx_touch *t) {
+uint64_t warp_array_of(search *s, uint32_t inst, const hd_ptx_touch *t) {
   const hd_ptx_stmt *st = hd_inst_stmt(&s->g, inst);
-  if (t->operand >= st->n_opnds || !spaces_of(t->space)) return 0;
+  if (t->operand >= st->n_opnds || !warp_spaces_of(t->space)) return 0;
   const hd_root array =
       hd_root_of(&s->g, &s->writers, inst, &s->g.module->opnds[st->first_opnd + t->operand]);
-  const uint8_t there = spaces_of(t->space & HD_IN_GENERIC ? hd_root_spaces(s->g.module, array) : t->space);
+  const uint8_t there =
+      warp_spaces_of(t->space & HD_IN_GENERIC ? hd_root_spaces(s->g.module, array) : t->space);
   unsigned i = 0;
   while (i < s->n_arrays && hd_roots_differ(s->arrays[i], array)) i++;
-  if (!array.sym || i == MOST_ARRAYS) return unknown_in(there);
+  if (!array.sym || i == WARP_ARRAYS) return unknown_in(there);
   if (i == s->n_arrays) s->arrays[s->n_arrays++] = array;
   for (unsigned k = 0; k < N_SPACES; k++)
     if (there >> k & 1) s->in_space[k] |= UINT64_C(1) << i;
@@ -110,12 +103,11 @@ static uint64_t array_of(search *s, uint32_t inst, const hd_ptx_touch *t) {
 static uint64_t arrays_of(search *s, uint32_t inst, const hd_ptx_access *a, unsigned kinds) {
   uint64_t set = 0;
   for (unsigned k = 0; k < a->n; k++)
-    if (a->touches[k].kinds & kinds) set |= array_of(s, inst, &a->touches[k]);
+    if (a->touches[k].kinds & kinds) set |= warp_array_of(s, inst, &a->touches[k]);
   return set;
 }
 
-/* Some array of the one set may be one of the other. */
-static bool meet(const search *s, uint64_t a, uint64_t b) {
+bool warp_meet(const search *s, uint64_t a, uint64_t b) {
   bool do_meet = a & b;
   for (unsigned k = 0; k < N_SPACES; k++) {
     const uint64_t unknown = unknown_in((uint8_t)(1u << k)), all = s->in_space[k] | unknown;
@@ -131,228 +123,90 @@ static void refuse(const search *s, uint32_t inst) {
     rewrite_scan_refuse(s->scan, HD_REFUSE_WORKS_TOGETHER, hd_inst_stmt(&s->g, inst), REWRITE_PARTS_A_WARP);
 }
 
-static void add_site(said *x, uint8_t in, uint32_t site) {
+static void add_site(uint32_t *sites, uint8_t in, uint32_t site) {
   for (unsigned k = 0; k < N_SPACES; k++)
-    if (in >> k & 1) x->site[k] = x->site[k] == NOBODY || x->site[k] == site ? site : MANY;
+    if (in >> k & 1) sites[k] = sites[k] == NOBODY || sites[k] == site ? site : MANY;
 }
 
-/* A function that is not followed may do all of that; one without a body is the system's. */
+static bool others(const uint32_t *sites, uint8_t in, uint32_t site) {
+  bool any = false;
+  for (unsigned k = 0; k < N_SPACES; k++) any |= in >> k & 1 && sites[k] != NOBODY && sites[k] != site;
+  return any;
+}
+
+/* A function that is not followed may do all of that; a quiet one is the system's. */
 static void see_call(const search *s, uint32_t inst, said *x) {
-  const uint32_t callee = hd_callee(s->g.module, hd_inst_stmt(&s->g, inst));
-  if (s->g.insts[inst].body || (callee != HD_NONE && !s->g.module->funcs[callee].has_body)) return;
-  if (x->shown) refuse(s, inst);
+  if (s->g.insts[inst].body || hd_call_writes_nothing(s->g.module, hd_inst_stmt(&s->g, inst))) return;
+  if (x->shown || x->looked || x->peeked) refuse(s, inst);
   x->wrote = x->shown = IN_GLOBAL | IN_SHARED;
-  x->stored = x->counted = unknown_in(IN_GLOBAL | IN_SHARED);
-  add_site(x, IN_GLOBAL | IN_SHARED, MANY);
+  x->stored = x->counted = x->looked = x->peeked = unknown_in(IN_GLOBAL | IN_SHARED);
+  add_site(x->site, IN_GLOBAL | IN_SHARED, MANY);
+  add_site(x->looker, IN_GLOBAL | IN_SHARED, MANY);
+}
+
+/* Some instruction reads what it brings; of an arrival, more than waits. */
+static bool is_used(const search *s, uint32_t inst) {
+  if (hd_inst_form(&s->g, inst)->op == HD_OP_MBARRIER) return s->shows[inst];
+  return hd_result_is_read(&s->g, s->is_read, inst);
 }
 
 static void see_atomic(search *s, uint32_t inst, const hd_ptx_access *a, said *x) {
-  const uint8_t in = spaces(a, HD_ACC_ATOMIC);
+  const uint8_t in = warp_spaces(a, HD_ACC_ATOMIC);
   const uint64_t arrays = arrays_of(s, inst, a, HD_ACC_ATOMIC);
-  bool others = meet(s, arrays, x->stored) || s->talks_to_itself[inst];
-  for (unsigned k = 0; k < N_SPACES; k++)
-    others |= in >> k & 1 && x->site[k] != NOBODY && x->site[k] != inst + 1;
-  if (others && hd_result_is_read(&s->g, s->is_read, inst)) refuse(s, inst);
+  if (is_used(s, inst) &&
+      (s->talks_to_itself[inst] || others(x->site, in, inst + 1) || warp_meet(s, arrays, x->stored)))
+    refuse(s, inst);
+  if (warp_meet(s, arrays, x->peeked) || (warp_meet(s, arrays, x->looked) && others(x->looker, in, inst + 1)))
+    refuse(s, inst);
   if (releases(a)) x->shown |= x->wrote;
   x->wrote |= in;
   x->counted |= arrays;
-  add_site(x, in, inst + 1);
+  add_site(x->site, in, inst + 1);
+  if (!s->shows[inst]) return;
+  x->looked |= arrays;
+  add_site(x->looker, in, inst + 1);
 }
 
-/* Some writer of the register is the instruction, or a move of what it wrote. */
-static bool comes_from(const search *s, uint32_t inst, hd_sym reg, uint32_t at, unsigned moves) {
-  const hd_cfg *g = &s->g;
-  const uint32_t *w = &s->writers.first[hd_cfg_reg(g, g->insts[at].call, reg)];
-  for (uint32_t k = w[0]; k < w[1]; k++) {
-    const uint32_t writer = s->writers.insts[k];
-    const hd_ptx_stmt *st = hd_inst_stmt(g, writer);
-    const hd_ptx_opnd *o = &g->module->opnds[st->first_opnd + 1];
-    if (writer == inst) return true;
-    if (moves && hd_inst_form(g, writer)->op == HD_OP_MOV && st->n_opnds == 2 && o->kind == HD_O_REG &&
-        comes_from(s, inst, o->sym, writer, moves - 1))
-      return true;
-  }
-  return false;
+static void see_read(search *s, uint32_t inst, const hd_ptx_access *a, said *x) {
+  const uint8_t in = warp_spaces(a, HD_ACC_READ);
+  const uint64_t arrays = arrays_of(s, inst, a, HD_ACC_READ);
+  const bool shows = s->shows[inst] || hd_inst_form(&s->g, inst)->op != HD_OP_LD;
+  if (x->shown & in || (shows && warp_meet(s, x->counted, arrays))) refuse(s, inst);
+  if (shows) x->peeked |= arrays;
 }
 
-/* The load guesses what a compare-and-swap then finds: a wrong guess is tried again. */
-static bool is_guess(const search *s, uint32_t load) {
-  enum { MOVES = 2 };
-  for (uint32_t i = 0; i < s->g.n_insts; i++) {
-    const hd_ptx_form *f = hd_inst_form(&s->g, i);
-    const hd_ptx_stmt *st = hd_inst_stmt(&s->g, i);
-    if (f->op != HD_OP_ATOM || !hd_ptx_form_has(f, HD_M_CAS) || st->n_opnds < 4) continue;
-    const hd_ptx_opnd *o = &s->g.module->opnds[st->first_opnd + 2];
-    if (o->kind == HD_O_REG && comes_from(s, load, o->sym, i, MOVES)) return true;
-  }
-  return false;
-}
-
-static void see_other(search *s, uint32_t inst, const hd_ptx_access *a, said *x) {
-  const uint8_t writes = spaces(a, HD_ACC_WRITE), reads = spaces(a, HD_ACC_READ);
-  if (reads && a->order == HD_ORDERED_WEAK && !a->noncoherent &&
-      (x->shown & reads ||
-       (meet(s, x->counted, arrays_of(s, inst, a, HD_ACC_READ)) && !(s->reports && is_guess(s, inst)))))
+static void see_write(search *s, uint32_t inst, const hd_ptx_access *a, said *x) {
+  const uint8_t in = warp_spaces(a, HD_ACC_WRITE);
+  const uint64_t arrays = arrays_of(s, inst, a, HD_ACC_WRITE);
+  if (warp_meet(s, arrays, x->looked) || (rewrite_is_strong(a) && warp_meet(s, arrays, x->peeked)))
     refuse(s, inst);
-  if (!writes) return;
-  x->wrote |= writes;
-  x->stored |= arrays_of(s, inst, a, HD_ACC_WRITE);
+  x->wrote |= in;
+  x->stored |= arrays;
   if (!rewrite_is_strong(a)) return;
-  x->shown |= releases(a) ? x->wrote : writes;
-  add_site(x, writes, inst + 1);
+  x->shown |= releases(a) ? x->wrote : in;
+  add_site(x->site, in, inst + 1);
 }
 
 static void see(search *s, uint32_t inst, said *x) {
   const hd_ptx_form *f = hd_inst_form(&s->g, inst);
   const hd_ptx_access a = hd_ptx_access_of(f);
-  const bool all = !hd_inst_stmt(&s->g, inst)->guard;
   if (f->flags & HD_OPF_CALLS) {
     see_call(s, inst, x);
-  } else if (f->op == HD_OP_MBARRIER || hd_inst_is_full_barrier(&s->g, inst, s->block_dims)) {
-    if (all && (f->op != HD_OP_MBARRIER || a.order == HD_ORDERED_ACQUIRE)) *x = (said){0};
+  } else if (hd_inst_is_full_barrier(&s->g, inst, s->block_dims)) {
+    if (!hd_inst_stmt(&s->g, inst)->guard) *x = (said){0};
   } else if (is_fence(f)) {
     x->shown |= x->wrote;
-  } else if (f->op == HD_OP_ATOM || f->op == HD_OP_RED) {
+  } else if (f->op == HD_OP_ATOM || f->op == HD_OP_RED ||
+             (f->op == HD_OP_MBARRIER && a.kinds & HD_ACC_ATOMIC)) {
     see_atomic(s, inst, &a, x);
+  } else if (f->op == HD_OP_MBARRIER && a.order == HD_ORDERED_ACQUIRE) {
+    if (s->shows[inst]) refuse(s, inst);
+    if (s->comes_between[inst]) *x = (said){0};
   } else {
-    see_other(s, inst, &a, x);
+    if (warp_spaces(&a, HD_ACC_READ) && a.order == HD_ORDERED_WEAK && !a.noncoherent)
+      see_read(s, inst, &a, x);
+    if (warp_spaces(&a, HD_ACC_WRITE)) see_write(s, inst, &a, x);
   }
-}
-
-/* ---- Atomics in cycles --------------------------------------------------------------------------------- */
-
-typedef struct taint {
-  uint8_t *registers;
-  bool grows;
-} taint;
-
-static void add_taint(void *ctx, uint32_t reg) {
-  taint *t = ctx;
-  t->grows |= !t->registers[reg];
-  t->registers[reg] = 1;
-}
-
-typedef struct reader {
-  const uint8_t *registers;
-  bool reads;
-} reader;
-
-static void see_read(void *ctx, uint32_t reg) {
-  reader *r = ctx;
-  r->reads |= r->registers[reg];
-}
-
-static bool reads_any(const search *s, const uint8_t *registers, uint32_t inst) {
-  reader r = {.registers = registers};
-  hd_inst_reads(&s->g, inst, see_read, &r);
-  return r.reads;
-}
-
-static bool leaves(const hd_cfg *g, const uint8_t *inside, uint32_t inst) {
-  const hd_block *b = &g->blocks[g->insts[inst].block];
-  if (!(hd_inst_form(g, inst)->flags & HD_OPF_LEAVES)) return false;
-  for (uint32_t e = 0; e < b->n_succ; e++)
-    if (!inside[g->edges[b->first_succ + e]]) return true;
-  return false;
-}
-
-/* The registers that the blocks inside work out from an instruction's result. */
-static void spread(const search *s, const uint8_t *inside, uint32_t from) {
-  const hd_cfg *g = &s->g;
-  taint t = {.registers = s->tainted};
-  memset(s->tainted, 0, g->n_regs);
-  hd_inst_writes(g, from, add_taint, &t);
-  while (t.grows) {
-    t.grows = false;
-    for (uint32_t i = 0; i < g->n_insts; i++)
-      if (inside[g->insts[i].block] && reads_any(s, s->tainted, i)) hd_inst_writes(g, i, add_taint, &t);
-  }
-}
-
-/* And they decide a way out of the blocks. */
-static bool decides_an_exit(const search *s, const uint8_t *inside, uint32_t from) {
-  spread(s, inside, from);
-  for (uint32_t i = 0; i < s->g.n_insts; i++)
-    if (inside[s->g.insts[i].block] && leaves(&s->g, inside, i) && reads_any(s, s->tainted, i)) return true;
-  return false;
-}
-
-static bool decides_a_loop(const search *s, uint8_t *inside, uint32_t atomic) {
-  const hd_cfg *g = &s->g;
-  for (uint32_t l = g->blocks[g->insts[atomic].block].loop; l != HD_NONE; l = g->loops[l].parent) {
-    for (uint32_t b = 0; b < g->n_blocks; b++) inside[b] = hd_loop_contains(g, l, g->blocks[b].loop);
-    if (decides_an_exit(s, inside, atomic)) return true;
-  }
-  return false;
-}
-
-/* In every round of the cycle, and not zero: its result counts on. */
-static bool adds_the_same(const search *s, const uint8_t *inside, uint32_t atomic) {
-  const hd_cfg *g = &s->g;
-  const hd_ptx_stmt *st = hd_inst_stmt(g, atomic);
-  const hd_ptx_opnd *o = &g->module->opnds[st->first_opnd + 2];
-  const hd_mod operation = hd_ptx_access_of(hd_inst_form(g, atomic)).operation;
-  if ((operation != HD_M_ADD && operation != HD_M_INC) || st->n_opnds < 3) return false;
-  if (o->kind == HD_O_INT) return o->imm;
-  if (o->kind != HD_O_REG) return false;
-  const uint32_t *w = &s->writers.first[hd_cfg_reg(g, g->insts[atomic].call, o->sym)];
-  for (uint32_t k = w[0]; k < w[1]; k++) {
-    const uint32_t writer = s->writers.insts[k];
-    const hd_ptx_stmt *by = hd_inst_stmt(g, writer);
-    const hd_ptx_opnd *value = &g->module->opnds[by->first_opnd + 1];
-    const bool number = hd_inst_form(g, writer)->op == HD_OP_MOV && value->kind == HD_O_INT && value->imm;
-    if (inside[g->insts[writer].block] && !(number && w[1] - w[0] == 1)) return false;
-  }
-  return w[0] < w[1];
-}
-
-/* The comparison takes what the swap before found: some thread's swap is done in each round. */
-static bool tries_again(const search *s, const uint8_t *inside, uint32_t inst) {
-  const hd_cfg *g = &s->g;
-  const hd_ptx_stmt *st = hd_inst_stmt(g, inst);
-  const hd_ptx_opnd *o = &g->module->opnds[st->first_opnd + 2];
-  if (!hd_ptx_form_has(hd_inst_form(g, inst), HD_M_CAS) || st->n_opnds < 4 || o->kind != HD_O_REG)
-    return false;
-  spread(s, inside, inst);
-  return s->tainted[hd_cfg_reg(g, g->insts[inst].call, o->sym)];
-}
-
-/* Reads what it may wait for. */
-static bool looks(const search *s, uint32_t inst) {
-  const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(&s->g, inst));
-  return rewrite_is_strong(&a) && spaces(&a, HD_ACC_READ) && hd_result_is_read(&s->g, s->is_read, inst);
-}
-
-#define WAITS                                                                                                \
-  "a loop goes on until another thread has done something, and threads= may put that one into its warp, "    \
-  "which needs sm_70"
-
-static void look_at_cycle(search *s, const uint32_t *blocks, uint32_t n, uint8_t *inside, uint8_t *of_loop) {
-  const hd_cfg *g = &s->g;
-  memset(inside, 0, g->n_blocks);
-  for (uint32_t k = 0; k < n; k++) inside[blocks[k]] = 1;
-  for (uint32_t i = 0; i < g->n_insts; i++) {
-    const hd_ptx_form *f = hd_inst_form(g, i);
-    if (!inside[g->insts[i].block] || !looks(s, i)) continue;
-    const bool decides = decides_an_exit(s, inside, i) || decides_a_loop(s, of_loop, i);
-    if (decides && !rewrite_lanes_can_part(g->module) && !tries_again(s, inside, i))
-      rewrite_scan_refuse(s->scan, HD_REFUSE_WORKS_TOGETHER, hd_inst_stmt(g, i), WAITS);
-    s->talks_to_itself[i] =
-        f->op == HD_OP_ATOM && !decides && !hd_ptx_form_has(f, HD_M_CAS) && !adds_the_same(s, inside, i);
-  }
-}
-
-static void look_at_cycles(search *s, hd_arena *arena) {
-  const hd_cfg *g = &s->g;
-  hd_regions regions;
-  uint32_t *all = HD_NEW_N(arena, g->n_blocks, uint32_t), *members = HD_NEW_N(arena, g->n_blocks, uint32_t),
-           *first = HD_NEW_N(arena, g->n_blocks + 1u, uint32_t);
-  uint8_t *inside = HD_NEW_N(arena, g->n_blocks, uint8_t), *of_loop = HD_NEW_N(arena, g->n_blocks, uint8_t);
-  hd_regions_init(&regions, g, arena);
-  for (uint32_t b = 0; b < g->n_blocks; b++) all[b] = b;
-  const uint32_t n = hd_regions_find(&regions, all, g->n_blocks, members, first);
-  for (uint32_t k = 0; k < n; k++)
-    look_at_cycle(s, &members[first[k]], first[k + 1] - first[k], inside, of_loop);
 }
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
@@ -364,11 +218,17 @@ static bool join(said *into, const said *from) {
   into->shown |= from->shown;
   into->stored |= from->stored;
   into->counted |= from->counted;
-  for (unsigned k = 0; k < N_SPACES; k++)
-    if (from->site[k]) add_site(into, (uint8_t)(1u << k), from->site[k]);
-  return into->wrote != before.wrote || into->shown != before.shown || into->stored != before.stored ||
-         into->counted != before.counted || into->site[0] != before.site[0] ||
-         into->site[1] != before.site[1];
+  into->looked |= from->looked;
+  into->peeked |= from->peeked;
+  bool grows = into->wrote != before.wrote || into->shown != before.shown || into->stored != before.stored ||
+               into->counted != before.counted || into->looked != before.looked ||
+               into->peeked != before.peeked;
+  for (unsigned k = 0; k < N_SPACES; k++) {
+    if (from->site[k]) add_site(into->site, (uint8_t)(1u << k), from->site[k]);
+    if (from->looker[k]) add_site(into->looker, (uint8_t)(1u << k), from->looker[k]);
+    grows |= into->site[k] != before.site[k] || into->looker[k] != before.looker[k];
+  }
+  return grows;
 }
 
 static said behind(search *s, uint32_t block, said x) {
@@ -383,9 +243,14 @@ static void go_through(search *s, hd_arena *arena) {
   bool grows = true;
   s->is_read = hd_reads_find(g, arena);
   s->tainted = HD_NEW_N(arena, g->n_regs + 1u, uint8_t);
+  s->inside = HD_NEW_N(arena, g->n_blocks, uint8_t);
   s->talks_to_itself = HD_NEW_N(arena, g->n_insts + 1u, uint8_t);
+  s->shows = HD_NEW_N(arena, g->n_insts + 1u, uint8_t);
   hd_writers_find(g, arena, &s->writers);
-  look_at_cycles(s, arena);
+  s->has_live = hd_liveness_find(g, MOST_LIVE_BYTES, arena, &s->live);
+  s->comes_between = HD_NEW_N(arena, g->n_insts + 1u, uint8_t);
+  warp_find_phases(s);
+  warp_look_at_cycles(s, arena);
   while (grows) {
     grows = false;
     for (uint32_t k = 0; k < g->n_blocks; k++) {
