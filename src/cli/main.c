@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 
@@ -157,7 +158,14 @@ static void catch_long_files(void) {
   if (signal(SIGXFSZ, on_long_file) == SIG_IGN) signal(SIGXFSZ, SIG_IGN);
 }
 
+/* Each launch on the emulator allocates its CTAs' memory and frees it: it stays with the process. */
+static void keep_freed_memory(void) {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
 int cli_main(int argc, char **argv) {
+  keep_freed_memory();
   catch_long_files();
   setlocale(LC_CTYPE, "C.UTF-8");
   if (argc < 2) {
