@@ -179,9 +179,9 @@ def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
     if not rows:
         return summary
     tail = ["", ""] + (["", times(geomean(vote)), "", times(geomean(sample))] if with_vote else []) + ([times(geomean(register)), times(geomean(twice))] if with_register else [])
-    for title, of in (("arithmetic mean", mean), ("arithmetic mean without the largest and the least", lambda v: mean(without_outliers(v)))):
+    for name, of in (("arithmetic mean", mean), ("arithmetic mean without the largest and the least", lambda v: mean(without_outliers(v)))):
         tables = [times(of(v)) for v in (cha_bpa, opt_bpa, opt_cha)]
-        rows.append(["", f"{title} of {len(why)}"] + [""] * 11 + tables + [""] * (len(tail) + (2 if figure in on_h100 else 0)))
+        rows.append(["", f"{name} of {len(why)}"] + [""] * 11 + tables + [""] * (len(tail) + (2 if figure in on_h100 else 0)))
     rows.append(["", f"geometric mean of {len(why)}"] + [""] * 11 + [times(m) for m in means] + tail + [""] * (2 if figure in on_h100 else 0))
     rows.append(["", "the paper, 5"] + [""] * 11 + list(paper) + ["", ""] + ([""] * 4 if with_vote else []) +
                 (["1.02x (6.2)", ""] if with_register else []) + [""] * (2 if figure in on_h100 else 0))

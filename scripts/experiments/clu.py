@@ -1,4 +1,6 @@
 """CLU: CTA clustering, figures 2, 3, 12 and 13."""
+import os
+
 from . import h100, plot
 from .model import (BY_SM, KB, LARGE, REST, SETTINGS, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup,
                     without_outliers, workloads_of_papers)
@@ -273,7 +275,7 @@ def locality(model, page):
         def run(n, delay):
             grid = n * sms
             return model.launch(f"{grid}-{delay}", "locality.cu", "locality", grid, 32,
-                                ["f32[32]=uniform(0, 1)", f"f32[{grid}]=zero", f"u32:{delay}", f"u32:{sms}"], path)
+                                ["f32[32]=uniform(0, 1)", f"f32[{grid}]=zero", f"u32:{delay}", f"u32:{sms}"], path).get("baseline")
         alone, first, all_, apart = run(1, 0), run(slots, 0), run(slots * turns, 0), run(slots, DELAY)
         if not all((alone, first, all_, apart)):
             continue
@@ -293,6 +295,27 @@ def locality(model, page):
               "the models lack: here it is one.")
     page.table(["GPU", "CTAs", "turns", "L1 reads", "L1 hits", "L2 sectors", "(A) first turn", "later turns", "(B) first CTA", "the others"],
                rows)
+
+
+def many_ctas(model, page):
+    """ATX with CTAs enough to throttle: its first kernel alone, since its second has one CTA for 256 columns."""
+    plans, rows = ["baseline", "bind=agents", "bind=agents:2", "bind=agents:1"], []
+    for gpu, generation, setting, *_ in CLU_GPUS:
+        known = model.launch("rows", os.path.join("..", "..", "kernels", "atax", "kernel.cu"), "atax_rows", 96, 256,
+                             ["f32[3145728]=uniform_int(-1, 1)", "f32[128]=uniform_int(-1, 1)", "f32[24576]=zero", "s32:24576", "s32:128"],
+                             model.variant(gpu, **setting), plans)
+        base = known.get("baseline")
+        if base:
+            fastest = min((known[p] for p in plans if known[p]), key=lambda r: r["time_us"])
+            rows.append([f"{generation} ({gpu})", waves_text(96 / (base["resident"] * n_sms(gpu))), f"{base['time_us']:.0f}",
+                         percent(hits(base)), percent(hits(fastest)), change(ratio(fastest, base, "l2_sectors"))] +
+                        [times(speedup(known[p], base)) for p in plans[1:]])
+    if not rows:
+        return
+    page.text("### ATX with more CTAs",
+              "ATX, MVT and BC have 16 CTAs at PolyBench's 4096 squared, which agents cannot throttle. Here ATX's first kernel alone has 96, "
+              "on a matrix of 24576 by 128, in the tables' settings. No mean has these rows.")
+    page.table(["GPU", "waves", "us", "L1 hits", "of the fastest", "its L2 sectors", "all agents", "2 on an SM", "1 on an SM"], rows)
 
 
 def chapter(model, page):
@@ -327,5 +350,7 @@ def chapter(model, page):
                          lambda i: SETTINGS + 50 if generation == "Fermi" and i < 2 else REST + 10 * number + i)])
         settings_table(model, page, gpu, [setting],
                        [("All of k-means, and matrices of 16384 squared (64 CTAs), in none of the means", CLU_MORE, "", lambda _: LARGE + number)])
+    with model.at(SETTINGS):
+        many_ctas(model, page)
     locality(model, page)
     reuse_table(model, page)

@@ -164,16 +164,17 @@ class Model:
                       lambda out, _: {plan: json.loads(out)[0]["kernels"][0]["agents"]})
         return known.get(plan, {})
 
-    def launch(self, label, source, kernel, grid, block, arguments, gpu):
-        """The prediction of one launch of a kernel of a file beside this one."""
+    def launch(self, label, source, kernel, grid, block, arguments, gpu, plans=("baseline",)):
+        """{plan: prediction} of one launch of a kernel of a file, named from here; {}: some are not known yet."""
         name = os.path.splitext(os.path.basename(gpu))[0]
         label = "-".join([kernel, label, name])
         known = self.kept(label)
-        if not known:
+        if any(p not in known for p in plans):
             command = ["sweep", os.path.join(os.path.dirname(__file__), source), "-k", kernel, "--grid", str(grid), "--block",
                        str(block), "--gpu", gpu, "--depth", "timing", "--exact"] + [x for a in arguments for x in ("--arg", a)]
-            self.want(label, kernel, ("baseline",), command, read_sweep)
-        return known.get("baseline")
+            self.want(label, kernel, plans, command, read_sweep)
+            return {}
+        return known
 
     def corun(self, workloads, sizes, gpu, sms=0):
         """`heddle corun` of two workloads on a modelled GPU, with so many SMs for the first: its JSON, or None."""
