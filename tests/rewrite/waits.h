@@ -21,6 +21,14 @@
 /* Goes round until the load finds something. */
 #define POLL(load) KERNEL("L: " load "\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;")
 
+/* A function that brings %q1 of what is at %w, and a call of it for %r1. */
+#define FUNCTION(body)                                                                                       \
+  ".func (.param .b32 out) ask(.param .b64 where)\n{\n.reg .b32 %q<4>;\n.reg .b64 %w;\n.reg .pred %z<3>;\n"  \
+  "ld.param.b64 %w, [where];\n" body "\nst.param.b32 [out], %q1;\nret;\n}\n"
+#define CALL_ASK                                                                                             \
+  "{\n.param .b64 a;\n.param .b32 b;\nst.param.b64 [a], %rd1;\ncall (b), ask, (a);\nld.param.b32 %r1, "      \
+  "[b];\n}\n"
+
 typedef struct wait_case {
   const char *what, *text;
   const char *at; /* the instruction that is named; NULL: no refusal */

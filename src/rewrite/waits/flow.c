@@ -156,6 +156,11 @@ static void trace_block(trace *t, uint32_t block) {
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
+/* Where an access leads: what a handle leads to has no name. */
+static hd_sym root_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned space) {
+  return space & (HD_IN_TEXTURE | HD_IN_SURFACE | HD_IN_TENSOR) ? 0 : wait_root(w, inst, o);
+}
+
 /* List the places that the region writes, and its calls that are not inlined. */
 static void list_places(trace *t) {
   wait_search *w = t->w;
@@ -174,8 +179,9 @@ static void list_places(trace *t) {
           const hd_ptx_touch *x = &a->touches[at];
           if (!(x->kinds & HD_ACC_WRITE) || x->operand >= hd_inst_stmt(&w->g, k)->n_opnds) continue;
           if (pass)
-            t->places[t->n_places++] = (written_place){k, wait_root(w, k, &wait_operands(w, k)[x->operand]),
-                                                       (uint16_t)x->space, x->kinds & HD_ACC_ATOMIC};
+            t->places[t->n_places++] =
+                (written_place){k, root_of(w, k, &wait_operands(w, k)[x->operand], x->space),
+                                (uint16_t)x->space, x->kinds & HD_ACC_ATOMIC};
           n++;
         }
       }
@@ -199,9 +205,10 @@ static void trace_store(trace *t, const written_place *p) {
   hd_inst_reads(&w->g, store, trace_reg, t);
 }
 
-/* Shared memory of the CTA has two names. */
+/* Shared memory of the CTA has two names, and surfaces lie in global memory. */
 static bool spaces_meet(unsigned a, unsigned b) {
-  return a == b || a == HD_IN_GENERIC || b == HD_IN_GENERIC || (a & HD_IN_ANY_SHARED && b & HD_IN_ANY_SHARED);
+  return a == b || a == HD_IN_GENERIC || b == HD_IN_GENERIC ||
+         (a & HD_IN_ANY_SHARED && b & HD_IN_ANY_SHARED) || (a & HD_IN_ANY_GLOBAL && b & HD_IN_ANY_GLOBAL);
 }
 
 /* Follow the stores of the region to the place that `load` reads. Calls that are not inlined may store
@@ -209,7 +216,7 @@ static bool spaces_meet(unsigned a, unsigned b) {
 static void trace_stores(trace *t, uint32_t load, const hd_ptx_opnd *address, unsigned space) {
   wait_search *w = t->w;
   if (!t->places) list_places(t);
-  hd_sym root = wait_root(w, load, address);
+  const hd_sym root = root_of(w, load, address, space);
   w->steps += t->n_places;
   for (uint32_t i = 0; i < t->n_calls; i++) trace_inst(t, t->calls[i]);
   for (uint32_t i = 0; i < t->n_places; i++) {
@@ -313,8 +320,8 @@ static void look_at(trace *t, uint32_t inst) {
       if (o->kind == HD_O_ADDR && o->sym && w->m->syms[o->sym].kind == HD_SYM_VAR) trace_param(t, o->sym);
     } else if (space & (HD_IN_ANY_SHARED | HD_IN_LOCAL | HD_IN_GENERIC)) {
       trace_stores(t, inst, o, space);
-    } else if (space == HD_IN_GLOBAL && w->strong && !t->stores_seen) {
-      t->stores_seen = true;
+    } else if (space & HD_IN_ANY_GLOBAL && !t->stores_seen) {
+      t->stores_seen = !root_of(w, inst, o, space); /* all of them */
       trace_stores(t, inst, o, space);
     }
   }

@@ -118,7 +118,7 @@ static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
   w->blocks = blocks;
   w->n_blocks = n;
   w->stamp++;
-  w->fence = w->strong = false;
+  w->fence = false;
   w->movers = NULL;
   for (uint32_t i = 0; i < n; i++) {
     const hd_block *b = &w->g.blocks[blocks[i]];
@@ -126,7 +126,6 @@ static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
     w->steps += b->n_insts;
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
       any |= w->source[k] != WAIT_OWN;
-      w->strong |= w->source[k] == WAIT_STRONG;
       w->fence |= wait_is_wide_fence(w, k);
     }
   }

@@ -47,10 +47,9 @@ typedef struct wait_search {
   uint32_t *in, stamp; /* per block: in[b] == stamp */
   const uint32_t *blocks;
   uint32_t n_blocks;
-  bool fence;  /* one that orders more than the CTA */
-  bool strong; /* some instruction is WAIT_STRONG */
-  bool stays;  /* some plain load that decides may look at one place in many rounds */
-  bool whole;  /* the graph holds every function that the kernel may run */
+  bool fence; /* one that orders more than the CTA */
+  bool stays; /* some plain load that decides may look at one place in many rounds */
+  bool whole; /* the graph holds every function that the kernel may run */
 
   uint32_t *seen_pace, pace; /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;           /* per block, of looks.c: it is in a cycle within the region (== stamp) */
