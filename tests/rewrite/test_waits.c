@@ -233,14 +233,29 @@ static void polls_are_followed_through_calls(void **state) {
        MODULE(LOOK("ld.volatile.u32 %q, [%w];") RECURSIVE(ASK), CALL_WAIT), "ld.volatile"},
       {"the same, a plain load behind another function's fence",
        MODULE(LOOK("ld.global.u32 %q, [%w];\nmembar.gl;") RECURSIVE(ASK), CALL_WAIT), "ld.global"},
+      {"the same, plain",
+       MODULE(RECURSIVE("ld.param.u64 %w, [where];\nld.global.u32 %q, [%w];\n"), CALL_WAIT), "ld.global"},
       {"the same by a function that loads", MODULE(LOOK("ld.global.u32 %q, [%w];") RECURSIVE(ASK), CALL_WAIT),
+       "ld.global"},
+      {"the same through shared memory, by a copy",
+       MODULE(
+           RECURSIVE("ld.param.u64 %w, [where];\n.shared .b32 copy;\ncp.async.ca.shared.global [copy], [%w], "
+                     "4;\ncp.async.wait_all;\nld.shared.u32 %q, [copy];\n"),
+           CALL_WAIT),
+       "cp.async"},
+      {"a function that calls itself so many times",
+       MODULE(RECURSIVE("ld.param.u64 %w, [where];\nadd.u64 %w, %w, -1;\ncvt.u32.u64 %q, %w;\n"), CALL_WAIT),
        NULL},
-      {"a function that calls itself down a tree",
+      {"a function that calls itself, and loads of shared memory",
+       MODULE(RECURSIVE("ld.param.u64 %w, [where];\n.shared .b32 mine;\nld.shared.u32 %q, [mine];\n"),
+              CALL_WAIT),
+       NULL},
+      {"a function that calls itself down a list, which may be a ring",
        MODULE(".func walk(.param .b64 where)\n{\n.reg .b64 %w;\n.reg .pred %z;\n"
               "ld.param.u64 %w, [where];\nld.u64 %w, [%w];\nsetp.eq.u64 %z, %w, 0;\n@%z ret;\n"
               "{\n.param .b64 a;\nst.param.b64 [a], %w;\ncall walk, (a);\n}\nret;\n}\n",
               "{\n.param .b64 a;\nst.param.b64 [a], %rd1;\ncall walk, (a);\n}"),
-       NULL},
+       "ld.u64"},
       {"memory that others may free",
        MODULE(".extern .func (.param .b64 r) malloc(.param .b64 n);\n",
               "L: {\n.param .b64 a;\n.param .b64 b;\nst.param.b64 [a], 16;\ncall (b), malloc, (a);\n"

@@ -447,6 +447,39 @@ static void values_are_followed_through_global_memory(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define MEMORY(name, third)                                                                                  \
+  ".extern .func (.param .b64 r) " name "(.param .b64 a, .param " third " b, .param .b64 n);\n"
+#define MOVE(name, to, third, from)                                                                          \
+  "{\n.param .b64 r;\n.param .b64 x;\n.param " third " y;\n.param .b64 z;\nst.param.b64 [x], " to            \
+  ";\nst.param" third " [y], " from ";\nst.param.b64 [z], 4;\ncall (r), " name ", (x, y, z);\n}\n"
+#define COPY MOVE("memcpy", "%rd2", ".b64", "%rd1")
+#define COPIED(body) MODULE(MEMORY("memcpy", ".b64"), "mov.u64 %rd3, own;\ncvta.local.u64 %rd2, %rd3;\n" body)
+
+static void copies_by_the_system_are_looks(void **state) {
+  static const wait_case cases[] = {
+      {"until the copy is not 0",
+       COPIED("L: " COPY "ld.local.u32 %r1, [own];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"), "call"},
+      {"from a place of its own, that others write",
+       COPIED("L: " COPY "ld.u32 %r1, [%rd2];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"), "call"},
+      {"so many times, with a fence",
+       COPIED("L: " COPY "membar.gl;\nld.local.u32 %r1, [own];\nor.b32 %r3, %r3, %r1;\n" COUNT
+              "@%p2 bra L;\nst.global.u32 [%rd1], %r3;"),
+       "call"},
+      {"a value that is set in memory",
+       MODULE(MEMORY("memset", ".b32"),
+              "mov.u64 %rd3, own;\ncvta.local.u64 %rd2, %rd3;\nL: ld.global.cg.u32 %r1, [%rd1];\n" MOVE(
+                  "memset", "%rd2", ".b32",
+                  "%r1") "ld.local.u32 %r2, [own];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;"),
+       "call"},
+      {"in a loop that counts", COPIED("L: " COPY COUNT "@%p2 bra L;"), NULL},
+      {"in front of a loop",
+       COPIED(COPY "L: ld.local.u32 %r1, [own];\nadd.u32 %r4, %r4, %r1;\n"
+                   "setp.lt.u32 %p1, %r4, 9;\n@%p1 bra L;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("waits in other shapes are refused", waits_in_other_shapes_are_refused),
@@ -456,6 +489,7 @@ int main(void) {
       BEHAVIOUR("flags that so many rounds look at are refused",
                 flags_that_so_many_rounds_look_at_are_refused),
       BEHAVIOUR("values are followed through global memory", values_are_followed_through_global_memory),
+      BEHAVIOUR("copies by the system are looks", copies_by_the_system_are_looks),
       BEHAVIOUR("steps that vanish are refused", steps_that_vanish_are_refused),
       BEHAVIOUR("steps that do not vanish are accepted", steps_that_do_not_vanish_are_accepted),
       BEHAVIOUR("updates that become needless are accepted", updates_that_become_needless_are_accepted),

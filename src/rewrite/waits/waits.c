@@ -33,28 +33,21 @@ static const char GIVES_UP[] = "looks again and again, and may wait here for wha
 
 /* ---- Sources ----------------------------------------------------------------------------------- */
 
-/* Functions of the system whose results no other CTA decides about. */
-static bool is_calm(const char *name) {
-  static const char *const known[] = {"vprintf", "__assertfail", "memcpy", "memset"};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i], name) == 0) return true;
-  return false;
+/* It calls the function of this name that is not in the module. */
+static bool calls_system(const wait_search *w, uint32_t inst, const char *name) {
+  if (!(hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS)) return false;
+  const uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
+  if (callee == HD_NONE || w->m->funcs[callee].has_body) return false;
+  return strcmp(w->m->syms[w->m->funcs[callee].sym].name, name) == 0;
 }
 
-static wait_source source_of_call(const wait_search *w, uint32_t inst) {
-  uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
-  if (w->g.insts[inst].body) return WAIT_OWN;
-  return callee != HD_NONE && is_calm(w->m->syms[w->m->funcs[callee].sym].name) ? WAIT_OWN : WAIT_STRONG;
-}
-
+/* Any other function of the system reads what others write, or stores what it is given: what it hands over
+ * comes back through memory as well as by its result. */
 bool wait_call_is_harmless(const wait_search *w, uint32_t inst) {
-  static const char *const known[] = {"vprintf", "__assertfail"};
-  uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
-  if (w->g.insts[inst].body) return true;
-  for (size_t i = 0; callee != HD_NONE && i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i], w->m->syms[w->m->funcs[callee].sym].name) == 0) return true;
-  return false;
+  return w->g.insts[inst].body || calls_system(w, inst, "vprintf") || calls_system(w, inst, "__assertfail");
 }
+
+bool wait_call_copies(const wait_search *w, uint32_t inst) { return calls_system(w, inst, "memcpy"); }
 
 /* A register or sink that gets the result; red and cp have none. */
 static bool has_result(const hd_ptx_form *f, const hd_ptx_opnd *o) {
@@ -63,7 +56,7 @@ static bool has_result(const hd_ptx_form *f, const hd_ptx_opnd *o) {
 
 static wait_source source_of(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  if (f->flags & HD_OPF_CALLS) return source_of_call(w, inst);
+  if (f->flags & HD_OPF_CALLS) return wait_call_is_harmless(w, inst) ? WAIT_OWN : WAIT_STRONG;
   const hd_ptx_access *a = wait_access(w, inst);
   unsigned kinds = hd_ptx_access_in(a, HD_IN_ANY_GLOBAL);
   if (!(kinds & HD_ACC_READ)) return WAIT_OWN;
@@ -198,6 +191,16 @@ static bool times_out(wait_search *w, const region *r) {
   return false;
 }
 
+/* A copy by the system, whose source is not followed, finds something new in each round with a fence. */
+static uint32_t copies_again(wait_search *w) {
+  for (uint32_t i = 0; i < w->n_blocks && w->fence; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (wait_call_copies(w, k)) return k;
+  }
+  return HD_NONE;
+}
+
 /* The instruction that a region waits at; else HD_NONE, and the rest of it becomes pending. */
 static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
   uint32_t n = r->n, *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_exits = 0;
@@ -219,7 +222,8 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     if (found != HD_NONE && !doubtful) return found;
     n_rest = leave_out(w, r, doubtful ? wait_brings_end : is_exit, rest);
     if (n_rest == n) return found;
-    const uint32_t again = wait_looks_again(w, rest, n_rest);
+    uint32_t again = wait_looks_again(w, rest, n_rest);
+    if (again == HD_NONE) again = copies_again(w);
     if (again != HD_NONE) return again;
   }
   for (uint32_t i = 0; i < n && !closer; i++) w->settled[r->blocks[i]] = 1;
@@ -270,40 +274,30 @@ static void prepare(wait_search *w) {
   for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
 }
 
-/* Functions that may call themselves, and those that they call. */
-typedef struct recursion {
-  bool *is_part; /* per function of the module */
-  bool fence;    /* some of them has one that orders more than the CTA */
-} recursion;
-
-static void find_recursion(wait_search *w, const hd_reach *reach, recursion *r) {
-  r->is_part = HD_NEW_N(w->arena, w->m->n_funcs + 1u, bool);
-  r->fence = false;
+/* Functions that may call themselves, and those that they call; a flag per function of the module. */
+static bool *find_recursion(wait_search *w, const hd_reach *reach) {
+  bool *is_part = HD_NEW_N(w->arena, w->m->n_funcs + 1u, bool);
   for (uint32_t i = 0; i < reach->n; i++) {
     hd_reach called;
     if (!reach->recursive[i]) continue;
     hd_reach_find(w->m, reach->funcs[i], w->arena, &called);
-    for (uint32_t k = 0; k < called.n; k++) r->is_part[called.funcs[k]] = true;
+    for (uint32_t k = 0; k < called.n; k++) is_part[called.funcs[k]] = true;
   }
-  for (uint32_t i = 0; i < w->m->n_funcs; i++) {
-    const hd_ptx_func *f = &w->m->funcs[i];
-    for (uint32_t k = 0; k < f->n_stmts && r->is_part[i]; k++) {
-      if (f->stmts[k].kind != HD_S_INST) continue;
-      const hd_ptx_form *form = &w->m->forms[f->stmts[k].form];
-      const hd_ptx_access access = hd_ptx_access_of(form);
-      r->fence |= wait_form_is_wide_fence(form, &access);
-    }
-  }
+  return is_part;
 }
 
-/* Recursion is a loop whose exits are not looked at: it may hold no instruction that is made to see other
- * CTAs' writes. */
-static void look_at_recursion(wait_search *w, bool fence, rewrite_scan *s) {
+/* A call of functions with a body, each of which is looked at by itself. */
+static bool calls_module(const wait_search *w, uint32_t inst) {
+  if (!(hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS)) return false;
+  const uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
+  return callee == HD_NONE || w->m->funcs[callee].has_body;
+}
+
+/* Recursion is a loop whose exits are not looked at: no instruction in it may find what other CTAs write. */
+static void look_at_recursion(wait_search *w, rewrite_scan *s) {
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    const wait_source source = (wait_source)w->source[i];
-    if (source == WAIT_OWN || hd_inst_form(&w->g, i)->flags & HD_OPF_CALLS) continue;
-    if (fence || source == WAIT_STRONG || (source == WAIT_WEAK && !wait_is_plain_load(w, i)))
-      rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, i), WAITS);
+    if (!w->source[i] || calls_module(w, i)) continue;
+    rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, i), WAITS);
   }
 }
 
@@ -331,11 +325,10 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
   if (inlines && rewrite_is_whole(&w->g)) return;
   /* Functions that were not inlined are searched alone; calls of them count as foreign. */
-  recursion r;
-  find_recursion(w, &reach, &r);
+  const bool *recursive = find_recursion(w, &reach);
   for (uint32_t i = 1; i < reach.n; i++) {
     look_at_function(w, reach.funcs[i], 0, s);
-    if (r.is_part[reach.funcs[i]]) look_at_recursion(w, r.fence, s);
+    if (recursive[reach.funcs[i]]) look_at_recursion(w, s);
   }
 }
 

@@ -187,6 +187,8 @@ bool wait_may_be_distance(const wait_search *w, uint32_t inst, const hd_ptx_opnd
 /* A fence that orders more than the threads of the CTA, or what acquires as much. */
 bool wait_is_wide_fence(wait_search *w, uint32_t inst);
 bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a);
+/* A call of the system's memcpy, which reads memory that others may write. */
+bool wait_call_copies(const wait_search *w, uint32_t inst);
 
 /* ---- looks.c ------------------------------------------------------------------------------- */
 
