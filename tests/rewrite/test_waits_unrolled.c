@@ -160,11 +160,295 @@ static void polls_without_a_loop_are_refused(void **state) {
   EXPECT_ALL(others);
 }
 
+#define FLAG(n) LOOK(n, "ld.volatile.global.u32")
+#define FLAGS FLAG(1) FLAG(2) FLAG(3)
+#define IN_UPDATE(looks)                                                                                     \
+  KERNEL("U: ld.volatile.global.u32 %r5, [%rd1+64];\n" looks "M: add.u32 %r6, %r5, %r1;\n"                   \
+         "atom.global.cas.b32 %r4, [%rd1+64], %r5, %r6;\nsetp.ne.u32 %p5, %r4, %r5;\n@%p5 bra U;")
+#define IN_TRY(looks)                                                                                        \
+  KERNEL("U: atom.global.cas.b32 %r4, [%rd1+64], 0, 1;\nsetp.ne.u32 %p5, %r4, 0;\n@%p5 bra S;\n" looks       \
+         "M: membar.gl;\natom.global.exch.b32 %r6, [%rd1+64], 0;\nS: @%p5 bra U;")
+#define IN_TURN(looks)                                                                                       \
+  KERNEL("atom.global.add.u32 %r5, [%rd1+64], 1;\nU: " looks "M: ld.volatile.global.u32 %r4, [%rd1+68];\n"   \
+         "setp.ne.u32 %p5, %r4, %r5;\n@%p5 bra U;\nmembar.gl;\nadd.u32 %r6, %r5, 1;\n"                       \
+         "st.volatile.global.u32 [%rd1+68], %r6;")
+#define SECTION(n)                                                                                           \
+  "U" #n ": atom.global.cas.b32 %r" #n ", [%rd1], 0, 1;\nsetp.ne.u32 %p" #n ", %r" #n ", 0;\n@%p" #n         \
+  " bra U" #n ";\nmembar.gl;\natom.global.exch.b32 %r4, [%rd1], 0;\n"
+#define RELOADED(n)                                                                                          \
+  "U" #n ": ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r1, 1;\n"                                     \
+  "atom.global.cas.b32 %r3, [%rd1], %r1, %r2;\nsetp.ne.u32 %p1, %r3, %r1;\n@%p1 bra U" #n ";\n"
+
+static void polls_in_loops_that_end_by_themselves_are_refused(void **state) {
+  static const wait_case cases[] = {
+      {"in an update of another word", IN_UPDATE(FLAGS), "ld.volatile"},
+      {"in a loop that tries a lock", IN_TRY(FLAGS), "ld.volatile"},
+      {"in a loop that waits for its turn", IN_TURN(FLAGS), "ld.volatile"},
+      {"by atomics, in an update",
+       IN_UPDATE(LOOK_AS(1, 1, "atom.global.or.b32 %r1, [%rd1], 0;") LOOK_AS(
+           2, 2, "atom.global.or.b32 %r2, [%rd1], 0;") LOOK_AS(3, 3, "atom.global.or.b32 %r3, [%rd1], 0;")),
+       "atom"},
+      {"plain, each behind a fence, in a loop that tries a lock",
+       IN_TRY(FENCED("ld.global", 1) FENCED("ld.global", 2) FENCED("ld.global", 3)), "ld.global"},
+      {"partly in front of an update",
+       KERNEL(FLAG(1) "U: ld.volatile.global.u32 %r5, [%rd1+64];\n" FLAG(2)
+                  FLAG(3) "add.u32 %r6, %r5, %r1;\n"
+                          "atom.global.cas.b32 %r4, [%rd1+64], %r5, %r6;\n"
+                          "setp.ne.u32 %p5, %r4, %r5;\n@%p5 bra U;\nM:"),
+       "ld.volatile"},
+  };
+  static const wait_case others[] = {
+      {"three places in an update",
+       IN_UPDATE(FLAG(1) LOOK_AS(2, 2, "ld.volatile.global.u32 %r2, [%rd1+4];")
+                     LOOK_AS(3, 3, "ld.volatile.global.u32 %r3, [%rd1+8];")),
+       NULL},
+      {"two looks in a loop that tries a lock", IN_TRY(FLAG(1) FLAG(2)), NULL},
+      {"three sections of one lock", KERNEL(SECTION(1) SECTION(2) SECTION(3)), NULL},
+      {"three updates that load anew in each round", KERNEL(RELOADED(1) RELOADED(2) RELOADED(3)), NULL},
+  };
+  expect_looks(cases, sizeof cases / sizeof *cases);
+  EXPECT_ALL(others);
+}
+
+/* In each round an address is worked out, in %rd3. */
+#define AT(n, place) place LOOK_AS(n, n, "ld.volatile.global.u32 %r" #n ", [%rd3];")
+#define ROUNDS(place) KERNEL(AT(1, place) AT(2, place) AT(3, place) "st.global.u32 [%rd1+64], %r7;\nM:")
+#define INDEX(index) index "\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd3, %rd1, %rd4;\n"
+#define OF_THREE(a, b, c) KERNEL(AT(1, a) AT(2, b) AT(3, c) "st.global.u32 [%rd1+64], %r7;\nM:")
+
+static void places_that_are_loaded_again_count_as_one(void **state) {
+  static const wait_case
+      cases[] =
+          {
+              {"a pointer that is loaded again", ROUNDS("ld.global.u64 %rd3, [%rd1+64];\n"), "ld.volatile"},
+              {"a pointer of a pointer",
+               ROUNDS("ld.global.u64 %rd4, [%rd1+64];\nld.global.u64 %rd3, [%rd4+8];\n"), "ld.volatile"},
+              {"an index that is loaded again", ROUNDS(INDEX("ld.global.u32 %r5, [%rd1+64];")),
+               "ld.volatile"},
+              {"by atomics at a pointer that is loaded again",
+               KERNEL("ld.global.u64 %rd3, [%rd1+64];\n" LOOK_AS(1, 1, "atom.global.or.b32 %r1, [%rd3], 0;") "ld.global.u64 %rd4, [%rd1+64];\n" LOOK_AS(
+                   2, 2,
+                   "atom.global.or.b32 %r2, [%rd4], 0;") "ld.global.u64 %rd5, [%rd1+64];\n" LOOK_AS(3, 3,
+                                                                                                    "atom."
+                                                                                                    "global."
+                                                                                                    "or.b32 "
+                                                                                                    "%r3, "
+                                                                                                    "[%rd5], "
+                                                                                                    "0;") "st"
+                                                                                                          ".g"
+                                                                                                          "lo"
+                                                                                                          "ba"
+                                                                                                          "l."
+                                                                                                          "u3"
+                                                                                                          "2 "
+                                                                                                          "[%"
+                                                                                                          "rd"
+                                                                                                          "1+"
+                                                                                                          "64"
+                                                                                                          "],"
+                                                                                                          " %"
+                                                                                                          "r7"
+                                                                                                          ";"
+                                                                                                          "\n"
+                                                                                                          "M"
+                                                                                                          ":"),
+               "atom"},
+              {"plain with fences, at a pointer that is loaded again",
+               KERNEL("ld.global.u64 %rd3, [%rd1+64];\n" LOOK_AS(
+                   1, 1,
+                   "ld.global.u32 %r1, [%rd3];") "membar.gl;\nld.global.u64 %rd4, "
+                                                 "[%rd1+64];\n" LOOK_AS(
+                                                     2, 2,
+                                                     "ld.global.u32 %r2, "
+                                                     "[%rd4];") "membar.gl;\nld."
+                                                                "global.u64 "
+                                                                "%rd5, "
+                                                                "[%rd1+64];"
+                                                                "\n" LOOK_AS(
+                                                                    3, 3,
+                                                                    "ld"
+                                                                    ".g"
+                                                                    "lo"
+                                                                    "ba"
+                                                                    "l."
+                                                                    "u3"
+                                                                    "2 "
+                                                                    "%r"
+                                                                    "3,"
+                                                                    " ["
+                                                                    "%r"
+                                                                    "d5"
+                                                                    "]"
+                                                                    ";") "st.global.u32 [%rd1+64], %r7;\nM:"),
+               "ld.global"},
+              {"a list, node by node, which may be a ring",
+               ROUNDS("ld.global.u64 %rd2, [%rd2+8];\nmov.u64 %rd3, %rd2;\n"), "ld.volatile"},
+              {"an index from shared memory", ROUNDS(INDEX("ld.shared.u32 %r5, [slot];")), "ld.volatile"},
+          };
+  expect_looks(cases, sizeof cases / sizeof *cases);
+}
+
+static void places_that_may_be_worked_out_to_one_count_as_one(void **state) {
+  static const wait_case cases[] = {
+      {"an index that is shifted down", ROUNDS(INDEX("add.u32 %r6, %r6, 1;\nshr.u32 %r5, %r6, 8;")),
+       "ld.volatile"},
+      {"a quotient of numbers of the launch",
+       OF_THREE(INDEX("div.u32 %r5, %r8, 9;"), INDEX("add.u32 %r6, %r8, 1;\ndiv.u32 %r5, %r6, 9;"),
+                INDEX("add.u32 %r6, %r8, 2;\ndiv.u32 %r5, %r6, 9;")),
+       "ld.volatile"},
+      {"a tile of the index", ROUNDS(INDEX("add.u32 %r6, %r6, 1;\nand.b32 %r5, %r6, 0xffffff00;")),
+       "ld.volatile"},
+      {"the upper half of a product", ROUNDS(INDEX("add.u32 %r6, %r6, 1;\nmul.hi.u32 %r5, %r6, %r6;")),
+       "ld.volatile"},
+      {"differences that are 0",
+       OF_THREE(INDEX("sub.u32 %r5, 3, 3;"), INDEX("sub.u32 %r5, 4, 4;"), INDEX("sub.u32 %r5, %r8, %r8;")),
+       "ld.volatile"},
+      {"one sum in other orders",
+       OF_THREE(INDEX("add.u32 %r6, %r7, 4;\nadd.u32 %r5, %r6, %r8;"),
+                INDEX("add.u32 %r6, %r8, 4;\nadd.u32 %r5, %r6, %r7;"),
+                INDEX("add.u32 %r6, %r7, %r8;\nadd.u32 %r5, %r6, 4;")),
+       "ld.volatile"},
+      {"an index that a value moves on",
+       ROUNDS(INDEX("ld.global.u32 %r5, [%rd1+64];\nmin.u32 %r5, %r5, 1;\n"
+                    "add.u32 %r6, %r6, %r5;\nmov.u32 %r5, %r6;")),
+       "ld.volatile"},
+      {"a choice of two places", ROUNDS("setp.lt.u32 %p5, %r7, %r8;\nselp.b64 %rd3, %rd1, %rd2, %p5;\n"),
+       "ld.volatile"},
+      {"a product with a difference that is 0",
+       OF_THREE(INDEX("sub.u32 %r6, %r8, %r8;\nmul.lo.u32 %r5, %r6, %r7;"),
+                INDEX("sub.u32 %r6, %r8, %r8;\nadd.u32 %r5, %r7, 1;\nmul.lo.u32 %r5, %r6, %r5;"),
+                INDEX("sub.u32 %r6, %r8, %r8;\nadd.u32 %r5, %r7, 2;\nmul.lo.u32 %r5, %r6, %r5;")),
+       "ld.volatile"},
+      {"bits that may be set already",
+       OF_THREE(INDEX("or.b32 %r5, %r8, 15;"), INDEX("add.u32 %r6, %r8, 1;\nor.b32 %r5, %r6, 15;"),
+                INDEX("add.u32 %r6, %r8, 2;\nor.b32 %r5, %r6, 15;")),
+       "ld.volatile"},
+      {"an index that a branch leaves as it is",
+       KERNEL("O: " AT(
+           1,
+           INDEX(
+               "mov.u32 %r5, %r6;")) "ld.global.u32 %r4, [%rd1+64];\nsetp.eq.u32 %p5, %r4, 0;\n"
+                                     "@%p5 bra S;\nadd.u32 %r6, %r6, 1;\nS: " AT(
+                                         2,
+                                         INDEX(
+                                             "mov.u32 %r5, %r6;")) "@%p5 bra T;\n"
+                                                                   "add.u32 %r6, %r6, 1;\nT: " AT(
+                                                                       3,
+                                                                       INDEX(
+                                                                           "mov.u32 %r5, %r6;")) "M: add.u32 "
+                                                                                                 "%r0, %r0, "
+                                                                                                 "1;\n"
+                                                                                                 "setp.lt."
+                                                                                                 "u32 %p6, "
+                                                                                                 "%r0, "
+                                                                                                 "%r8;\n@%p6 "
+                                                                                                 "bra "
+                                                                                                 "O;\nst."
+                                                                                                 "global.u32 "
+                                                                                                 "[%rd1+64], "
+                                                                                                 "%r7;"),
+       "ld.volatile"},
+      {"an index times 2^32",
+       OF_THREE(INDEX("shl.b32 %r6, %r7, 16;\nshl.b32 %r5, %r6, 16;"),
+                INDEX("add.u32 %r6, %r7, 1;\nshl.b32 %r6, %r6, 16;\nshl.b32 %r5, %r6, 16;"),
+                INDEX("add.u32 %r6, %r7, 2;\nshl.b32 %r6, %r6, 16;\nshl.b32 %r5, %r6, 16;")),
+       "ld.volatile"},
+  };
+  expect_looks(cases, sizeof cases / sizeof *cases);
+}
+
+static void places_that_are_apart_are_told(void **state) {
+  static const wait_case cases[] = {
+      {"an index and the next ones",
+       OF_THREE(INDEX("mov.u32 %r5, %r8;"), INDEX("add.u32 %r5, %r8, 1;"), INDEX("add.u32 %r5, %r8, 2;")),
+       NULL},
+      {"a register that is counted up", ROUNDS(INDEX("add.u32 %r6, %r6, 1;\nmov.u32 %r5, %r6;")), NULL},
+      {"strides of the launch",
+       OF_THREE(INDEX("mov.u32 %r5, %r7;"), INDEX("add.u32 %r5, %r7, %r8;"),
+                INDEX("mad.lo.u32 %r5, %r8, 2, %r7;")),
+       NULL},
+      {"rows of a matrix",
+       OF_THREE(INDEX("mad.lo.u32 %r5, %r7, %r8, 1;"),
+                INDEX("add.u32 %r6, %r7, 1;\nmad.lo.u32 %r5, %r6, %r8, 1;"),
+                INDEX("add.u32 %r6, %r7, 2;\nmad.lo.u32 %r5, %r6, %r8, 1;")),
+       NULL},
+      {"elements that a list names",
+       OF_THREE(INDEX("ld.global.u32 %r5, [%rd1+64];"), INDEX("ld.global.u32 %r5, [%rd1+68];"),
+                INDEX("ld.global.u32 %r5, [%rd1+72];")),
+       NULL},
+      {"bits that are joined",
+       OF_THREE(INDEX("shl.b32 %r5, %r7, 2;"), INDEX("shl.b32 %r6, %r7, 2;\nor.b32 %r5, %r6, 1;"),
+                INDEX("shl.b32 %r6, %r7, 2;\nor.b32 %r5, %r6, 2;")),
+       NULL},
+      {"a loop over elements that is written out, and what it leaves",
+       KERNEL("mov.u64 %rd3, %rd1;\nL: ld.volatile.global.u32 %r1, [%rd3];\nadd.u32 %r4, %r4, %r1;\n"
+              "ld.volatile.global.u32 %r2, [%rd3+4];\nadd.u32 %r4, %r4, %r2;\nadd.s64 %rd3, %rd3, 8;\n"
+              "add.u32 %r5, %r5, 2;\nsetp.lt.u32 %p1, %r5, %r8;\n@%p1 bra L;\n"
+              "setp.eq.u32 %p2, %r7, 1;\n@%p2 bra M;\nld.volatile.global.u32 %r1, [%rd3];\n"
+              "add.u32 %r4, %r4, %r1;\nsetp.eq.u32 %p2, %r7, 2;\n@%p2 bra M;\n"
+              "ld.volatile.global.u32 %r1, [%rd3+4];\nadd.u32 %r4, %r4, %r1;\nM: st.global.u32 [%rd1], %r4;"),
+       NULL},
+      {"a pointer of a table, and places behind it",
+       KERNEL("ld.global.u64 %rd3, [%rd1+64];\n" LOOK_AS(1, 1, "ld.volatile.global.u32 %r1, [%rd3];")
+                  LOOK_AS(2, 2, "ld.volatile.global.u32 %r2, [%rd3+4];")
+                      LOOK_AS(3, 3, "ld.volatile.global.u32 %r3, [%rd3+8];") "M:"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define SUM_AND(n, write)                                                                                    \
+  "ld.volatile.global.u32 %r" #n ", [%rd1];\nor.b32 %r5, %r5, %r" #n ";\n" write "\nnanosleep.u32 99;\n"
+#define THRICE(write)                                                                                        \
+  KERNEL(SUM_AND(1, write) SUM_AND(2, write) SUM_AND(3, write) "st.global.u32 [%rd1+64], %r5;")
+
+static void own_writes_in_between_do_not_excuse_looks(void **state) {
+  static const wait_case cases[] = {
+      {"a mailbox that is emptied", THRICE("st.volatile.global.u32 [%rd1], 0;"), "ld.volatile"},
+      {"bits beside the flag", THRICE("red.global.add.u32 [%rd1], 0x10000;"), "ld.volatile"},
+      {"bits that are turned beside the flag", THRICE("red.global.xor.b32 [%rd1], 0x10000;"), "ld.volatile"},
+      {"a half of the word",
+       KERNEL(HALF(1) "st.volatile.global.u32 [%rd1], 0;\n" HALF(
+           2) "st.volatile.global.u32 [%rd1], 0;\n" HALF(3) "M:"),
+       "ld.volatile"},
+      {"what was found", THRICE("st.volatile.global.u32 [%rd1], %r5;"), "ld.volatile"},
+      {"each value is stored elsewhere",
+       KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+64], %r1;\nst.volatile.global.u32 "
+              "[%rd1], "
+              "%r7;\nbar.sync 0;\nld.volatile.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+68], %r1;\n"
+              "bar.sync 0;\nld.volatile.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+72], %r1;"),
+       "ld.volatile"},
+      {"an update of the word", KERNEL(FLAG(1) RELOADED(1) FLAG(2) RELOADED(2) FLAG(3) "M:"), "ld.volatile"},
+  };
+  static const wait_case others[] = {
+      {"a maximum in memory",
+       KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nmax.u32 %r1, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
+              "%r1;\n"
+              "bar.sync 0;\nld.volatile.global.u32 %r2, [%rd1];\nmax.u32 %r2, %r2, %r8;\n"
+              "st.volatile.global.u32 [%rd1], %r2;\nbar.sync 0;\nld.volatile.global.u32 %r3, [%rd1];\n"
+              "add.u32 %r3, %r3, 7;\nst.volatile.global.u32 [%rd1], %r3;"),
+       NULL},
+      {"a mailbox that is emptied twice",
+       KERNEL(SUM_AND(1, "st.volatile.global.u32 [%rd1], 0;")
+                  SUM_AND(2, "st.volatile.global.u32 [%rd1], 0;") "st.global.u32 [%rd1+64], %r5;"),
+       NULL},
+  };
+  expect_looks(cases, sizeof cases / sizeof *cases);
+  EXPECT_ALL(others);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("polls without a loop are refused", polls_without_a_loop_are_refused),
       BEHAVIOUR("looks without a loop are counted, whatever becomes of the values",
                 polls_are_counted_whatever_becomes_of_the_values),
+      BEHAVIOUR("polls in loops that end by themselves are refused",
+                polls_in_loops_that_end_by_themselves_are_refused),
+      BEHAVIOUR("places that are loaded again count as one", places_that_are_loaded_again_count_as_one),
+      BEHAVIOUR("places that may be worked out to one count as one",
+                places_that_may_be_worked_out_to_one_count_as_one),
+      BEHAVIOUR("places that are apart are told", places_that_are_apart_are_told),
+      BEHAVIOUR("own writes in between do not excuse looks", own_writes_in_between_do_not_excuse_looks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,22 @@
  * What becomes of the values does not matter: they may be masked, selected, voted about or summed up. One
  * place is looked at POLL_LOOKS times on one path, and time goes by in between: at a branch, a barrier, a
  * fence or a rest. Two looks are common where nothing waits: a test in front of a lock, and behind it. A load
- * that may find what it found before is a look if a fence stands in between. */
+ * that may find what it found before is a look if a fence stands in between.
+ *
+ * What the thread itself writes in between does not matter either: it may leave the bits that are looked at,
+ * or put back what is waited to change. */
 #include "rewrite/waits/waits.h"
 
-enum { POLL_LOOKS = 3, MOST_LEAVES = 8 };
+enum { POLL_LOOKS = 3, MOST_CARRIED = 32 };
+enum { BACK_ALL = 1, BACK_SOME };
 
-/* What an instruction does to the place that is looked at. */
-typedef enum touch { TOUCH_NONE = 0, TOUCH_LOOK, TOUCH_WRITE } touch;
+/* How an instruction touches the place of the look that a path begins with. */
+typedef enum touch {
+  TOUCH_NONE = 0,
+  TOUCH_FIRST,  /* the look itself */
+  TOUCH_SAME,   /* another one at that place */
+  TOUCH_UNKNOWN /* it may be at that place */
+} touch;
 
 /* How far a path has come. */
 typedef struct way {
@@ -22,16 +31,19 @@ typedef struct way {
 typedef struct poll {
   wait_search *w;
   uint32_t *looks, n_looks; /* instructions of the graph */
-  uint8_t *grouped;         /* per look: its place has been counted */
   uint8_t *touches;         /* per instruction */
-  way *ends;                /* per block, at its end */
-  uint32_t *order;          /* blocks in reverse postorder */
+  uint8_t *back;    /* per instruction: BACK_ALL or BACK_SOME of what it finds goes back; 0: not known */
+  uint8_t *carried; /* per register: it is made of what a look has found */
+  way *ends;        /* per block, at its end */
+  uint32_t *order;  /* blocks in reverse postorder */
   uint32_t n_order;
+  bool begun; /* paths begin with one look only */
 } poll;
 
 /* It may find what it found before, or what its CTA knows, as long as no fence stands in between. */
 static bool needs_fence(wait_search *w, uint32_t inst) {
-  return w->source[inst] == WAIT_CTA || wait_is_plain_load(w, inst) || wait_access(w, inst)->noncoherent;
+  return w->source[inst] == WAIT_CTA || wait_call_copies(w, inst) || wait_is_plain_load(w, inst) ||
+         wait_access(w, inst)->noncoherent;
 }
 
 static bool has_fence(wait_search *w) {
@@ -40,33 +52,109 @@ static bool has_fence(wait_search *w) {
   return false;
 }
 
-/* Whatever comes to an end in any case is none: an update, or a lock that is given back. */
+/* A look at the word by which a loop ends in any case is none: at an update, or at a lock that is given back.
+ */
 static void list_looks(poll *x) {
   wait_search *w = x->w;
   const bool fence = has_fence(w);
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    if (w->settled[w->g.insts[i].block] || !wait_reads_others(w, i)) continue;
+    if (w->updated[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
     if (fence || !needs_fence(w, i)) x->looks[x->n_looks++] = i;
   }
 }
 
-/* The looks at the place of one, and the writes there; how many looks. */
-static uint32_t mark_touches(poll *x, uint32_t first) {
+/* Marks the looks as if all were at one place, at which a path may begin with any. */
+static void mark_all(poll *x) {
+  for (uint32_t i = 0; i < x->n_looks; i++) x->touches[x->looks[i]] = TOUCH_SAME;
+}
+
+static const touch touch_of[] = {
+    [WAIT_UNKNOWN_PLACES] = TOUCH_UNKNOWN, [WAIT_ONE_PLACE] = TOUCH_SAME, [WAIT_TWO_PLACES] = TOUCH_NONE};
+
+/* Marks one look, and those behind it that are at its place. Of those of the same strength, which rounds of a
+ * poll have, an unknown place counts as the same; `known`: what is known of their places is asked for. */
+static void mark_places(poll *x, uint32_t look, bool known) {
   wait_search *w = x->w;
-  const uint32_t look = x->looks[first];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < w->g.n_insts; i++) x->touches[i] = TOUCH_NONE;
-  for (uint32_t i = first; i < x->n_looks; i++) {
-    w->steps += MOST_LEAVES;
-    if (i != first && !wait_same_place(w, look, x->looks[i])) continue;
-    x->grouped[i] = 1;
-    x->touches[x->looks[i]] = TOUCH_LOOK;
-    n++;
+  const uint32_t home = w->g.insts[look].block, from = w->g.blocks[home].rpo;
+  for (uint32_t i = 0; i < x->n_looks; i++) {
+    const uint32_t other = x->looks[i], block = w->g.insts[other].block;
+    const bool behind = block == home ? other > look : w->g.blocks[block].rpo > from;
+    const bool alike = w->source[look] == w->source[other];
+    touch t = look == other ? TOUCH_FIRST : TOUCH_NONE;
+    if (behind && alike) t = known ? touch_of[wait_compare_places(w, look, other)] : TOUCH_SAME;
+    if (behind && !alike && wait_same_place(w, look, other)) t = TOUCH_SAME;
+    x->touches[other] = (uint8_t)t;
+    w->steps += known;
   }
-  for (uint32_t i = 0; i < w->g.n_insts && n >= POLL_LOOKS; i++)
-    if (!x->touches[i] && wait_writes_surely(w, i) && wait_same_place(w, look, i))
-      x->touches[i] = TOUCH_WRITE;
-  return n;
+}
+
+typedef struct carried {
+  poll *x;
+  uint32_t *n;
+  bool met;
+} carried;
+
+static void note_carried(void *ctx, uint32_t reg) {
+  carried *c = ctx;
+  *c->n += !c->x->carried[reg];
+  c->x->carried[reg] = 1;
+}
+
+static void meet_carried(void *ctx, uint32_t reg) {
+  carried *c = ctx;
+  c->met |= c->x->carried[reg];
+}
+
+/* A loop that updates end looks at the same place. */
+static bool is_updated(const poll *x, uint32_t look) {
+  wait_search *w = x->w;
+  for (uint32_t i = 0; i < w->g.n_insts; i++)
+    if (w->updated[i] && wait_same_place(w, look, i)) return true;
+  return false;
+}
+
+/* An instruction keeps what it reads of a look's value to itself: it writes the place that was looked at, or
+ * decides about a loop that updates of the place end. */
+static bool keeps(const poll *x, uint32_t look, uint32_t inst) {
+  wait_search *w = x->w;
+  if (hd_inst_form(&w->g, inst)->flags & HD_OPF_JUMPS)
+    return w->settled[w->g.insts[inst].block] && is_updated(x, look);
+  return inst != look && hd_ptx_access_in(wait_access(w, inst), HD_IN_ANY_GLOBAL) & HD_ACC_WRITE &&
+         wait_access(w, inst)->bytes == wait_access(w, look)->bytes && wait_same_place(w, look, inst);
+}
+
+/* What a load finds only goes back to the place where it was: a sum in memory, as by a reduction. */
+static bool goes_back(poll *x, uint32_t look) {
+  wait_search *w = x->w;
+  uint32_t n = 0, before = 0;
+  carried c = {.x = x, .n = &n};
+  if (hd_inst_form(&w->g, look)->op != HD_OP_LD) return false;
+  for (uint32_t i = 0; i < w->g.n_regs; i++) x->carried[i] = 0;
+  hd_inst_writes(&w->g, look, note_carried, &c);
+  while (n != before && n <= MOST_CARRIED) {
+    before = n;
+    w->steps += w->g.n_insts;
+    for (uint32_t i = 0; i < w->g.n_insts; i++) {
+      c.met = false;
+      hd_inst_reads(&w->g, i, meet_carried, &c);
+      if (!c.met) continue;
+      if (hd_inst_form(&w->g, i)->flags & HD_OPF_PURE)
+        hd_inst_writes(&w->g, i, note_carried, &c);
+      else if (!keeps(x, look, i))
+        return false;
+    }
+  }
+  return n <= MOST_CARRIED;
+}
+
+/* Leaves out the marked looks that wait for nothing. */
+static void leave_out(poll *x) {
+  for (uint32_t i = 0; i < x->n_looks; i++) {
+    const uint32_t look = x->looks[i];
+    if (x->touches[look] == TOUCH_NONE) continue;
+    if (!x->back[look]) x->back[look] = goes_back(x, look) ? BACK_ALL : BACK_SOME;
+    if (x->back[look] == BACK_ALL) x->touches[look] = TOUCH_NONE;
+  }
 }
 
 static bool lets_time_go_by(const wait_search *w, uint32_t inst) {
@@ -74,15 +162,21 @@ static bool lets_time_go_by(const wait_search *w, uint32_t inst) {
   return op == HD_OP_NANOSLEEP || op == HD_OP_BAR || op == HD_OP_BARRIER;
 }
 
+/* The path begins with the look, or it is another one, made to see what has been written since the last. */
+static bool is_next(const poll *x, uint32_t inst, const way *at) {
+  wait_search *w = x->w;
+  const bool is_known = x->touches[inst] == TOUCH_SAME || w->source[inst] == WAIT_STRONG;
+  if (!at->looks) return x->touches[inst] == TOUCH_FIRST || !x->begun;
+  return x->touches[inst] != TOUCH_FIRST && (at->apart || hd_inst_stmt(&w->g, inst)->guard) &&
+         (at->fenced || (is_known && !needs_fence(w, inst)));
+}
+
 static void go_through(const poll *x, uint32_t block, way *at) {
   wait_search *w = x->w;
   const hd_block *b = &w->g.blocks[block];
   for (uint32_t i = b->first; i < b->first + b->n_insts && at->looks < POLL_LOOKS; i++) {
     const bool fence = wait_is_wide_fence(w, i);
-    if (x->touches[i] == TOUCH_WRITE) *at = (way){0};
-    if (x->touches[i] == TOUCH_LOOK &&
-        (!at->looks || ((at->apart || hd_inst_stmt(&w->g, i)->guard) && (at->fenced || !needs_fence(w, i)))))
-      *at = (way){.looks = (uint8_t)(at->looks + 1)};
+    if (x->touches[i] != TOUCH_NONE && is_next(x, i, at)) *at = (way){.looks = (uint8_t)(at->looks + 1)};
     at->fenced |= fence;
     at->apart |= fence || lets_time_go_by(w, i);
   }
@@ -101,10 +195,10 @@ static bool is_polled(const poll *x) {
     const hd_block *b = &g->blocks[block];
     way at = {0};
     for (uint32_t k = 0; k < b->n_pred; k++) {
-      const uint32_t from = g->edges[b->first_pred + k];
-      if (g->blocks[from].rpo >= b->rpo) continue;
-      way end = x->ends[from];
-      end.apart |= g->blocks[from].n_succ > 1;
+      const uint32_t before = g->edges[b->first_pred + k];
+      if (g->blocks[before].rpo >= b->rpo) continue;
+      way end = x->ends[before];
+      end.apart |= g->blocks[before].n_succ > 1;
       if (is_further(&end, &at)) at = end;
     }
     go_through(x, block, &at);
@@ -120,20 +214,28 @@ uint32_t wait_unrolled(wait_search *w) {
   poll x = {.w = w,
             .looks = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
             .touches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+            .back = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+            .carried = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t),
             .ends = HD_NEW_N(w->arena, g->n_blocks + 1u, way),
             .order = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t)};
   list_looks(&x);
   if (x.n_looks < POLL_LOOKS) return HD_NONE;
-  x.grouped = HD_NEW_N(w->arena, x.n_looks, uint8_t);
   for (uint32_t b = 0; b < g->n_blocks; b++) {
     if (g->blocks[b].rpo == HD_NONE) continue;
     x.order[g->blocks[b].rpo] = b;
     if (g->blocks[b].rpo >= x.n_order) x.n_order = g->blocks[b].rpo + 1;
   }
+  mark_all(&x);
+  if (!is_polled(&x)) return HD_NONE;
+  x.begun = true;
   for (uint32_t i = 0; i < x.n_looks; i++) {
-    if (x.grouped[i]) continue;
     if (w->steps >= WAIT_WALK) return x.looks[i];
-    if (mark_touches(&x, i) >= POLL_LOOKS && is_polled(&x)) return x.looks[i];
+    mark_places(&x, x.looks[i], false);
+    if (!is_polled(&x)) continue;
+    mark_places(&x, x.looks[i], true);
+    if (!is_polled(&x)) continue;
+    leave_out(&x);
+    if (is_polled(&x)) return x.looks[i];
   }
   return HD_NONE;
 }

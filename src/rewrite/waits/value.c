@@ -222,6 +222,11 @@ static bool loads_by_pointer(const wait_search *w, uint32_t inst) {
          hd_cfg_param(&w->g, wait_root(w, inst, &wait_operands(w, inst)[1])) != HD_NONE;
 }
 
+bool wait_loads_launch(const wait_search *w, uint32_t inst) {
+  return hd_inst_form(&w->g, inst)->op == HD_OP_LD &&
+         (wait_loads_parameter(w, inst) || loads_by_pointer(w, inst));
+}
+
 /* The operand of a call that becomes the formal parameter of the body that follows; NULL. */
 static const hd_ptx_opnd *argument(const wait_search *w, uint32_t call, hd_sym formal) {
   const hd_ptx_func *f = &w->m->funcs[w->g.calls[call].func];
@@ -551,14 +556,20 @@ bool wait_same_address(wait_search *w, uint32_t a, uint32_t b, uint32_t *regs, u
   return same;
 }
 
-bool wait_same_place(wait_search *w, uint32_t a, uint32_t b) {
-  uint32_t regs[MOST_DEPTH], n = 0;
-  if (!wait_same_address(w, a, b, regs, &n, MOST_DEPTH)) return false;
-  for (uint32_t i = 0; i < n; i++)
-    if (w->writers.first[regs[i] + 1] - w->writers.first[regs[i]] > 1 &&
-        !wait_is_kept_since(w, regs[i], a, b))
+/* What was read of the leaves by the first instruction is what the second one reads. */
+static bool leaves_are_kept(const leaves *l) {
+  const wait_search *w = l->w;
+  for (uint32_t i = 0; i < l->n; i++)
+    if (w->writers.first[l->regs[i] + 1] - w->writers.first[l->regs[i]] > 1 &&
+        !wait_is_kept_since(l->w, l->regs[i], l->first, l->second))
       return false;
   return true;
+}
+
+bool wait_same_place(wait_search *w, uint32_t a, uint32_t b) {
+  uint32_t regs[MOST_DEPTH];
+  leaves l = {.w = w, .regs = regs, .cap = MOST_DEPTH, .first = a, .second = b, .ok = true};
+  return same_address(w, a, b, false, &l) && leaves_are_kept(&l);
 }
 
 bool wait_beside(wait_search *w, uint32_t a, uint32_t b) {
@@ -568,4 +579,10 @@ bool wait_beside(wait_search *w, uint32_t a, uint32_t b) {
   for (uint32_t i = 0; i < l.n; i++)
     if (!wait_is_kept_since(w, l.regs[i], a, b)) return false;
   return true;
+}
+
+bool wait_same_value(wait_search *w, uint32_t x, uint32_t a, uint32_t y, uint32_t b) {
+  uint32_t regs[MOST_DEPTH];
+  leaves l = {.w = w, .regs = regs, .cap = MOST_DEPTH, .first = a, .second = b, .ok = true};
+  return same_register(&l, x, y, 0) && l.ok && leaves_are_kept(&l);
 }

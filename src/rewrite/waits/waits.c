@@ -28,6 +28,8 @@
 
 #include "rewrite/waits/waits.h"
 
+enum { MOST_COPIES = 8 };
+
 static const char WAITS[] = "a loop may wait here for what another CTA writes";
 static const char GIVES_UP[] = "looks again and again, and may wait here for what another CTA writes";
 
@@ -201,6 +203,51 @@ static uint32_t copies_again(wait_search *w) {
   return HD_NONE;
 }
 
+/* The instruction that finds the word by which a part of an exit's condition ends the region: a swap, a look
+ * at a lock, a turn or a count. HD_NONE: it is none of them. */
+static uint32_t word_of(wait_search *w, const wait_part *part, unsigned side, uint32_t block) {
+  const hd_ptx_opnd *o = wait_operands(w, part->setp), *other = &o[3 - side];
+  const wait_compare leaves = side == 1 ? part->leaves : wait_mirrored(part->leaves);
+  uint32_t reg = wait_register(w, part->setp, &o[side]), at = HD_NONE;
+  int64_t number;
+  for (unsigned depth = 0; reg != HD_NONE && depth < MOST_COPIES; depth++) {
+    at = wait_only_writer_inside(w, reg);
+    reg = at == HD_NONE ? HD_NONE : wait_copied(w, at);
+  }
+  if (reg != HD_NONE || at == HD_NONE || !w->source[at]) return HD_NONE;
+  if (wait_constant(w, part->setp, other, &number))
+    return wait_is_lock(w, at, number) || wait_is_counted(w, at, part->setp, side, leaves) ? at : HD_NONE;
+  /* What an update expects changes as the swap fails. */
+  if (wait_is_swap(w, at)) return wait_invariant(w, at, &wait_operands(w, at)[2]) ? HD_NONE : at;
+  reg = wait_register(w, part->setp, other);
+  const uint32_t atom = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
+  return atom != HD_NONE && wait_is_ticket(w, at, atom, block) ? at : HD_NONE;
+}
+
+static void mark_looks_at(wait_search *w, const region *r, uint32_t word) {
+  for (uint32_t i = 0; i < r->n; i++) {
+    const hd_block *b = &w->g.blocks[r->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      uint32_t leaves[16], n = 0;
+      if (w->source[k] && (k == word || wait_same_address(w, word, k, leaves, &n, 16))) w->updated[k] = 1;
+    }
+  }
+}
+
+/* A region that its threads end: whoever looks in it at the word that ends it does not wait by that. What
+ * else it looks at is seen by unrolled.c. */
+static void settle(wait_search *w, const region *r) {
+  for (uint32_t i = 0; i < r->n; i++) {
+    wait_part parts[WAIT_MOST_PARTS];
+    const uint32_t n = ends_by_itself(w, r->blocks[i]) ? wait_exit_parts(w, r->blocks[i], parts) : 0;
+    w->settled[r->blocks[i]] = 1;
+    for (uint32_t k = 0; k < 2 * n; k++) {
+      const uint32_t word = word_of(w, &parts[k / 2], 1 + k % 2, r->blocks[i]);
+      if (word != HD_NONE) mark_looks_at(w, r, word);
+    }
+  }
+}
+
 /* The instruction that a region waits at; else HD_NONE, and the rest of it becomes pending. */
 static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
   uint32_t n = r->n, *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_exits = 0;
@@ -225,8 +272,9 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     uint32_t again = wait_looks_again(w, rest, n_rest);
     if (again == HD_NONE) again = copies_again(w);
     if (again != HD_NONE) return again;
+  } else {
+    settle(w, r);
   }
-  for (uint32_t i = 0; i < n && !closer; i++) w->settled[r->blocks[i]] = 1;
   add_regions(w, pending, rest, n_rest);
   return HD_NONE;
 }
@@ -268,6 +316,11 @@ static void prepare(wait_search *w) {
   w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
+  w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  w->sums = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_sum *);
+  w->making = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
+  w->n_making = 0;
+  w->made_of = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t);
   w->is_read = hd_reads_find(g, w->arena);
   w->stamp = 0;
   w->steps = 0;

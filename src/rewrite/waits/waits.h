@@ -10,6 +10,7 @@
  *   looks.c     polls that give up: looks that so many rounds take
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
+ *   apart.c     whether two addresses are one
  *   place.c     places of global memory, and which instructions may write them
  *   written.c   whether what is written is data or a number of the text
  *   distance.c  numbers that may lead from one variable to another
@@ -51,10 +52,14 @@ typedef struct wait_search {
   bool stays; /* some plain load that decides may look at one place in many rounds */
   bool whole; /* the graph holds every function that the kernel may run */
 
-  uint32_t *seen_pace, pace; /* per block, of chain.c: it was reached in this search */
-  uint32_t *inner;           /* per block, of looks.c: it is in a cycle within the region (== stamp) */
-  uint8_t *settled;          /* per block: it lies in a region that ends by what its threads do */
-  uint8_t *is_read;          /* per register: some instruction reads it */
+  uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
+  uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint8_t *settled;           /* per block: it lies in a region that ends by what its threads do */
+  uint8_t *updated;           /* per instruction: it looks at the word by which such a region ends */
+  uint8_t *made_of;           /* of apart.c, per register */
+  uint32_t *making, n_making; /* of apart.c: registers whose made_of is not final */
+  struct wait_sum **sums;     /* of apart.c, per instruction: its address; NULL: not taken apart so far */
+  uint8_t *is_read;           /* per register: some instruction reads it */
 
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
@@ -104,6 +109,8 @@ bool wait_written_inside(const wait_search *w, uint32_t reg);
 void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]);
 /* A load of a parameter of the kernel, rather than of a function's result or argument. */
 bool wait_loads_parameter(const wait_search *w, uint32_t inst);
+/* The same, or by a pointer to the parameters. */
+bool wait_loads_launch(const wait_search *w, uint32_t inst);
 /* What the argument of a function that is loaded holds: an operand of the only store to it in the region, or
  * of the call (*store); NULL: not known. */
 const hd_ptx_opnd *wait_argument(const wait_search *w, uint32_t load, uint32_t *store);
@@ -138,6 +145,8 @@ bool wait_same_place(wait_search *w, uint32_t a, uint32_t b);
 bool wait_comes_before(const wait_search *w, uint32_t a, uint32_t b);
 /* Whenever a thread comes to `to`, the register is what it was when `from` ran for the last time. */
 bool wait_is_kept_since(wait_search *w, uint32_t reg, uint32_t from, uint32_t to);
+/* Register x, when `a` reads it, has the value that register y has when `b` reads it. */
+bool wait_same_value(wait_search *w, uint32_t x, uint32_t a, uint32_t y, uint32_t b);
 /* Whenever `b` runs, its address is as far from the one that `a` accessed last as it always is. */
 bool wait_beside(wait_search *w, uint32_t a, uint32_t b);
 
@@ -181,6 +190,12 @@ struct wait_distances *wait_distances_new(const wait_search *w);
 /* The operand is made of the address of a variable, or is a difference of pointers: it may lead from one
  * variable to another. */
 bool wait_may_be_distance(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+
+/* ---- apart.c ------------------------------------------------------------------------------- */
+
+typedef enum wait_likeness { WAIT_UNKNOWN_PLACES = 0, WAIT_ONE_PLACE, WAIT_TWO_PLACES } wait_likeness;
+/* Whether `b`, which runs behind `a`, accesses the same bytes, however the addresses are worked out. */
+wait_likeness wait_compare_places(wait_search *w, uint32_t a, uint32_t b);
 
 /* ---- waits.c ------------------------------------------------------------------------------- */
 
