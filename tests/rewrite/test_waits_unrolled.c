@@ -323,31 +323,6 @@ static void places_that_may_be_worked_out_to_one_count_as_one(void **state) {
        OF_THREE(INDEX("or.b32 %r5, %r8, 15;"), INDEX("add.u32 %r6, %r8, 1;\nor.b32 %r5, %r6, 15;"),
                 INDEX("add.u32 %r6, %r8, 2;\nor.b32 %r5, %r6, 15;")),
        "ld.volatile"},
-      {"an index that a branch leaves as it is",
-       KERNEL("O: " AT(
-           1,
-           INDEX(
-               "mov.u32 %r5, %r6;")) "ld.global.u32 %r4, [%rd1+64];\nsetp.eq.u32 %p5, %r4, 0;\n"
-                                     "@%p5 bra S;\nadd.u32 %r6, %r6, 1;\nS: " AT(
-                                         2,
-                                         INDEX(
-                                             "mov.u32 %r5, %r6;")) "@%p5 bra T;\n"
-                                                                   "add.u32 %r6, %r6, 1;\nT: " AT(
-                                                                       3,
-                                                                       INDEX(
-                                                                           "mov.u32 %r5, %r6;")) "M: add.u32 "
-                                                                                                 "%r0, %r0, "
-                                                                                                 "1;\n"
-                                                                                                 "setp.lt."
-                                                                                                 "u32 %p6, "
-                                                                                                 "%r0, "
-                                                                                                 "%r8;\n@%p6 "
-                                                                                                 "bra "
-                                                                                                 "O;\nst."
-                                                                                                 "global.u32 "
-                                                                                                 "[%rd1+64], "
-                                                                                                 "%r7;"),
-       "ld.volatile"},
       {"an index times 2^32",
        OF_THREE(INDEX("shl.b32 %r6, %r7, 16;\nshl.b32 %r5, %r6, 16;"),
                 INDEX("add.u32 %r6, %r7, 1;\nshl.b32 %r6, %r6, 16;\nshl.b32 %r5, %r6, 16;"),
