@@ -345,7 +345,8 @@ static bool add_write(chain *c, unsigned to, uint32_t inst, bool stepped_since, 
   if (from != HD_NONE) return add_source(c, to, from, stepped_since, inst, depth);
   if (is_middle(c, inst)) {
     c->middle = true;
-    return add_edge(c, to, c->up ? c->low : c->high, stepped_since || (!c->up && !c->inclusive), inst);
+    step = c->up ? c->wide : !c->inclusive;
+    return add_edge(c, to, c->up ? c->low : c->high, stepped_since || step, inst);
   }
   if ((from = stepped(c, inst, &step)) != HD_NONE) {
     if (!step && !stepped_since && depth == 0 && add_choice(c, to, from, inst)) return true;

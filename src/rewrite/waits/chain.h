@@ -26,6 +26,7 @@ typedef struct chain {
   bool up;
   uint32_t low, high;         /* not HD_NONE: low < high in every round */
   bool inclusive;             /* low <= high only */
+  bool wide;                  /* low + 2 <= high */
   bool overflows;             /* they are unsigned, so that low + high may be too great for their bits */
   bool met;                   /* they are compared for being equal: shifts have their sign */
   bool halves, halves_signed; /* above 0 in every round, of unsigned numbers; of signed ones as well */

@@ -158,13 +158,6 @@ bool wait_reads_others(wait_search *w, uint32_t inst) {
   return f->op != HD_OP_ATOM || (result_is_read(w, inst) && !counts(w, inst));
 }
 
-bool wait_writes_surely(wait_search *w, uint32_t inst) {
-  if (hd_inst_stmt(&w->g, inst)->guard) return false;
-  if (!(hd_ptx_access_in(wait_access(w, inst), HD_IN_ANY_GLOBAL) & HD_ACC_WRITE)) return false;
-  return hd_inst_form(&w->g, inst)->op == HD_OP_ST || always_changes(w, inst) ||
-         (w->settled[w->g.insts[inst].block] && !is_idle(w, inst));
-}
-
 /* Reads what others write, and is made to see it. */
 static bool looks_anew(wait_search *w, uint32_t inst) {
   const wait_source source = (wait_source)w->source[inst];
@@ -269,7 +262,9 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
   if (atomic && (counts(w, inst) || adds_others(w, inst) || !result_is_read(w, inst))) return false;
-  return stays || !wait_goes_through(w, inst);
+  if (stays || !wait_goes_through(w, inst)) return true;
+  w->passes[inst] = 1;
+  return false;
 }
 
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest) {

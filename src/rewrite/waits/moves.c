@@ -458,15 +458,16 @@ static bool is_short_distance(const chain *up, const chain *down, hd_ptx_type ty
           register_begins_short(up->w, up->low, natural) && register_begins_short(up->w, up->high, natural));
 }
 
-/* The distance of two registers that move towards each other. */
+/* The distance of two registers that move towards each other. `wide`: it is 2 or more in every round. */
 static void note_pair(wait_search *w, struct wait_movers *all, uint32_t low, uint32_t high,
-                      wait_compare leaves, const wait_part *p, uint32_t exit) {
+                      wait_compare leaves, bool wide, const wait_part *p, uint32_t exit) {
   const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, p->setp)->mods[1]);
   chain up = {.w = w,
               .up = true,
               .low = low,
               .high = high,
               .inclusive = leaves == CMP_GT,
+              .wide = wide,
               .overflows = type.number != HD_NUM_SIGNED && leaves != CMP_EQ,
               .met = leaves == CMP_EQ},
         down = up;
@@ -501,12 +502,13 @@ static void note_part(wait_search *w, struct wait_movers *all, const wait_part *
       all->counts |= all->n != before;
       all->ends |= sure && all->n != before;
     }
-    if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, p, exit);
+    if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, false, p, exit);
     uint32_t distance = a == HD_NONE ? HD_NONE : wait_only_writer_inside(w, a);
     if ((now == CMP_LE || now == CMP_LT) && compared_number(w, p->setp, &o[3 - side], &least) &&
         least >= (now == CMP_LT) && chain_is_op(w, distance, HD_OP_SUB, 3))
       note_pair(w, all, wait_operand(w, distance, 2), wait_operand(w, distance, 1),
-                type.number == HD_NUM_SIGNED ? CMP_GE : CMP_EQ, p, exit); /* unsigned, it is never below 0 */
+                type.number == HD_NUM_SIGNED ? CMP_GE : CMP_EQ, /* unsigned, it is never below 0 */
+                least - (now == CMP_LT) >= 1, p, exit);
   }
 }
 

@@ -32,10 +32,13 @@ typedef struct poll {
   wait_search *w;
   uint32_t *looks, n_looks; /* instructions of the graph */
   uint8_t *touches;         /* per instruction */
-  uint8_t *back;    /* per instruction: BACK_ALL or BACK_SOME of what it finds goes back; 0: not known */
-  uint8_t *carried; /* per register: it is made of what a look has found */
-  way *ends;        /* per block, at its end */
-  uint32_t *order;  /* blocks in reverse postorder */
+  uint8_t *back; /* per instruction: BACK_ALL or BACK_SOME of what it finds goes back; 0: not known */
+  uint32_t *carried, mark;          /* per register: it is made of what a look has found (== mark) */
+  uint32_t *readers, *first_reader; /* per register: instructions that read it; NULL: not listed so far */
+  way *ends;                        /* per block, at its end */
+  uint32_t *events;                 /* looks, fences and rests, in the order of the text */
+  uint32_t *first;                  /* per block: its first event; one more behind the last block */
+  uint32_t *order;                  /* blocks in reverse postorder */
   uint32_t n_order;
   bool begun; /* paths begin with one look only */
 } poll;
@@ -52,13 +55,13 @@ static bool has_fence(wait_search *w) {
   return false;
 }
 
-/* A look at the word by which a loop ends in any case is none: at an update, or at a lock that is given back.
- */
+/* A look at the word by which a loop ends in any case is none: at an update, or at a lock that is given back;
+ * nor is one that goes through places, round for round. */
 static void list_looks(poll *x) {
   wait_search *w = x->w;
   const bool fence = has_fence(w);
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    if (w->updated[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
+    if (w->updated[i] || w->passes[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
     if (fence || !needs_fence(w, i)) x->looks[x->n_looks++] = i;
   }
 }
@@ -90,19 +93,42 @@ static void mark_places(poll *x, uint32_t look, bool known) {
 
 typedef struct carried {
   poll *x;
-  uint32_t *n;
-  bool met;
+  uint32_t regs[MOST_CARRIED], n;
+  bool full;
 } carried;
 
 static void note_carried(void *ctx, uint32_t reg) {
   carried *c = ctx;
-  *c->n += !c->x->carried[reg];
-  c->x->carried[reg] = 1;
+  if (c->x->carried[reg] == c->x->mark) return;
+  c->x->carried[reg] = c->x->mark;
+  if (c->n < MOST_CARRIED)
+    c->regs[c->n++] = reg;
+  else
+    c->full = true;
 }
 
-static void meet_carried(void *ctx, uint32_t reg) {
-  carried *c = ctx;
-  c->met |= c->x->carried[reg];
+typedef struct reading {
+  poll *x;
+  uint32_t inst;
+} reading;
+
+static void count_reader(void *ctx, uint32_t reg) { ((reading *)ctx)->x->first_reader[reg + 1]++; }
+
+static void add_reader(void *ctx, uint32_t reg) {
+  reading *r = ctx;
+  r->x->readers[r->x->first_reader[reg]++] = r->inst;
+}
+
+static void list_readers(poll *x) {
+  const wait_search *w = x->w;
+  reading r = {.x = x};
+  x->first_reader = HD_NEW_N(w->arena, w->g.n_regs + 2u, uint32_t);
+  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, count_reader, &r);
+  for (uint32_t i = 0; i < w->g.n_regs; i++) x->first_reader[i + 1] += x->first_reader[i];
+  x->readers = HD_NEW_N(w->arena, x->first_reader[w->g.n_regs] + 1u, uint32_t);
+  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, add_reader, &r);
+  for (uint32_t i = w->g.n_regs; i > 0; i--) x->first_reader[i] = x->first_reader[i - 1];
+  x->first_reader[0] = 0;
 }
 
 /* A loop that updates end looks at the same place. */
@@ -126,25 +152,21 @@ static bool keeps(const poll *x, uint32_t look, uint32_t inst) {
 /* What a load finds only goes back to the place where it was: a sum in memory, as by a reduction. */
 static bool goes_back(poll *x, uint32_t look) {
   wait_search *w = x->w;
-  uint32_t n = 0, before = 0;
-  carried c = {.x = x, .n = &n};
+  carried c = {.x = x};
   if (hd_inst_form(&w->g, look)->op != HD_OP_LD) return false;
-  for (uint32_t i = 0; i < w->g.n_regs; i++) x->carried[i] = 0;
+  if (!x->readers) list_readers(x);
+  x->mark++;
   hd_inst_writes(&w->g, look, note_carried, &c);
-  while (n != before && n <= MOST_CARRIED) {
-    before = n;
-    w->steps += w->g.n_insts;
-    for (uint32_t i = 0; i < w->g.n_insts; i++) {
-      c.met = false;
-      hd_inst_reads(&w->g, i, meet_carried, &c);
-      if (!c.met) continue;
-      if (hd_inst_form(&w->g, i)->flags & HD_OPF_PURE)
-        hd_inst_writes(&w->g, i, note_carried, &c);
-      else if (!keeps(x, look, i))
+  for (uint32_t k = 0; k < c.n && !c.full; k++)
+    for (uint32_t i = x->first_reader[c.regs[k]]; i < x->first_reader[c.regs[k] + 1]; i++) {
+      const uint32_t at = x->readers[i];
+      w->steps++;
+      if (hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)
+        hd_inst_writes(&w->g, at, note_carried, &c);
+      else if (!keeps(x, look, at))
         return false;
     }
-  }
-  return n <= MOST_CARRIED;
+  return !c.full;
 }
 
 /* Leaves out the marked looks that wait for nothing. */
@@ -173,13 +195,27 @@ static bool is_next(const poll *x, uint32_t inst, const way *at) {
 
 static void go_through(const poll *x, uint32_t block, way *at) {
   wait_search *w = x->w;
-  const hd_block *b = &w->g.blocks[block];
-  for (uint32_t i = b->first; i < b->first + b->n_insts && at->looks < POLL_LOOKS; i++) {
+  for (uint32_t k = x->first[block]; k < x->first[block + 1] && at->looks < POLL_LOOKS; k++) {
+    const uint32_t i = x->events[k];
     const bool fence = wait_is_wide_fence(w, i);
     if (x->touches[i] != TOUCH_NONE && is_next(x, i, at)) *at = (way){.looks = (uint8_t)(at->looks + 1)};
     at->fenced |= fence;
     at->apart |= fence || lets_time_go_by(w, i);
   }
+}
+
+/* Behind mark_all. */
+static void list_events(poll *x) {
+  wait_search *w = x->w;
+  uint32_t n = 0;
+  for (uint32_t b = 0; b < w->g.n_blocks; b++) {
+    const hd_block *block = &w->g.blocks[b];
+    x->first[b] = n;
+    for (uint32_t i = block->first; i < block->first + block->n_insts; i++)
+      if (x->touches[i] != TOUCH_NONE || lets_time_go_by(w, i) || wait_is_wide_fence(w, i))
+        x->events[n++] = i;
+  }
+  x->first[w->g.n_blocks] = n;
 }
 
 static bool is_further(const way *a, const way *b) {
@@ -215,8 +251,10 @@ uint32_t wait_unrolled(wait_search *w) {
             .looks = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
             .touches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .back = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
-            .carried = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t),
+            .carried = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t),
             .ends = HD_NEW_N(w->arena, g->n_blocks + 1u, way),
+            .events = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
+            .first = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t),
             .order = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t)};
   list_looks(&x);
   if (x.n_looks < POLL_LOOKS) return HD_NONE;
@@ -226,6 +264,7 @@ uint32_t wait_unrolled(wait_search *w) {
     if (g->blocks[b].rpo >= x.n_order) x.n_order = g->blocks[b].rpo + 1;
   }
   mark_all(&x);
+  list_events(&x);
   if (!is_polled(&x)) return HD_NONE;
   x.begun = true;
   for (uint32_t i = 0; i < x.n_looks; i++) {

@@ -54,6 +54,7 @@ typedef struct wait_search {
 
   uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint8_t *passes;            /* per instruction: it looks at another place in each round of a loop */
   uint8_t *settled;           /* per block: it lies in a region that ends by what its threads do */
   uint8_t *updated;           /* per instruction: it looks at the word by which such a region ends */
   uint8_t *made_of;           /* of apart.c, per register */
@@ -214,9 +215,6 @@ uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest)
 
 /* An instruction whose result may be what others write; no atomic that changes it for certain. */
 bool wait_reads_others(wait_search *w, uint32_t inst);
-/* It writes whenever it is reached: a store, or an atomic that changes what it finds, or that comes to an
- * end. */
-bool wait_writes_surely(wait_search *w, uint32_t inst);
 
 /* ---- progress.c ---------------------------------------------------------------------------- */
 
