@@ -238,6 +238,47 @@ static void a_merge_ends_if_one_side_goes_on_in_every_round(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* low in %rd5, high in %rd6, of 64 bits; the middle is looked at, and becomes one of them. */
+#define SEARCH(low, least)                                                                                   \
+  KERNEL(                                                                                                    \
+      "mov.u64 %rd5, 0;\ncvt.u64.u32 %rd6, %r8;\nL: sub.s64 %rd0, %rd6, %rd5;\nshr.u64 %rd2, %rd0, 1;\n"     \
+      "add.s64 %rd7, %rd2, %rd5;\nshl.b64 %rd3, %rd7, 2;\nadd.s64 %rd4, %rd1, %rd3;\n"                       \
+      "ld.global.u32 %r1, [%rd4];\nsetp.lt.u32 %p1, %r1, %r7;\n@%p1 bra A;\nmov.u64 %rd6, %rd7;\nbra B;\n"   \
+      "A: " low "\nB: sub.s64 %rd8, %rd6, %rd5;\nsetp.gt.u64 %p2, %rd8, " least ";\n@%p2 bra L;")
+
+static void a_search_ends_if_its_interval_gets_shorter(void **state) {
+  static const wait_case cases[] = {
+      {"the element behind the middle, until nothing is left", SEARCH("add.s64 %rd5, %rd7, 1;", "0"), NULL},
+      {"the middle itself, until one is left", SEARCH("mov.u64 %rd5, %rd7;", "1"), NULL},
+      {"the middle itself, until nothing is left", SEARCH("mov.u64 %rd5, %rd7;", "0"), "ld.global"},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define TABLE(linkage, begin, load)                                                                          \
+  MODULE(linkage ".global .align 4 .b32 table[4] = {1, 2, 3, 0};\n",                                         \
+         "mov.u64 %rd5, table;\n" begin "\nL: " load "\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;")
+
+static void a_table_that_nothing_writes_is_waited_for_by_nobody(void **state) {
+  static const wait_case cases[] = {
+      {"through the read-only cache", TABLE("", "", "ld.global.nc.u32 %r1, [%rd5];"), NULL},
+      {"beside a store through a parameter",
+       TABLE("", "st.global.u32 [%rd1], %r7;", "ld.global.nc.u32 %r1, [%rd5];"), NULL},
+      {"beside a store into it", TABLE("", "st.global.u32 [%rd5+4], %r7;", "ld.global.nc.u32 %r1, [%rd5];"),
+       "ld.global"},
+      {"beside a store to wherever",
+       TABLE("", "ld.global.u64 %rd6, [%rd1];\nst.global.u32 [%rd6], %r7;", "ld.global.nc.u32 %r1, [%rd5];"),
+       "ld.global"},
+      {"beside an atomic on it",
+       TABLE("", "mov.u64 %rd6, table;\nred.global.add.u32 [%rd6+8], 1;", "ld.global.nc.u32 %r1, [%rd5];"),
+       "ld.global"},
+      {"one that others know by its name", TABLE(".visible ", "", "ld.global.nc.u32 %r1, [%rd5];"),
+       "ld.global"},
+      {"by a load that sees writes", TABLE("", "", "ld.volatile.global.u32 %r1, [%rd5];"), "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
 /* 2^60 ways lead from the address to what it is made of. */
 static void an_address_of_sums_with_themselves_is_looked_through(void **state) {
   hd_buf text = {0};
@@ -260,6 +301,9 @@ int main(void) {
                 a_bound_is_a_number_of_the_type_that_is_compared),
       BEHAVIOUR("a merge ends if one side goes on in every round",
                 a_merge_ends_if_one_side_goes_on_in_every_round),
+      BEHAVIOUR("a search ends if its interval gets shorter", a_search_ends_if_its_interval_gets_shorter),
+      BEHAVIOUR("a table that nothing writes is waited for by nobody",
+                a_table_that_nothing_writes_is_waited_for_by_nobody),
       BEHAVIOUR("an address of sums with themselves is looked through",
                 an_address_of_sums_with_themselves_is_looked_through),
   };

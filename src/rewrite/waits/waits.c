@@ -56,6 +56,24 @@ static bool has_result(const hd_ptx_form *f, const hd_ptx_opnd *o) {
   return f->flags & HD_OPF_RESULT && o->kind != HD_O_SINK;
 }
 
+/* A table of the module, as of a compiler's own functions: nobody outside the module knows its name, and
+ * nothing in the kernel may write it. */
+static bool loads_table(wait_search *w, uint32_t inst, const hd_ptx_opnd *address) {
+  const hd_sym table = hd_root_of(&w->g, &w->writers, inst, address).sym;
+  if (!table || w->m->syms[table].kind != HD_SYM_VAR) return false;
+  const hd_ptx_var *v = &w->m->vars[w->m->syms[table].decl];
+  if (v->space != HD_M_GLOBAL || v->linkage || !w->whole) return false;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    const hd_ptx_access *a = wait_access(w, i);
+    if (!(hd_ptx_access_in(a, HD_IN_ANY_GLOBAL) & HD_ACC_WRITE)) continue;
+    const hd_ptx_opnd *to = wait_address(w, i);
+    const hd_sym root = to && !a->unknown ? hd_root_of(&w->g, &w->writers, i, to).sym : 0;
+    w->steps++;
+    if (!root || root == table) return false;
+  }
+  return true;
+}
+
 static wait_source source_of(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   if (f->flags & HD_OPF_CALLS) return wait_call_is_harmless(w, inst) ? WAIT_OWN : WAIT_STRONG;
@@ -71,6 +89,7 @@ static wait_source source_of(wait_search *w, uint32_t inst) {
     hd_mod space = w->m->vars[w->m->syms[root].decl].space;
     if (space == HD_M_SHARED || space == HD_M_LOCAL || space == HD_M_CONST) return WAIT_OWN;
   }
+  if (a->noncoherent && loads_table(w, inst, address)) return WAIT_OWN;
   bool ordered = kinds & HD_ACC_ATOMIC || a->order > HD_ORDERED_WEAK || a->cache == HD_M_CV;
   if (!ordered) return WAIT_WEAK;
   return a->scope == HD_SCOPE_CTA ? WAIT_CTA : WAIT_STRONG;
