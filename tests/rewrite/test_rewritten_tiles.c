@@ -440,6 +440,60 @@ static void threads_that_end_within_functions_are_refused(void **state) {
   }
 }
 
+/* Threads that stand outside of the loop would see which tile a round is of, with the word as well. */
+static void rounds_that_threads_outside_of_the_loop_may_meet_are_refused(void **state) {
+  static const struct {
+    const char *body;
+    bool refused;
+  } cases[] = {
+      {START "tiles:\n" WORK "bar.sync 0;\n" STEP, false},
+      {START "tiles:\n" WORK "bar.warp.sync -1;\n" STEP, false},
+      {START "setp.ge.u32 %p3, %r20, 32; @%p3 bra beyond;\ntiles:\n" WORK STEP "beyond:\n", false},
+      {START "setp.ge.u32 %p3, %r20, 32; @%p3 bra beyond;\ntiles:\n" WORK "barrier.sync 1, 32;\n" STEP
+             "beyond:\n",
+       true},
+      {START "setp.ge.u32 %p3, %r20, 32; @%p3 bra beyond;\ntiles:\n" WORK "barrier.arrive 1, 64;\n" STEP
+             "beyond:\n",
+       true},
+      {START "setp.ge.u32 %p3, %r20, 32; @%p3 bra beyond;\ntiles:\n" WORK
+             "setp.eq.u32 %p4, %r1, 3; bar.red.or.pred %p5, 1, 32, %p4;\n" STEP "beyond:\n",
+       true},
+      {START "setp.ge.u32 %p3, %r20, 16; @%p3 bra beyond;\ntiles:\n" WORK
+             "shfl.sync.idx.b32 %r11, %r1, 0, 31, -1;\n" STEP "beyond:\n",
+       true},
+  };
+  static uint32_t out[WORDS];
+  for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+    tiles_case c = {.body = cases[k].body,
+                    .grid = 3,
+                    .n = 12,
+                    .width = 1,
+                    .plan = "order=col,shape=loop:4x3",
+                    .assume = HD_ASSUME_NO_CARRY};
+    hd_buf printed = {0};
+    hd_diag d = {0};
+    const hd_status st = run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d);
+    if (cases[k].refused ? st != HD_ERR_REFUSED || !strstr(d.message, "may meet the others") : st != HD_OK)
+      fail_msg("status %d, %s: %s", st, d.message, cases[k].body);
+    hd_buf_free(&printed);
+  }
+}
+
+static void a_loop_may_begin_with_a_scope(void **state) {
+  static uint32_t out[WORDS];
+  tiles_case c = {.body = START "tiles:\n{ .reg .b32 %q; mov.u32 %q, %r1; }\n" WORK STEP,
+                  .grid = 3,
+                  .n = 12,
+                  .width = 1,
+                  .plan = "order=col,shape=loop:4x3",
+                  .assume = HD_ASSUME_NO_CARRY};
+  hd_buf printed = {0};
+  hd_diag d = {0};
+  if (run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d) != HD_OK) fail_msg("%s", d.message);
+  for (uint32_t k = 0; k < 12; k++) assert_int_equal(out[k], k);
+  hd_buf_free(&printed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("loops whose tiles write one place need the caller's word",
@@ -448,6 +502,9 @@ int main(void) {
                 ctas_that_learn_which_they_are_need_the_callers_word),
       BEHAVIOUR("threads that end within functions are refused, with the word, too",
                 threads_that_end_within_functions_are_refused),
+      BEHAVIOUR("rounds that threads outside of the loop may meet are refused",
+                rounds_that_threads_outside_of_the_loop_may_meet_are_refused),
+      BEHAVIOUR("a loop may begin with a scope", a_loop_may_begin_with_a_scope),
       BEHAVIOUR("drawn orders of a loop's tiles do each tile once",
                 drawn_orders_of_a_loops_tiles_do_each_tile_once),
       BEHAVIOUR("tiles are done in the plan's order", tiles_are_done_in_the_plans_order),

@@ -193,6 +193,7 @@ static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access
 #define NEEDS_WORD "; --assume no-carry is the word that none does"
 #define READS "in a loop over tiles, may read what an earlier tile left in memory" NEEDS_WORD
 #define IDENTITY "before a loop over tiles, may tell the CTA which of them it is" NEEDS_WORD
+#define MEETING "in a loop over tiles that some threads of the CTA may not go through, may meet the others"
 #define WRITES "in a loop over tiles, may overwrite what an earlier tile left in memory" NEEDS_WORD
 
 /* It may leave the CTA a number of its own: by a result, or in memory. */
@@ -249,12 +250,33 @@ static const char *why(const lines *l, uint32_t inst, found *so_far) {
   return a.kinds & HD_ACC_WRITE && !add_store(l, inst, &a, so_far) ? WRITES : NULL;
 }
 
+/* Threads of the CTA that stand outside of the loop meet its rounds, one after the other: HD_NONE, or where.
+ */
+static uint32_t meets_others(const rewrite_job *j, const tile_loop *t, hd_arena *arena) {
+  enum { MEETS = HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE | HD_OPF_WARP_WIDE | HD_OPF_CALLS };
+  const hd_cfg *g = &t->g;
+  hd_uniformity same = {0};
+  uint32_t block[3];
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    if (!(hd_inst_form(g, i)->flags & MEETS)) continue;
+    if (!hd_loop_contains(g, t->loop, g->blocks[g->insts[i].block].loop)) continue;
+    if (!same.block) {
+      rewrite_find_block(t->m, j->func, j->opt->block, block);
+      hd_uniformity_find(g, block, arena, &same);
+    }
+    if (same.block[g->loops[t->loop].header] != HD_SAME_IN_CTA) return i;
+  }
+  return HD_NONE;
+}
+
 hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_arena *arena,
                              bool *rests, hd_diag *d) {
   const hd_cfg *g = &t->g;
   const lines l = {j, t, tiles};
   const uint8_t *before = find_before(t, arena);
+  const uint32_t meeting = meets_others(j, t, arena);
   found f = {0};
+  if (meeting != HD_NONE) return rewrite_refuse(t->m, hd_inst_stmt(g, meeting), MEETING, d);
   for (uint32_t i = 0; i < g->n_insts && !*rests; i++) {
     const uint32_t block = g->insts[i].block;
     const char *needs = NULL;

@@ -458,12 +458,17 @@ static bool rename_read(void *ctx, const hd_ptx_leaf *leaf) {
 
 static hd_status change(rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_diag *d) {
   const hd_block *header = &t->g.blocks[t->g.loops[t->loop].header];
-  const uint32_t at = t->g.insts[header->first].stmt, before = j->m->funcs[j->func].n_stmts;
+  uint32_t at = t->g.insts[header->first].stmt;
+  const uint32_t before = j->m->funcs[j->func].n_stmts;
   const hd_sym number = t->m->opnds[hd_inst_stmt(&t->g, t->step)->first_opnd].sym;
   hd_buf text = {0};
   char name[96];
   j->prefix = hd_ptx_fresh_prefix(j->m);
   if (!j->prefix) return hd_nomem(d);
+  /* In front of a scope that the loop begins with: the tile's register is read behind it as well. */
+  while (at && j->m->funcs[j->func].stmts[at - 1].kind != HD_S_LABEL &&
+         j->m->funcs[j->func].stmts[at - 1].kind != HD_S_INST)
+    at--;
   hd_status st = put_tile(j, t, tiles, &text, d);
   if (st == HD_OK && text.failed) st = hd_nomem(d);
   if (st == HD_OK) st = hd_ptx_insert(j->m, j->func, at, text.data, d);
