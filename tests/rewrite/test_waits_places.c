@@ -12,7 +12,7 @@
                  "ld.param.u64 %rd6, [q];\n" START body "\nret;\n}\n"
 /* What an atomic finds is stored in one place, and the loop ends by what is loaded from another. */
 #define RELAY(first, store, load)                                                                            \
-  TWO_POINTERS(first "L: atom.global.xor.b32 %r1, [%rd1], 1;\nand.b32 %r2, %r1, 1;\n" store ", %r2;\n" load \
+  TWO_POINTERS(first "L: atom.global.xor.b32 %r1, [%rd1], 1;\nand.b32 %r2, %r1, 1;\n" store ", %r2;\n" load  \
                      "\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;")
 
 static void shared_arrays_of_the_launch_are_one(void **state) {
