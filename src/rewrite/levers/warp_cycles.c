@@ -15,30 +15,14 @@ typedef warp_search search;
 /* What a register may tell. */
 enum { VALUE = 1 /* that an instruction brought */, ROUNDS = 2 /* how often the loop went round */ };
 
-static const hd_ptx_opnd *operand(const hd_cfg *g, uint32_t inst, unsigned k) {
-  const hd_ptx_stmt *st = hd_inst_stmt(g, inst);
-  return k < st->n_opnds ? &g->module->opnds[st->first_opnd + k] : NULL;
-}
-
-/* HD_NONE: it is none. */
-static uint32_t reg_of(const hd_cfg *g, uint32_t inst, unsigned k) {
-  const hd_ptx_opnd *o = operand(g, inst, k);
-  return o && o->kind == HD_O_REG && !o->part && !o->flags ? hd_cfg_reg(g, g->insts[inst].call, o->sym)
-                                                           : HD_NONE;
-}
-
 static bool is_move(const hd_cfg *g, uint32_t inst, uint32_t from) {
   return hd_inst_form(g, inst)->op == HD_OP_MOV && !hd_inst_stmt(g, inst)->guard &&
-         hd_inst_stmt(g, inst)->n_opnds == 2 && reg_of(g, inst, 1) == from;
+         hd_inst_stmt(g, inst)->n_opnds == 2 && warp_reg(g, inst, 1) == from;
 }
 
 static bool is_cas(const hd_cfg *g, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(g, inst);
   return f->op == HD_OP_ATOM && hd_ptx_form_has(f, HD_M_CAS) && hd_inst_stmt(g, inst)->n_opnds >= 4;
-}
-
-static bool is_wait(const hd_ptx_form *f) {
-  return f->op == HD_OP_MBARRIER && (hd_ptx_form_has(f, HD_M_TEST_WAIT) || hd_ptx_form_has(f, HD_M_TRY_WAIT));
 }
 
 static bool is_inside(const search *s, uint32_t inst) { return s->inside[s->g.insts[inst].block]; }
@@ -127,18 +111,18 @@ static bool find_retry(const search *s, uint32_t loop, uint32_t inst, retry *r) 
   const hd_cfg *g = &s->g;
   *r = (retry){.inst = inst, .compared = HD_NONE, .guess = HD_NONE};
   if (!is_cas(g, inst)) return true;
-  r->compared = reg_of(g, inst, 2);
+  r->compared = warp_reg(g, inst, 2);
   if (r->compared == HD_NONE || !written_inside(s, r->compared)) return true;
   r->guess = r->compared;
   if (!hd_live_in(&s->live, g->loops[loop].header, r->guess)) {
     const uint32_t *w = &s->writers.first[r->compared];
     if (w[1] - w[0] != 1) return false;
-    r->guess = reg_of(g, s->writers.insts[w[0]], 1);
+    r->guess = warp_reg(g, s->writers.insts[w[0]], 1);
     if (r->guess == HD_NONE || !is_move(g, s->writers.insts[w[0]], r->guess)) return false;
   }
   for (uint32_t w = s->writers.first[r->guess]; w < s->writers.first[r->guess + 1]; w++) {
     const uint32_t by = s->writers.insts[w];
-    if (is_inside(s, by) && by != inst && !is_move(g, by, reg_of(g, inst, 0))) return false;
+    if (is_inside(s, by) && by != inst && !is_move(g, by, warp_reg(g, inst, 0))) return false;
   }
   return true;
 }
@@ -151,9 +135,9 @@ static bool ends_retry(const search *s, const retry *r, uint32_t branch) {
   if (hd_inst_form(g, branch)->op != HD_OP_BRA || !st->guard || b->n_succ != 2) return false;
   const uint32_t *w = &s->writers.first[hd_cfg_reg(g, g->insts[branch].call, st->guard)];
   if (w[1] - w[0] != 1) return false;
-  const uint32_t test = s->writers.insts[w[0]], found = reg_of(g, r->inst, 0);
+  const uint32_t test = s->writers.insts[w[0]], found = warp_reg(g, r->inst, 0);
   const hd_ptx_form *f = hd_inst_form(g, test);
-  const uint32_t left = reg_of(g, test, 1), right = reg_of(g, test, 2);
+  const uint32_t left = warp_reg(g, test, 1), right = warp_reg(g, test, 2);
   const bool equal = hd_ptx_form_has(f, HD_M_EQ);
   if (f->op != HD_OP_SETP || f->n_mods != 2 || !(equal || hd_ptx_form_has(f, HD_M_NE)) ||
       hd_inst_stmt(g, test)->guard || hd_inst_stmt(g, test)->n_opnds != 3)
@@ -208,7 +192,7 @@ static bool keeps_inside(const search *s, const retry *r, uint32_t way) {
     const hd_ptx_form *f = hd_inst_form(g, i);
     const uint8_t reads = is_inside(s, i) ? reads_of(s, i) : 0;
     if (i == r->inst) {
-      const hd_ptx_opnd *o = operand(g, i, 1);
+      const hd_ptx_opnd *o = warp_operand(g, i, 1);
       if (r->guess == HD_NONE ? reads : reads & ROUNDS) return false;
       if (o && o->kind == HD_O_ADDR && g->module->syms[o->sym].kind == HD_SYM_REG &&
           s->tainted[hd_cfg_reg(g, g->insts[i].call, o->sym)])
@@ -228,7 +212,7 @@ static bool keeps_inside(const search *s, const retry *r, uint32_t way) {
 /* The operation leaves the same, however often it is done. */
 static bool may_repeat(const hd_cfg *g, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(g, inst);
-  const hd_ptx_opnd *o = operand(g, inst, 2);
+  const hd_ptx_opnd *o = warp_operand(g, inst, 2);
   switch (hd_ptx_access_of(f).operation) {
   case HD_M_ADD: return o && o->kind == HD_O_INT && !o->imm;
   case HD_M_CAS:
@@ -237,7 +221,7 @@ static bool may_repeat(const hd_cfg *g, uint32_t inst) {
   case HD_M_AND:
   case HD_M_MIN:
   case HD_M_MAX: return true;
-  default: return is_wait(f);
+  default: return warp_waits_at_mbarrier(f);
   }
 }
 
@@ -250,7 +234,7 @@ static void see_use(void *ctx, uint32_t reg) {
 static bool enters_loop(const search *s, uint32_t loop, uint32_t inst) {
   const hd_cfg *g = &s->g;
   const hd_block *b = &g->blocks[g->insts[inst].block];
-  const uint32_t reg = reg_of(g, inst, 0);
+  const uint32_t reg = warp_reg(g, inst, 0);
   if (b->n_succ != 1 || g->edges[b->first_succ] != g->loops[loop].header) return false;
   for (uint32_t i = inst + 1; i < b->first + b->n_insts; i++) {
     uint32_t used = reg;
@@ -263,13 +247,13 @@ static bool enters_loop(const search *s, uint32_t loop, uint32_t inst) {
 /* The load's value is the first guess and nothing else: later rounds swap in what they found themselves. */
 static bool goes_into_guess(const search *s, uint32_t loop, uint32_t load, uint32_t guess) {
   const hd_cfg *g = &s->g;
-  const uint32_t loaded = reg_of(g, load, 0);
+  const uint32_t loaded = warp_reg(g, load, 0);
   if (loaded == HD_NONE || guess == HD_NONE) return false;
   if (loaded == guess) return enters_loop(s, loop, load);
   for (uint32_t i = 0; i < g->n_insts; i++) {
     uint32_t used = loaded;
     hd_inst_reads(g, i, see_use, &used);
-    if (used == HD_NONE && !(is_move(g, i, loaded) && reg_of(g, i, 0) == guess && enters_loop(s, loop, i)))
+    if (used == HD_NONE && !(is_move(g, i, loaded) && warp_reg(g, i, 0) == guess && enters_loop(s, loop, i)))
       return false;
   }
   return true;
@@ -305,7 +289,7 @@ static bool only_decides_a_loop(const search *s, uint32_t inst, uint32_t load) {
 static bool comes_from(const search *s, uint32_t inst, uint32_t reg, unsigned moves) {
   const hd_cfg *g = &s->g;
   for (uint32_t k = s->writers.first[reg]; k < s->writers.first[reg + 1]; k++) {
-    const uint32_t writer = s->writers.insts[k], from = reg_of(g, writer, 1);
+    const uint32_t writer = s->writers.insts[k], from = warp_reg(g, writer, 1);
     if (writer == inst) return true;
     if (moves && from != HD_NONE && is_move(g, writer, from) && comes_from(s, inst, from, moves - 1))
       return true;
@@ -317,7 +301,7 @@ static bool comes_from(const search *s, uint32_t inst, uint32_t reg, unsigned mo
 static bool is_guess(const search *s, uint32_t load) {
   enum { MOVES = 2 };
   for (uint32_t k = 0; k < s->n_swaps; k++) {
-    const uint32_t compared = reg_of(&s->g, s->swaps[k], 2);
+    const uint32_t compared = warp_reg(&s->g, s->swaps[k], 2);
     if (compared != HD_NONE && comes_from(s, load, compared, MOVES) &&
         only_decides_a_loop(s, s->swaps[k], load))
       return true;
@@ -337,7 +321,7 @@ static bool only_waits(const search *s, uint32_t arrive) {
       if (!reads_of(s, i)) continue;
       if (hd_inst_form(g, i)->op == HD_OP_MOV)
         hd_inst_writes(g, i, add_taint, &t);
-      else if (!is_wait(hd_inst_form(g, i)))
+      else if (!warp_waits_at_mbarrier(hd_inst_form(g, i)))
         return false;
     }
   }
@@ -349,11 +333,14 @@ static uint8_t where_it_shows(const search *s, uint32_t inst) {
   const hd_ptx_access a = hd_ptx_access_of(f);
   if (f->op == HD_OP_LD) return is_guess(s, inst) ? WARP_SHOWS_NOWHERE : WARP_SHOWS;
   if (!(a.kinds & HD_ACC_READ) || !hd_result_is_read(&s->g, s->is_read, inst)) return WARP_SHOWS_NOWHERE;
-  if (f->op == HD_OP_MBARRIER && !is_wait(f)) return only_waits(s, inst) ? WARP_SHOWS_NOWHERE : WARP_SHOWS;
-  if ((f->op != HD_OP_ATOM && !is_wait(f)) || !only_decides_a_loop(s, inst, HD_NONE)) return WARP_SHOWS;
+  if (f->op == HD_OP_MBARRIER && !warp_waits_at_mbarrier(f))
+    return only_waits(s, inst) ? WARP_SHOWS_NOWHERE : WARP_SHOWS;
+  if ((f->op != HD_OP_ATOM && !warp_waits_at_mbarrier(f)) || !only_decides_a_loop(s, inst, HD_NONE))
+    return WARP_SHOWS;
   /* A lock is given back by a write. Of others nobody knows whether all have seen what they wait for. */
-  return is_wait(f) || a.operation == HD_M_CAS || a.operation == HD_M_EXCH ? WARP_SHOWS_NOWHERE
-                                                                           : WARP_SHOWS_IN_LOOP;
+  return warp_waits_at_mbarrier(f) || a.operation == HD_M_CAS || a.operation == HD_M_EXCH
+             ? WARP_SHOWS_NOWHERE
+             : WARP_SHOWS_IN_LOOP;
 }
 
 /* ---- Atomics in cycles --------------------------------------------------------------------------------- */
@@ -377,8 +364,8 @@ static bool set_before(const search *s, uint32_t reg, uint32_t inst) {
 /* In all threads, in every round, and no zero that is written: its result counts on. */
 static bool adds_the_same(const search *s, uint32_t atomic) {
   const hd_cfg *g = &s->g;
-  const hd_ptx_opnd *o = operand(g, atomic, 2);
-  const uint32_t reg = reg_of(g, atomic, 2);
+  const hd_ptx_opnd *o = warp_operand(g, atomic, 2);
+  const uint32_t reg = warp_reg(g, atomic, 2);
   const hd_mod operation = hd_ptx_access_of(hd_inst_form(g, atomic)).operation;
   if ((operation != HD_M_ADD && operation != HD_M_INC) || !o) return false;
   if (o->kind == HD_O_INT) return o->imm;
@@ -387,7 +374,7 @@ static bool adds_the_same(const search *s, uint32_t atomic) {
 
 /* The comparison takes what the swap before found: some thread's swap is done in each round. */
 static bool tries_again(const search *s, uint32_t inst) {
-  const uint32_t compared = is_cas(&s->g, inst) ? reg_of(&s->g, inst, 2) : HD_NONE;
+  const uint32_t compared = is_cas(&s->g, inst) ? warp_reg(&s->g, inst, 2) : HD_NONE;
   if (compared == HD_NONE) return false;
   spread_inside(s, inst);
   return s->tainted[compared];

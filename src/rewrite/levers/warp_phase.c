@@ -19,17 +19,6 @@ static bool has_only(const hd_ptx_form *f, const hd_mod *mods, size_t n) {
   return f->op == HD_OP_MBARRIER;
 }
 
-static const hd_ptx_opnd *operand(const search *s, uint32_t inst, unsigned k) {
-  const hd_ptx_stmt *st = hd_inst_stmt(&s->g, inst);
-  return k < st->n_opnds ? &s->g.module->opnds[st->first_opnd + k] : NULL;
-}
-
-static uint32_t reg_of(const search *s, uint32_t inst, unsigned k) {
-  const hd_ptx_opnd *o = operand(s, inst, k);
-  return o && o->kind == HD_O_REG && !o->part && !o->flags ? hd_cfg_reg(&s->g, s->g.insts[inst].call, o->sym)
-                                                           : HD_NONE;
-}
-
 /* An address that is a place in a variable. */
 static bool is_place(const search *s, const hd_ptx_opnd *o) {
   return o && o->kind == HD_O_ADDR && s->g.module->syms[o->sym].kind == HD_SYM_VAR;
@@ -44,17 +33,16 @@ static bool is_arrival(const search *s, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&s->g, inst);
   const hd_ptx_stmt *st = hd_inst_stmt(&s->g, inst);
   return has_only(f, mods, sizeof mods / sizeof *mods) && hd_ptx_form_has(f, HD_M_ARRIVE) && !st->guard &&
-         st->n_opnds == 2 && reg_of(s, inst, 0) != HD_NONE && is_place(s, operand(s, inst, 1));
+         st->n_opnds == 2 && warp_reg(&s->g, inst, 0) != HD_NONE && is_place(s, warp_operand(&s->g, inst, 1));
 }
 
 static bool is_wait(const search *s, uint32_t inst) {
   static const hd_mod mods[] = {HD_M_TEST_WAIT, HD_M_TRY_WAIT,   HD_M_ACQUIRE, HD_M_CTA,
                                 HD_M_SHARED,    HD_M_SHARED_CTA, HD_M_B64};
   const hd_ptx_form *f = hd_inst_form(&s->g, inst);
-  return has_only(f, mods, sizeof mods / sizeof *mods) &&
-         (hd_ptx_form_has(f, HD_M_TEST_WAIT) || hd_ptx_form_has(f, HD_M_TRY_WAIT)) &&
-         !hd_inst_stmt(&s->g, inst)->guard && reg_of(s, inst, 0) != HD_NONE &&
-         is_place(s, operand(s, inst, 1)) && reg_of(s, inst, 2) != HD_NONE;
+  return has_only(f, mods, sizeof mods / sizeof *mods) && warp_waits_at_mbarrier(f) &&
+         !hd_inst_stmt(&s->g, inst)->guard && warp_reg(&s->g, inst, 0) != HD_NONE &&
+         is_place(s, warp_operand(&s->g, inst, 1)) && warp_reg(&s->g, inst, 2) != HD_NONE;
 }
 
 /* Neither memory nor other threads. */
@@ -77,8 +65,8 @@ static bool waits_until_it_ends(const search *s, uint32_t wait) {
   const hd_ptx_stmt *branch = hd_inst_stmt(g, last);
   if (loop == HD_NONE || g->loops[loop].header != block || b->n_succ != 2 ||
       hd_inst_form(g, last)->op != HD_OP_BRA || !branch->guard ||
-      hd_cfg_reg(g, g->insts[last].call, branch->guard) != reg_of(s, wait, 0) ||
-      !is_set_once(s, reg_of(s, wait, 0), wait))
+      hd_cfg_reg(g, g->insts[last].call, branch->guard) != warp_reg(&s->g, wait, 0) ||
+      !is_set_once(s, warp_reg(&s->g, wait, 0), wait))
     return false;
   const bool leaves_if_taken = !hd_loop_contains(g, loop, g->blocks[g->edges[b->first_succ]].loop),
              leaves_if_not = !hd_loop_contains(g, loop, g->blocks[g->edges[b->first_succ + 1]].loop);
@@ -112,16 +100,16 @@ static bool follows(const search *s, uint32_t arrive, uint32_t wait) {
 /* The wait for what the arrival began. */
 static uint32_t wait_of(const search *s, uint32_t arrive) {
   for (uint32_t i = 0; i < s->g.n_insts; i++)
-    if (is_wait(s, i) && same_place(s, operand(s, arrive, 1), operand(s, i, 1)) &&
-        reg_of(s, i, 2) == reg_of(s, arrive, 0) && is_set_once(s, reg_of(s, i, 2), arrive) &&
-        waits_until_it_ends(s, i) && follows(s, arrive, i))
+    if (is_wait(s, i) && same_place(s, warp_operand(&s->g, arrive, 1), warp_operand(&s->g, i, 1)) &&
+        warp_reg(&s->g, i, 2) == warp_reg(&s->g, arrive, 0) &&
+        is_set_once(s, warp_reg(&s->g, i, 2), arrive) && waits_until_it_ends(s, i) && follows(s, arrive, i))
       return i;
   return HD_NONE;
 }
 
 static bool begins_for_all(const search *s, uint32_t inst) {
   const uint64_t threads = (uint64_t)s->block_dims[0] * s->block_dims[1] * s->block_dims[2];
-  const hd_ptx_opnd *count = operand(s, inst, 1);
+  const hd_ptx_opnd *count = warp_operand(&s->g, inst, 1);
   return hd_ptx_form_has(hd_inst_form(&s->g, inst), HD_M_INIT) && count && count->kind == HD_O_INT &&
          threads && count->imm == (int64_t)threads;
 }
@@ -139,7 +127,7 @@ static bool is_for_all(search *s, const hd_ptx_opnd *place, uint64_t array) {
     const hd_ptx_access a = hd_ptx_access_of(f);
     if (f->flags & HD_OPF_CALLS && !g->insts[i].body) return false;
     for (unsigned k = 0; k < a.n; k++) {
-      const hd_ptx_opnd *o = operand(s, i, a.touches[k].operand);
+      const hd_ptx_opnd *o = warp_operand(&s->g, i, a.touches[k].operand);
       const uint64_t arrays = warp_array_of(s, i, &a.touches[k]);
       if (!warp_meet(s, array, arrays) || is_elsewhere(f, &a, arrays)) continue;
       if (f->op != HD_OP_MBARRIER || !is_place(s, o) || o->sym != place->sym) return false;
@@ -157,6 +145,7 @@ void warp_find_phases(search *s) {
     const uint32_t wait = is_arrival(s, i) ? wait_of(s, i) : HD_NONE;
     if (wait == HD_NONE) continue;
     const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(g, i));
-    if (is_for_all(s, operand(s, i, 1), warp_array_of(s, i, &a.touches[0]))) s->comes_between[wait] = 1;
+    if (is_for_all(s, warp_operand(&s->g, i, 1), warp_array_of(s, i, &a.touches[0])))
+      s->comes_between[wait] = 1;
   }
 }

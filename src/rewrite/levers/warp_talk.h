@@ -8,6 +8,7 @@
 #define HEDDLE_REWRITE_WARP_TALK_H
 
 #include "heddle/cfg.h"
+#include "heddle/ptx_facts.h"
 #include "rewrite/levers/threads.h"
 
 enum { WARP_IN_GLOBAL = 1, WARP_IN_SHARED = 2, WARP_SPACES = 2 };
@@ -40,6 +41,21 @@ typedef struct warp_search {
   uint8_t *comes_between;   /* per instruction: a wait for all threads of the CTA */
   bool reports;
 } warp_search;
+
+/* NULL: it has none. */
+static inline const hd_ptx_opnd *warp_operand(const hd_cfg *g, uint32_t inst, unsigned k) {
+  const hd_ptx_stmt *st = hd_inst_stmt(g, inst);
+  return k < st->n_opnds ? &g->module->opnds[st->first_opnd + k] : NULL;
+}
+/* HD_NONE: it is none. */
+static inline uint32_t warp_reg(const hd_cfg *g, uint32_t inst, unsigned k) {
+  const hd_ptx_opnd *o = warp_operand(g, inst, k);
+  return o && o->kind == HD_O_REG && !o->part && !o->flags ? hd_cfg_reg(g, g->insts[inst].call, o->sym)
+                                                           : HD_NONE;
+}
+static inline bool warp_waits_at_mbarrier(const hd_ptx_form *f) {
+  return f->op == HD_OP_MBARRIER && (hd_ptx_form_has(f, HD_M_TEST_WAIT) || hd_ptx_form_has(f, HD_M_TRY_WAIT));
+}
 
 uint8_t warp_spaces_of(unsigned space);
 /* The spaces in which an access does one of these things. */
