@@ -36,13 +36,25 @@ static void see_operand(slice *s, uint32_t inst, const hd_ptx_opnd *o, slice_sha
   see_register(s, hd_cfg_reg(s->g, s->g->insts[inst].call, o->sym));
 }
 
-/* The kernel's parameter that the instruction loads; HD_NONE: none. */
-static uint32_t loaded_param(const hd_cfg *g, uint32_t inst, bool *of_function) {
-  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
-  const hd_ptx_opnd *o = &g->module->opnds[s->first_opnd + 1];
-  const uint32_t param = s->n_opnds > 1 && o->kind == HD_O_ADDR ? hd_cfg_param(g, o->sym) : HD_NONE;
+/* The kernel's parameter that the instruction loads; HD_NONE: a function's, or, where the address is in a
+ * register, one that is not known. */
+static uint32_t loaded_param(slice *s, uint32_t inst, bool *of_function) {
+  const hd_ptx_module *m = s->g->module;
+  const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
+  const hd_ptx_opnd *o = &m->opnds[st->first_opnd + 1];
+  if (st->n_opnds < 2 || o->kind != HD_O_ADDR) return HD_NONE;
+  const bool by_register = o->sym && m->syms[o->sym].kind == HD_SYM_REG;
+  const hd_root root = by_register ? hd_root_of(s->g, &s->writers, inst, o) : (hd_root){.sym = o->sym};
+  const uint32_t param = root.loaded ? HD_NONE : hd_cfg_param(s->g, root.sym);
   *of_function |= param == HD_NONE;
+  s->out->anything |= by_register && param == HD_NONE;
   return param;
+}
+
+/* A struct, which may hold pointers: no other argument tells what is in it. */
+static bool is_struct(const slice *s, uint32_t param) {
+  const hd_ptx_func *f = &s->g->module->funcs[s->g->calls[0].func];
+  return param < f->n_params && s->g->module->vars[f->first_param + param].n_dims;
 }
 
 /* A function's parameters and results come from what any call passes. */
@@ -190,8 +202,9 @@ static bool is_word(const hd_ptx_access *a) {
 static bool may_hold_distance(const slice *s, const hd_ptx_access *a, slice_share as) {
   const bool own = hd_ptx_access_in(a, ~(unsigned)(HD_IN_GLOBAL | HD_IN_TEXTURE | HD_IN_CONST)) ||
                    a->kinds & HD_ACC_ATOMIC;
+  const bool hosts = hd_ptx_access_in(a, ~(unsigned)(HD_IN_SHARED | HD_IN_LOCAL));
   if (s->of_a_load && !own) return false;
-  if (as == SLICE_INDEX) return is_word(a) && !own;
+  if (as == SLICE_INDEX) return is_word(a) && hosts;
   if (as == SLICE_PARTS || is_word(a)) return true;
   return as == SLICE_BYTES && !hd_ptx_access_in(a, HD_IN_GLOBAL | HD_IN_TEXTURE);
 }
@@ -220,6 +233,7 @@ static void follow_operands(slice *s, uint32_t inst, slice_share as) {
   const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
   const hd_ptx_opnd *o = &s->g->module->opnds[st->first_opnd];
   s->share = as;
+  s->out->anything |= f->flags & HD_OPF_CTA_WIDE; /* of a barrier, what others brought to another one */
   if (st->n_opnds >= 3 && (f->op == HD_OP_MUL || f->op == HD_OP_MAD)) {
     const slice_share factor = times(as, hd_ptx_form_has(f, HD_M_WIDE));
     see_operand(s, inst, &o[1], factor);
@@ -243,10 +257,11 @@ static bool follow_writer(slice *s, uint32_t inst, slice_share as) {
   const hd_ptx_access a = hd_ptx_access_of(f);
   bool of_function = f->op == HD_OP_CALL;
   if (hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_READ) {
-    const uint32_t param = loaded_param(s->g, inst, &of_function);
+    const uint32_t param = loaded_param(s, inst, &of_function);
     if (param < s->n_params && param != s->base) {
+      const bool narrowed = is_struct(s, param) && (is_word(&a) || as == SLICE_PARTS);
       s->out->other[param] = true;
-      s->out->distance[param] |= as >= SLICE_BYTES && is_word(&a);
+      s->out->distance[param] |= narrowed || (as >= SLICE_BYTES && is_word(&a));
     }
   } else if (a.kinds) {
     s->out->anything |= !s->through_memory && may_hold_distance(s, &a, as);

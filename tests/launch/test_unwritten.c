@@ -221,6 +221,22 @@ static const struct {
      "0+2+"},
     {FAR "st.global.u32 [%rd3], %r5;\nld.global.u32 %r4, [%rd6];\n" THERE, 1, {{A, B, B}}, ""},
     {"sub.s64 %rd0, %rd7, %rd3;\nshr.u64 %rd0, %rd0, 2;\ncvt.u32.u64 %r4, %rd0;\n" THERE, 1, {{A, B, C}}, ""},
+    /* Of a pointer that the host put there, which a generic load or an atomic brings as well. */
+    {"ld.u64 %rd0, [%rd3];\nsub.s64 %rd0, %rd0, %rd3;\nshr.u64 %rd0, %rd0, 2;\ncvt.u32.u64 %r4, "
+     "%rd0;\n" THERE,
+     1,
+     {{A, B, C}},
+     ""},
+    {"atom.global.or.b64 %rd0, [%rd3], 0;\nsub.s64 %rd0, %rd0, %rd3;\nshr.u64 %rd0, %rd0, 2;\n"
+     "cvt.u32.u64 %r4, %rd0;\n" THERE,
+     1,
+     {{A, B, C}},
+     ""},
+    /* Of another barrier's answer. */
+    {"setp.ne.u32 %p1, %r1, 0;\nbar.red.or.pred %p1, 0, %p1;\nselp.u32 %r4, 1, 0, %p1;\n" THERE,
+     1,
+     {{A, B, C}},
+     ""},
     /* What is stored elsewhere, or comes from no address, is none. */
     {FAR "st.global.u32 [%rd3], %r5;\nld.global.u32 %r4, [%rd6];\n" THERE, 1, {{A, B, C}}, "0+1+2+3+"},
     {FAR "st.local.u32 [own], %r5;\nst.shared.u32 [all], %r1;\nld.shared.u32 %r4, [all];\n" THERE,

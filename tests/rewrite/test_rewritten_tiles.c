@@ -297,6 +297,14 @@ static const struct {
     {"red.global.max.u32 [%d0], %r1; red.global.max.s32 [%d0], %r1;\n", false},
     {"red.global.add.u32 [%d0], %r1; red.global.add.u64 [%d0], 1;\n", false},
     {THREAD "st.global.u32 [%d1], %r1; red.global.add.u32 [%d0], %r1;\n", false},
+    /* Others may see which tiles are done. */
+    {THREAD "st.release.gpu.global.u32 [%d1], %r1;\n", false},
+    {THREAD "st.relaxed.gpu.global.u32 [%d1], %r1;\n", false},
+    {THREAD "st.volatile.global.u32 [%d1], %r1;\n", false},
+    {THREAD "st.global.u32 [%d1], %r1; fence.acq_rel.gpu;\n", false},
+    {"red.release.gpu.global.add.u32 [%d0], %r1;\n", false},
+    {"membar.gl; red.global.add.u32 [%d0], %r1;\n", false},
+    {"red.relaxed.gpu.global.add.u32 [%d0], %r1;\n", true},
     /* What a CTA's own tiles give adds up where it alone may see it. */
     {"red.shared.add.u32 [box], %r1;\n", false},
     {"red.shared::cta.max.u32 [box], %r1;\n", false},

@@ -82,6 +82,21 @@ static void what_warps_do_as_warps_bars_it(void **state) {
   assert_int_equal(refusals("ld.volatile.global.u32 %r2, [%rd1];", true), 0);
 }
 
+/* That the lanes of a warp go one way, or load from one address, is so for the warps as they are. */
+static void what_the_text_promises_of_warps_bars_it(void **state) {
+  static const char *const bodies[] = {
+      "@%p1 bra.uni L; L:",
+      "@%p1 ret.uni;",
+      "T: .branchtargets L; brx.idx.uni %r1, T; L:",
+      "ldu.global.u32 %r2, [%of0];",
+  };
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+    for (unsigned in_cta = 0; in_cta < 2; in_cta++)
+      if (!refusals(bodies[i], in_cta)) fail_msg("%s is not refused", bodies[i]);
+  assert_int_equal(refusals("bra.uni L; L:", true), 0);
+  assert_int_equal(refusals("@%p1 bra L; L:", true), 0);
+}
+
 static void what_a_cluster_or_a_cta_sees_alone_stays_in_it(void **state) {
   static const char *const bodies[] = {
       "fence.acq_rel.cta;",
@@ -539,6 +554,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_belongs_to_a_cta_may_be_renumbered_inside_it),
       cmocka_unit_test(what_warps_do_as_warps_bars_it),
+      cmocka_unit_test(what_the_text_promises_of_warps_bars_it),
       cmocka_unit_test(warps_that_talk_through_global_memory_keep_their_threads),
       cmocka_unit_test(warps_that_talk_without_a_barrier_keep_their_threads),
       cmocka_unit_test(waits_at_mbarriers_come_between_where_all_threads_arrive),

@@ -58,10 +58,14 @@ static void parts_that_are_given_back_are_accepted(void **state) {
               "H;\nred.global.add.u32 [%rd1], 1;\nbra M;\nH: " GIVE_PART),
        NULL},
       {"results, through another parameter",
-       OTHER_PARAM(TRY_PART
-                   "mul.wide.u32 %rd2, %r7, 4;\nadd.s64 %rd3, %rd6, %rd2;\nst.global.u32 [%rd3], 1;\n"
-                   "st.volatile.global.u32 [%rd6], %r7;\n" GIVE_PART),
+       OTHER_PARAM(
+           TRY_PART
+           "mul.wide.u32 %rd2, %r7, 4;\nadd.s64 %rd3, %rd6, %rd2;\nst.global.u32 [%rd3], 1;\n" GIVE_PART),
        NULL},
+      {"a write that others see, through another parameter",
+       OTHER_PARAM(TRY_PART "st.volatile.global.u32 [%rd6], %r7;\n" GIVE_PART), "atom"},
+      {"an addition through another parameter",
+       OTHER_PARAM(TRY_PART "red.global.add.u32 [%rd6], 1;\n" GIVE_PART), "atom"},
       {"readers and a writer", BOTH(READ(NO_WRITER) READ_OUT, WRITE("-1") WRITE_OUT), NULL},
       {"readers and a writer who stores",
        BOTH(READ(NO_WRITER) READ_OUT, WRITE("-1") "st.global.u32 [%rd1], 0;"), NULL},

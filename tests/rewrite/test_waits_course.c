@@ -97,42 +97,79 @@ static void a_load_around_L1_of_one_place_is_a_look_however_that_is_found(void *
   EXPECT_ALL(cases);
 }
 
-#define ADDS(by, see) ROUNDS("atom.global.add.u32 %r5, [%rd1], " by ";\n" see)
+/* What %r1 becomes is a place where something is put. */
+#define PLACES(look)                                                                                         \
+  KERNEL("mov.u32 %r4, 0;\nL: " look "\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\n"             \
+         "st.global.u32 [%rd4], %r7;\n" COUNT)
+#define ADDS(by, see) PLACES("atom.global.add.u32 %r5, [%rd1], " by ";\n" see)
+#define FINDS(by, see) ROUNDS("atom.global.add.u32 %r5, [%rd1], " by ";\n" see)
+#define FLAG "ld.volatile.global.u32 %r1, [%rd1];\n"
+#define BACK(sum) KERNEL("mov.u32 %r4, 0;\nL: " FLAG sum "\nst.volatile.global.u32 [%rd1], %r5;\n" COUNT)
 
-static void an_addition_excuses_a_look_at_the_bits_that_it_changes(void **state) {
+static void an_addition_excuses_a_look_at_the_whole_number(void **state) {
   static const wait_case cases[] = {
-      {"all of them", ADDS("1", "mov.u32 %r1, %r5;"), NULL},
-      {"low bits", ADDS("1", "and.b32 %r1, %r5, 255;"), NULL},
-      {"places in a ring of a size of the launch", ADDS("1", "rem.u32 %r1, %r5, %r8;"), NULL},
+      {"as a place", ADDS("1", "mov.u32 %r1, %r5;"), NULL},
+      {"as a place behind others", ADDS("1", "add.u32 %r1, %r5, %r8;"), NULL},
+      {"as a place in a row", ADDS("1", "mad.lo.u32 %r1, %r5, %r8, %r7;"), NULL},
+      {"as a place of each round's number", ADDS("%r4", "mov.u32 %r1, %r5;"), NULL},
+      {"as a place in a ring", ADDS("1", "and.b32 %r1, %r5, 255;"), NULL},
+      {"as a place in a ring of a size of the launch", ADDS("1", "rem.u32 %r1, %r5, %r8;"), NULL},
       {"a warp's number of those of threads", ADDS("32", "shr.u32 %r1, %r5, 5;"), NULL},
-      {"bits below", ADDS("65536", "and.b32 %r1, %r5, 1;"), "atom"},
+      {"the bit that is turned over", PLACES("atom.global.xor.b32 %r5, [%rd1], 8;\nand.b32 %r1, %r5, 8;"),
+       NULL},
+      {"a ticket's last",
+       FINDS("1", "setp.eq.u32 %p1, %r5, %r8;\n@%p1 st.global.u32 [%rd2], %r7;\nmov.u32 %r1, 0;"), NULL},
+      {"room for so many",
+       FINDS("1", "setp.lt.u32 %p1, %r5, 1000;\n@%p1 st.global.u32 [%rd2], %r5;\nmov.u32 %r1, 0;"), NULL},
+      {"all of them, in one", FINDS("1", "mov.u32 %r1, %r5;"), "atom"},
+      {"bits below", FINDS("65536", "and.b32 %r1, %r5, 1;"), "atom"},
+      {"a bit below, as a place", ADDS("65536", "and.b32 %r1, %r5, 1;"), "atom"},
       {"a bit below, of a copy", ADDS("2", "mov.b32 %r6, %r5;\nand.b32 %r1, %r6, 1;"), "atom"},
+      {"a bit below, of a sum", ADDS("2", "xor.b32 %r6, %r5, %r8;\nand.b32 %r1, %r6, 1;"), "atom"},
+      {"a bit below, of a difference", ADDS("65536", "sub.u32 %r6, %r5, %r8;\nand.b32 %r1, %r6, 65535;"),
+       "atom"},
+      {"a bit, where the size of the CTA is added",
+       PLACES("mov.u32 %r6, %ntid.x;\natom.global.add.u32 %r5, [%rd1], %r6;\nand.b32 %r1, %r5, 1;"), "atom"},
+      {"a bit, where twice the round is added",
+       PLACES("shl.b32 %r6, %r4, 1;\natom.global.add.u32 %r5, [%rd1], %r6;\nand.b32 %r1, %r5, 1;"), "atom"},
+      {"a bit above the limit of a count",
+       PLACES("atom.global.inc.u32 %r5, [%rd1], 65536;\nshr.u32 %r1, %r5, 16;"), "atom"},
       {"bits above", ADDS("1", "shr.u32 %r1, %r5, 30;"), "atom"},
+      {"bits above, by a comparison",
+       FINDS("1", "setp.ge.u32 %p1, %r5, 1073741824;\n@%p1 st.global.u32 [%rd2], %r7;\nmov.u32 %r1, 0;"),
+       "atom"},
+      {"the sign", FINDS("1", "setp.lt.s32 %p1, %r5, 0;\n@%p1 st.global.u32 [%rd2], %r7;\nmov.u32 %r1, 0;"),
+       "atom"},
+      {"bits above, by a shift", ADDS("1", "shl.b32 %r6, %r5, %r8;\nand.b32 %r1, %r6, 65536;"), "atom"},
       {"bits above, by a product", ADDS("1", "mul.hi.u32 %r1, %r5, 16;"), "atom"},
       {"bits above, as a field", ADDS("1", "bfe.u32 %r1, %r5, 16, 8;"), "atom"},
       {"a byte", ADDS("256", "cvt.u8.u32 %h1, %r5;\ncvt.u32.u16 %r1, %h1;"), "atom"},
       {"a byte, picked", ADDS("1", "prmt.b32 %r1, %r5, 0, 17219;"), "atom"},
+      {"half of it, stored", FINDS("65536", "st.global.u16 [%rd2], %r5;\nmov.u32 %r1, 0;"), "atom"},
+      {"a bit below, through shared memory",
+       FINDS("65536", "st.shared.u32 [slot], %r5;\nld.shared.u32 %r6, [slot];\nand.b32 %r1, %r6, 1;"),
+       "atom"},
+      {"all of it, through shared memory",
+       ADDS("1", "st.shared.u32 [slot], %r5;\nbar.sync 0;\nld.shared.u32 %r1, [slot];"), NULL},
       {"thousands", ADDS("1", "div.u32 %r1, %r5, 1000;"), "atom"},
       {"what is left over what is added", ADDS("8", "rem.u32 %r1, %r5, 8;"), "atom"},
-      {"another bit than is turned over", ROUNDS("atom.global.xor.b32 %r5, [%rd1], 8;\nand.b32 %r1, %r5, 4;"),
+      {"the distance to what the loop itself has added",
+       ADDS("256", "shl.b32 %r6, %r4, 8;\nsub.u32 %r1, %r5, %r6;"), "atom"},
+      {"another bit than is turned over", PLACES("atom.global.xor.b32 %r5, [%rd1], 8;\nand.b32 %r1, %r5, 4;"),
        "atom"},
-      {"the bit that is turned over", ROUNDS("atom.global.xor.b32 %r5, [%rd1], 8;\nand.b32 %r1, %r5, 8;"),
-       NULL},
       {"a count and a flag in one word",
        ROUNDS("ld.volatile.global.u32 %r5, [%rd1];\nand.b32 %r1, %r5, 255;\nred.global.add.u32 [%rd1], 256;"),
        "ld.volatile"},
-      {"a half of the word", ROUNDS("atom.global.add.u64 %rd3, [%rd1], 1;\nmov.b64 {%r5, %r1}, %rd3;"),
+      {"a half of the word", PLACES("atom.global.add.u64 %rd3, [%rd1], 1;\nmov.b64 {%r5, %r1}, %rd3;"),
        "atom"},
-      {"the same value put back",
-       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nst.volatile.global.u32 [%rd1], %r1;"), "ld.volatile"},
-      {"the greater value put back",
-       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nmax.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
-              "%r5;"),
-       "ld.volatile"},
-      {"a sum put back",
-       ROUNDS("ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
-              "%r5;"),
-       NULL},
+      {"the same value put back", ROUNDS(FLAG "st.volatile.global.u32 [%rd1], %r1;"), "ld.volatile"},
+      {"the greater value put back", BACK("max.u32 %r5, %r1, %r7;"), "ld.volatile"},
+      {"one more, if there is something",
+       BACK("setp.ne.u32 %p1, %r1, 0;\nselp.u32 %r6, 1, 0, %p1;\nadd.u32 %r5, %r1, %r6;"), "ld.volatile"},
+      {"a sum put back, and looked at",
+       ROUNDS(FLAG "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;"), "ld.volatile"},
+      {"a sum put back", BACK("add.u32 %r5, %r1, %r7;"), NULL},
+      {"a sum of three put back", BACK("add.u32 %r6, %r1, %r7;\nadd.u32 %r5, %r6, %r8;"), NULL},
   };
   EXPECT_ALL(cases);
 }
@@ -295,8 +332,8 @@ int main(void) {
       BEHAVIOUR("an address moves one way, or it may stay", an_address_moves_one_way_or_it_stays),
       BEHAVIOUR("a load around L1 of one place is a look, however that is found",
                 a_load_around_L1_of_one_place_is_a_look_however_that_is_found),
-      BEHAVIOUR("an addition excuses a look at the bits that it changes",
-                an_addition_excuses_a_look_at_the_bits_that_it_changes),
+      BEHAVIOUR("an addition excuses a look at the whole number",
+                an_addition_excuses_a_look_at_the_whole_number),
       BEHAVIOUR("a bound is a number of the type that is compared",
                 a_bound_is_a_number_of_the_type_that_is_compared),
       BEHAVIOUR("a merge ends if one side goes on in every round",

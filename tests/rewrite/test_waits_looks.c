@@ -33,11 +33,7 @@ static void atomics_that_may_change_nothing_are_looks(void **state) {
               "add.u32 %r4, %r4, 1;\nshr.u32 %r5, %r4, 10;\nmin.u32 %r5, %r5, 1;\nbrx.idx %r5, T;\n"
               "M: st.global.u32 [%rd2], %r3;"),
        "atom"},
-      {"one is added", ROUNDS("atom.global.add.u32 %r1, [%rd1], 1;"), NULL},
-      {"the number of the round is added", ROUNDS("atom.global.add.u32 %r1, [%rd1], %r4;"), NULL},
-      {"the size of the CTA is added", ROUNDS("mov.u32 %r5, %ntid.x;\natom.global.add.u32 %r1, [%rd1], %r5;"),
-       NULL},
-      {"a bit is turned over", ROUNDS("atom.global.xor.b32 %r1, [%rd1], 8;"), NULL},
+      {"a bit is turned over", ROUNDS("atom.global.xor.b32 %r1, [%rd1], 8;"), "atom"},
       {"a maximum whose result nobody reads", ROUNDS("atom.global.max.u32 %r5, [%rd1], %r7;"), NULL},
       {"an exchange in each of several places",
        ROUNDS("atom.global.exch.b32 %r1, [%rd1], %r7;\nadd.s64 %rd1, %rd1, 4;"), NULL},
@@ -58,12 +54,15 @@ static void a_write_excuses_a_look_in_every_round_only(void **state) {
        ROUNDS("setp.ne.u32 %p1, %r4, 0;\n@%p1 bra A;\nred.global.add.u32 [%rd1], 1;\nA: " FLAG),
        "ld.volatile"},
       {"a mailbox is emptied by a store", ROUNDS(FLAG "st.volatile.global.u32 [%rd1], 0;"), "ld.volatile"},
-      {"a sum in memory", ROUNDS(FLAG "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;"), NULL},
+      {"a sum in memory, which is looked at",
+       ROUNDS(FLAG "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;"), "ld.volatile"},
+      {"a sum in memory",
+       KERNEL("L: " FLAG "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;\n" COUNT), NULL},
       {"a sum in memory, of some rounds",
-       ROUNDS("setp.eq.u32 %p1, %r8, %r4;\n@%p1 bra A;\n" FLAG
-              "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;\nA:"),
+       KERNEL("L: setp.eq.u32 %p1, %r8, %r4;\n@%p1 bra A;\n" FLAG
+              "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;\nA: " COUNT),
        NULL},
-      {"one is added", ROUNDS(FLAG "red.global.add.u32 [%rd1], 1;"), NULL},
+      {"one is added", ROUNDS(FLAG "red.global.add.u32 [%rd1], 1;"), "ld.volatile"},
   };
   EXPECT_ALL(cases);
 }
@@ -108,6 +107,10 @@ static void addresses_that_stay_for_many_rounds_are_looked_at_again(void **state
 
 static void whatever_reads_anew_is_a_look(void **state) {
   static const wait_case cases[] = {
+      {"a function whose parameters are registers",
+       MODULE(".func (.reg .b32 o) look(.reg .b64 w) { ld.volatile.u32 o, [w]; ret; }\n",
+              "L: call (%r1), look, (%rd1);\nor.b32 %r3, %r3, %r1;\n" COUNT "st.global.u32 [%rd2], %r3;"),
+       "call"},
       {"a copy around L1",
        ROUNDS(
            "cp.async.cg.shared.global [slot], [%rd1], 16;\ncp.async.wait_all;\nld.shared.u32 %r1, [slot];"),

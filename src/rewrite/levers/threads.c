@@ -52,8 +52,16 @@ static bool makes_shared(const hd_ptx_form *f) {
   return f->op == HD_OP_CVTA && shared;
 }
 
-static const char *why_in_grid(const scan *s, const hd_ptx_form *f) {
+/* The text promises that the lanes of a warp go one way, or load from one address, for the warps as they are.
+ */
+static bool promises_warps(const hd_ptx_form *f, const hd_ptx_stmt *st) {
+  if (f->op == HD_OP_LDU) return true;
+  return hd_ptx_form_has(f, HD_M_UNI) && (st->guard || f->op == HD_OP_BRX);
+}
+
+static const char *why_in_grid(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
   hd_ptx_access a = hd_ptx_access_of(f);
+  if (promises_warps(f, st)) return WARP_WIDE;
   if (relies_on_warp(s, &a)) return REWRITE_PARTS_A_WARP;
   if (a.kinds & HD_ACC_DISCARD) return WHOLE_LINE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || rewrite_has_narrow_scope(f)) return TOGETHER;
@@ -82,6 +90,7 @@ static bool talks_in_shared(const hd_ptx_form *f, const hd_ptx_access *a) {
 }
 
 static const char *why_in_cta(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
+  if (promises_warps(f, st)) return WARP_WIDE;
   if (f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES)) return WARP_WIDE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE))
     return f->flags & HD_OPF_CTA_WIDE && counts_all(s, f, st) ? NULL : PART;
@@ -118,7 +127,7 @@ static bool scan_leaf(void *ctx, const hd_ptx_leaf *leaf) {
 
 static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
   const hd_ptx_form *form = &s->look.m->forms[st->form];
-  const char *why = s->in_cta ? why_in_cta(s, form, st) : why_in_grid(s, form);
+  const char *why = s->in_cta ? why_in_cta(s, form, st) : why_in_grid(s, form, st);
   if (why)
     rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st, why);
   else

@@ -194,6 +194,7 @@ static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access
 #define READS "in a loop over tiles, may read what an earlier tile left in memory" NEEDS_WORD
 #define IDENTITY "before a loop over tiles, may tell the CTA which of them it is" NEEDS_WORD
 #define MEETING "in a loop over tiles that some threads of the CTA may not go through, may meet the others"
+#define ORDERS "in a loop over tiles, may show others which tiles are done" NEEDS_WORD
 #define WRITES "in a loop over tiles, may overwrite what an earlier tile left in memory" NEEDS_WORD
 
 /* It may leave the CTA a number of its own: by a result, or in memory. */
@@ -239,12 +240,21 @@ static uint8_t *find_before(const tile_loop *t, hd_arena *arena) {
   return before;
 }
 
+/* Others may look while the loop runs: what they find behind a release, or a fence, they may rely on. A
+ * reduction by itself is in no order with anything. */
+static bool shows_order(const hd_ptx_form *f, const hd_ptx_access *a) {
+  const bool alone = a->kinds & HD_ACC_ATOMIC && a->order == HD_ORDERED_RELAXED;
+  return f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR ||
+         (a->kinds & HD_ACC_WRITE && a->order > HD_ORDERED_WEAK && !alone);
+}
+
 /* Why the instruction of the loop needs the caller's word; NULL: it does not. */
 static const char *why(const lines *l, uint32_t inst, found *so_far) {
   enum { CONSTANT = HD_IN_PARAM | HD_IN_CONST };
   const hd_ptx_form *f = hd_inst_form(&l->loop->g, inst);
   const hd_ptx_access a = hd_ptx_access_of(f);
   if (a.unknown || f->flags & (HD_OPF_CALLS | HD_OPF_LASTING | HD_OPF_UNKNOWN)) return READS;
+  if (shows_order(f, &a)) return ORDERS;
   if (is_reduction(l->loop, inst, &a)) return add_reduction(l->loop, inst, &a, so_far) ? NULL : WRITES;
   if (!a.noncoherent && hd_ptx_access_in(&a, ~(unsigned)CONSTANT) & HD_ACC_READ) return READS;
   return a.kinds & HD_ACC_WRITE && !add_store(l, inst, &a, so_far) ? WRITES : NULL;

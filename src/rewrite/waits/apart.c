@@ -495,8 +495,7 @@ static difference differ(wait_search *w, sum *x, sum *y, uint64_t *number, unsig
   cancel(w, x, y, level);
   const bool gone_on = drop_different(w, x, y, level);
   const uint8_t left = made_of_rest(w, x), right = made_of_rest(w, y);
-  if ((left | right) & MADE_OF_ANYTHING || left & right & MADE_BY_DIVISION || share_register(x, y))
-    return DIFFER_PERHAPS;
+  if ((left | right) & (MADE_OF_ANYTHING | MADE_BY_DIVISION) || share_register(x, y)) return DIFFER_PERHAPS;
   if (gone_on || left || right) return DIFFER_SURELY;
   return !*number || is_short(*number) ? DIFFER_BY_NUMBER : DIFFER_PERHAPS;
 }

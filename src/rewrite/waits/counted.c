@@ -16,15 +16,14 @@ enum { MOST_PART = 256, MOST_CHECKS = 8 };
 
 typedef struct counted {
   wait_search *w;
-  uint32_t look;      /* what the loop waits for */
-  wait_place place;   /* of the word */
-  bool up;            /* takes of a part add to it */
-  bool exclusive;     /* a take of all of it swaps `free` for a number beyond */
-  int64_t free;       /* known if it is exclusive */
-  uint8_t *takes;     /* per instruction: takes some of it */
-  uint8_t *never;     /* takes some of it, or waits for it */
-  uint8_t *given;     /* gives back what some take has got */
-  uint8_t *some_hand; /* runs with something of it in hand only */
+  uint32_t look;    /* what the loop waits for */
+  wait_place place; /* of the word */
+  bool up;          /* takes of a part add to it */
+  bool exclusive;   /* a take of all of it swaps `free` for a number beyond */
+  int64_t free;     /* known if it is exclusive */
+  uint8_t *takes;   /* per instruction: takes some of it */
+  uint8_t *never;   /* takes some of it, or waits for it */
+  uint8_t *given;   /* gives back what some take has got */
 } counted;
 
 /* ---- Takes ------------------------------------------------------------------------------------- */
@@ -147,10 +146,7 @@ static bool is_given_back(counted *c, held *h) {
   h->look = h->exit = HD_NONE;
   h->never = c->never;
   if (!held_is_given_back(h)) return false;
-  for (uint32_t i = 0; i < c->w->g.n_insts; i++) {
-    c->given[i] |= h->given[i];
-    c->some_hand[i] |= !h->free_handed[i];
-  }
+  for (uint32_t i = 0; i < c->w->g.n_insts; i++) c->given[i] |= h->given[i];
   return true;
 }
 
@@ -177,13 +173,13 @@ static bool is_take(const counted *c, uint32_t inst) {
 }
 
 /* Through another pointer, a number that lets a thread in may be meant for the word: `free`, or whatever is
- * stored to one place only. So may be what is no plain store, unless a thread does it that has some of the
- * word. */
+ * stored to one place only. So may be what is no plain store: a thread with some of the word gives back no
+ * more than that. */
 static bool meddles(const counted *c, uint32_t inst) {
   const wait_place p = wait_place_of(c->w, inst);
   const unsigned what = held_writes(c->w, inst, c->place.bytes, c->free);
   if (c->exclusive ? what & HELD_NUMBER : !p.step && what & (HELD_NUMBER | HELD_OTHER)) return true;
-  return !c->some_hand[inst] && !wait_is_plain_store(c->w, inst);
+  return !wait_is_plain_store(c->w, inst);
 }
 
 /* Every write to the word takes some of it or gives that back. */
@@ -192,7 +188,6 @@ static bool is_kept(counted *c) {
   c->takes = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->never = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
-  c->some_hand = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->never[c->look] = 1;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     if (wait_may_write(w, &c->place, i) != WAIT_MEETS) continue;

@@ -21,7 +21,7 @@ enum { NOWHERE = 0, UP, DOWN, FIRST_NUMBER };
 typedef struct course {
   course_kind kind;
   uint32_t of;   /* BACK: where in the path */
-  uint32_t way;  /* BACK: NOWHERE, UP, DOWN, or FIRST_NUMBER + 2 * register + its sign */
+  uint32_t way;  /* of BACK and GOES: NOWHERE, UP, DOWN, or FIRST_NUMBER + 2 * register + its sign */
   int64_t sum;   /* BACK: of the steps by numbers of the text */
   unsigned lost; /* GOES: log2 of the step at most, as far as it is a number of the text */
 } course;
@@ -98,13 +98,18 @@ static course sum_of(course c, course d) {
   if (c.kind == STAYS || d.kind == STAYS || c.kind == BACK || d.kind == BACK) return stays;
   if (c.kind == d.kind && c.kind > INNER) return stays;
   if (c.kind == DATA || d.kind == DATA) return (course){.kind = DATA};
+  if (c.way == DOWN && d.kind == INNER) return stays;
+  if (d.way == DOWN && c.kind == INNER) return stays;
   return c.kind > d.kind ? c : d;
 }
 
 static course sum(course_search *x, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b, bool minus) {
-  const course c = course_of_operand(x, inst, a), d = course_of_operand(x, inst, b);
+  const course c = course_of_operand(x, inst, a);
+  course d = course_of_operand(x, inst, b);
   if (c.kind == KEPT && d.kind == BACK) return minus ? stays : step_by(d, x->w, inst, a, false);
   if (c.kind == BACK && d.kind == KEPT) return step_by(c, x->w, inst, b, minus);
+  if (minus && (c.kind == INNER || d.kind == INNER)) return stays;
+  if (minus && (d.way == UP || d.way == DOWN)) d.way = d.way == UP ? DOWN : UP;
   return sum_of(c, d);
 }
 
@@ -124,7 +129,7 @@ static course product(course_search *x, uint32_t inst, const hd_ptx_opnd *a, con
   }
   if (d.kind != KEPT || c.kind == STAYS || c.kind == BACK) return stays;
   if (!wait_constant(x->w, inst, b, &value)) return in_bits(c, bits);
-  if (!value) return stays;
+  if (!value || (value < 0 && c.kind == INNER)) return stays;
   if (value < 0) value = value == INT64_MIN ? INT64_MAX : -value;
   c.lost += wait_log2(value);
   return in_bits(c, bits);
@@ -231,14 +236,15 @@ static course course_of_writes(course_search *x, uint32_t reg) {
     const course one = course_of_write(x, at);
     const bool steps = one.kind == BACK && one.of + 1 == x->n;
     if (one.kind == STAYS || n[steps] == MOST_WRITES) return stays;
-    all[steps] = n[steps] && !(steps && n[0]) ? either(all[steps], one) : one;
+    all[steps] = n[steps] ? either(all[steps], one) : one;
     blocks[steps][n[steps]++] = w->g.insts[at].block;
   }
   const bool begins = n[0];
   if (!wait_every_round(w, x->look, blocks[!begins], n[!begins])) return stays;
-  if (begins && n[1] && all[0].kind == BACK) return stays;
-  if (begins && n[1] && all[0].kind == KEPT) return (course){.kind = INNER};
-  return all[!begins];
+  if (!begins || !n[1]) return all[!begins];
+  /* Steps back within the round may undo how it goes on. */
+  if (all[0].kind == BACK || all[1].way != UP) return stays;
+  return all[0].kind == KEPT ? (course){.kind = INNER} : all[0];
 }
 
 static course course_of(course_search *x, uint32_t reg) {
@@ -250,7 +256,7 @@ static course course_of(course_search *x, uint32_t reg) {
   course c = course_of_writes(x, reg);
   x->n--;
   if (c.kind != BACK || c.of != x->n) return c;
-  return c.way == NOWHERE ? stays : (course){.kind = GOES, .lost = wait_log2(c.sum)};
+  return c.way == NOWHERE ? stays : (course){.kind = GOES, .way = c.way, .lost = wait_log2(c.sum)};
 }
 
 /* ---- Data --------------------------------------------------------------------------------------- */

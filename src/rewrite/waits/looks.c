@@ -2,7 +2,7 @@
  * Under another order the loop is over before they have written. */
 #include "rewrite/waits/waits.h"
 
-enum { MOST_DEPTH = 8, MOST_ORIGINS = 64, MOST_COPIES = 4 };
+enum { MOST_COPIES = 8 };
 
 /* The operand of an atomic or a reduction that says how it changes what it finds; NULL. */
 static const hd_ptx_opnd *operand_of(const wait_search *w, uint32_t inst) {
@@ -28,92 +28,165 @@ static bool always_changes(wait_search *w, uint32_t inst) {
   }
 }
 
-/* ---- Parts of a word ---------------------------------------------------------------------------- */
+/* ---- What is looked at --------------------------------------------------------------------------- */
 
-typedef struct part_search {
+/* An addition in every round excuses a look at the whole number that it leaves: where it is compared, or the
+ * place of something. Of its bits, and of what is worked out of it, some may stay as they were. */
+typedef struct use_search {
   wait_search *w;
   uint32_t reg, depth;
-  unsigned lowest; /* of the bits that change in every round, whatever they were */
+  unsigned bytes, lowest; /* of the bits that change in every round, whatever they were */
+  bool down;              /* a number below 0 is added */
+  bool index;             /* the register is worked out of the number, by other numbers that stay */
   bool reads, apart;
-} part_search;
+  bool *shared; /* what shared memory holds was followed */
+} use_search;
+
+enum { LOWEST_UNKNOWN = 64, MOST_OF_RING = 1 << 20 };
 
 static void is_reg(void *ctx, uint32_t reg) {
-  part_search *x = ctx;
+  use_search *x = ctx;
   x->reads |= reg == x->reg;
 }
 
 static bool is_copy(const wait_search *w, uint32_t inst) {
-  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  return wait_copied(w, inst) != HD_NONE || wait_moves_whole(w, inst) || op == HD_OP_SHFL;
+  return wait_copied(w, inst) != HD_NONE || wait_moves_whole(w, inst) ||
+         hd_inst_form(&w->g, inst)->op == HD_OP_SHFL;
 }
 
-/* The instruction may see only bits of the register that stay as they are, while the lowest of those that
- * change is another in each round. Numbers of the launch that it is masked with or divided by are taken for
- * the size of something that is gone through. */
-static bool sees_part(const part_search *x, uint32_t inst) {
+/* It is equal to something, or beyond a number that is no flag in its upper bits. */
+static bool compares_whole(const use_search *x, uint32_t inst) {
+  const wait_search *w = x->w;
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  const wait_compare c = wait_comparison(w, inst, true);
+  int64_t bound;
+  if (c == CMP_NONE) return false;
+  const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, inst)->mods[1]);
+  if (type.number == HD_NUM_FLOAT || type.bits != 8 * x->bytes) return false;
+  const bool number = wait_constant(w, inst, &o[1], &bound) || wait_constant(w, inst, &o[2], &bound);
+  if (x->index) return !number;
+  return c == CMP_EQ || c == CMP_NE || !number ||
+         (x->down ? type.number == HD_NUM_SIGNED && !bound : bound >= 2 && bound <= MOST_OF_RING);
+}
+
+/* The other operands of a sum, a product or a shift stay as they are. */
+static bool others_stay(const use_search *x, uint32_t inst) {
+  const wait_search *w = x->w;
+  bool all = true;
+  for (uint32_t k = 1; k < hd_inst_stmt(&w->g, inst)->n_opnds; k++) {
+    const hd_ptx_opnd *o = &wait_operands(w, inst)[k];
+    const unsigned kind = o->kind == HD_O_SREG ? hd_ptx_sreg_kind(w->m->syms[o->sym].index) : HD_SRK_UNKNOWN;
+    const bool size = kind >= HD_SRK_LAUNCH && kind <= HD_SRK_LANE;
+    all &= size || wait_operand(w, inst, k) == x->reg || wait_invariant(w, inst, o);
+  }
+  return all;
+}
+
+static void follow_result(void *ctx, uint32_t reg);
+
+/* One thread hands the number to the others of its CTA: whatever is loaded from shared memory may be it. */
+static bool is_shared_in_parts(const use_search *x) {
+  const hd_cfg *g = &x->w->g;
+  use_search y = *x;
+  if (*x->shared) return false;
+  *x->shared = true;
+  for (uint32_t i = 0; i < g->n_insts && !y.apart; i++)
+    if (hd_inst_form(g, i)->op == HD_OP_LD && hd_ptx_access_in(wait_access(x->w, i), HD_IN_ANY_SHARED))
+      hd_inst_writes(g, i, follow_result, &y);
+  return y.apart;
+}
+
+static bool is_stored_in_parts(const use_search *x, uint32_t inst) {
+  const hd_ptx_access *a = wait_access(x->w, inst);
+  if (a->bytes != x->bytes) return true;
+  if (hd_ptx_access_in(a, HD_IN_ANY_SHARED)) return x->index || is_shared_in_parts(x);
+  return !hd_ptx_access_in(a, HD_IN_GLOBAL);
+}
+
+/* It may see only bits that stay as they are. *made: its result is worked out of the whole number. */
+static bool sees_part(const use_search *x, uint32_t inst, bool *made) {
   const wait_search *w = x->w;
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   const hd_ptx_opnd *o = wait_operands(w, inst);
   const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
   int64_t value;
-  if (hd_ptx_form_has(f, HD_M_HI)) return true;
+  *made = true;
+  if (is_copy(w, inst)) return false;
+  if (hd_ptx_form_has(f, HD_M_HI) || hd_ptx_form_has(f, HD_M_SAT) || hd_ptx_form_has(f, HD_M_CC)) return true;
   switch (f->op) {
-  case HD_OP_AND:
-    for (unsigned k = 1; k <= 2 && n == 3; k++)
-      if (wait_constant(w, inst, &o[k], &value)) return !((uint64_t)value >> x->lowest & 1);
-    return false;
-  case HD_OP_SHR: return n != 3 || !wait_constant(w, inst, &o[2], &value) || value < 0 || value > x->lowest;
-  case HD_OP_DIV:
-  case HD_OP_REM: return n != 3 || wait_constant(w, inst, &o[2], &value);
   case HD_OP_ADD:
   case HD_OP_SUB:
   case HD_OP_MUL:
   case HD_OP_MAD:
-  case HD_OP_SHL:
-  case HD_OP_OR:
-  case HD_OP_XOR:
-  case HD_OP_MIN:
-  case HD_OP_MAX:
-  case HD_OP_SELP:
-  case HD_OP_SETP:
-  case HD_OP_ST:
-  case HD_OP_LD:
+  case HD_OP_SHL: return !others_stay(x, inst);
+  case HD_OP_AND:
+    return x->index || n != 3 || !wait_constant(w, inst, &o[2], &value) || x->lowest >= 63 ||
+           !((uint64_t)value >> x->lowest & 1);
+  case HD_OP_SHR:
+    return x->index || n != 3 || !wait_constant(w, inst, &o[2], &value) || x->lowest >= 63 || value < 0 ||
+           value > x->lowest;
+  case HD_OP_REM: return x->index || n != 3 || wait_constant(w, inst, &o[2], &value) || x->lowest;
+  default: break;
+  }
+  *made = false;
+  switch (f->op) {
+  case HD_OP_SETP: return !compares_whole(x, inst);
+  case HD_OP_LD: return false;
+  case HD_OP_ST: return n != 2 || (wait_operand(w, inst, 1) == x->reg && is_stored_in_parts(x, inst));
   case HD_OP_ATOM:
-  case HD_OP_RED: return false;
-  default: return !is_copy(w, inst);
+  case HD_OP_RED: {
+    const uint32_t at = f->op == HD_OP_ATOM;
+    for (uint32_t k = at + 1; k < n; k++)
+      if (o[k].kind != HD_O_INT && wait_operand(w, inst, k) == x->reg) return true;
+    return false;
+  }
+  default: return true;
   }
 }
 
-static void look_for_parts(part_search *x, uint32_t inst);
+static void look_at_use(use_search *x, uint32_t inst);
 
-static void follow_copy(void *ctx, uint32_t reg) {
-  part_search *x = ctx, y = *x;
-  if (x->depth == MOST_COPIES) return;
+static void follow_result(void *ctx, uint32_t reg) {
+  use_search *x = ctx, y = *x;
+  if (x->depth == MOST_COPIES) {
+    x->apart = true;
+    return;
+  }
   y.reg = reg;
   y.depth++;
-  for (uint32_t i = 0; i < y.w->g.n_insts && !y.apart; i++) look_for_parts(&y, i);
+  for (uint32_t i = 0; i < y.w->g.n_insts && !y.apart; i++) look_at_use(&y, i);
+  y.w->steps += y.w->g.n_insts;
   x->apart |= y.apart;
 }
 
-static void look_for_parts(part_search *x, uint32_t inst) {
+static void look_at_use(use_search *x, uint32_t inst) {
   wait_search *w = x->w;
+  bool made;
   x->reads = false;
   hd_inst_reads(&w->g, inst, is_reg, x);
   if (!x->reads) return;
-  x->apart |= sees_part(x, inst);
-  if (!x->apart && is_copy(w, inst)) hd_inst_writes(&w->g, inst, follow_copy, x);
+  x->apart |= sees_part(x, inst, &made);
+  if (x->apart || !made) return;
+  use_search y = *x;
+  y.index = x->index || !is_copy(w, inst);
+  hd_inst_writes(&w->g, inst, follow_result, &y);
+  x->apart |= y.apart;
 }
 
-/* Some reader of what the look finds may see only bits that `by`, an atomic which adds a number or turns bits
- * over, leaves as they are. */
+/* Some reader of what the look finds may see only bits that `by`, an atomic which changes the word in every
+ * round, leaves as they are. */
 static bool is_read_in_parts(wait_search *w, uint32_t look, uint32_t by) {
   const hd_ptx_opnd *o = operand_of(w, by);
-  part_search x = {.w = w};
-  int64_t value;
-  if (o && wait_constant(w, by, o, &value))
-    while (x.lowest < 63 && !((uint64_t)value >> x.lowest & 1)) x.lowest++;
-  w->steps += w->g.n_insts;
-  hd_inst_writes(&w->g, look, follow_copy, &x);
+  bool shared = false;
+  use_search x = {.w = w, .bytes = wait_access(w, look)->bytes, .lowest = LOWEST_UNKNOWN, .shared = &shared};
+  const hd_mod operation = wait_access(w, by)->operation;
+  int64_t value = 0;
+  if (operation == HD_M_INC || operation == HD_M_DEC)
+    x.lowest = 0;
+  else if (o && wait_constant(w, by, o, &value) && value)
+    for (x.lowest = 0; !((uint64_t)value >> x.lowest & 1);) x.lowest++;
+  x.down = operation == HD_M_ADD && x.lowest != LOWEST_UNKNOWN && wait_word(value, x.bytes) < 0;
+  hd_inst_writes(&w->g, look, follow_result, &x);
   return x.apart;
 }
 
@@ -149,19 +222,19 @@ static bool result_is_read(const wait_search *w, uint32_t inst) {
 
 /* It leaves another number in every round, and that is what is looked at. */
 static bool counts(wait_search *w, uint32_t inst) {
-  return always_changes(w, inst) && !is_read_in_parts(w, inst, inst);
+  return (always_changes(w, inst) || adds_others(w, inst)) && !is_read_in_parts(w, inst, inst);
 }
 
 bool wait_reads_others(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  if (w->source[inst] == WAIT_OWN || f->flags & HD_OPF_CALLS) return false;
+  if (w->source[inst] == WAIT_OWN) return false;
   return f->op != HD_OP_ATOM || (result_is_read(w, inst) && !counts(w, inst));
 }
 
 /* Reads what others write, and is made to see it. */
 static bool looks_anew(wait_search *w, uint32_t inst) {
   const wait_source source = (wait_source)w->source[inst];
-  if (source == WAIT_OWN || hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS) return false;
+  if (source == WAIT_OWN) return false;
   return source == WAIT_STRONG || w->fence || (source == WAIT_WEAK && !wait_is_plain_load(w, inst));
 }
 
@@ -191,39 +264,43 @@ static bool every_round_passes(wait_search *w, uint32_t look, uint32_t block) {
   return !outer;
 }
 
-typedef struct origin_search {
-  const wait_search *w;
-  uint32_t of, looked_at;
-  unsigned depth, sums; /* additions on the way */
-  bool found;
-} origin_search;
+typedef struct way_back {
+  wait_search *w;
+  uint32_t reg, depth, store;
+  bool reads, only;
+} way_back;
 
-static bool is_sum(const wait_search *w, uint32_t inst) {
-  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  return op == HD_OP_ADD || op == HD_OP_SUB || op == HD_OP_MAD || op == HD_OP_FMA;
+static void is_way_back(void *ctx, uint32_t reg) {
+  way_back *x = ctx;
+  x->reads |= reg == x->reg;
 }
 
-/* The register is a sum with the result of an instruction: of a copy, memory would stay as it is. */
-static void find_origin(void *ctx, uint32_t reg) {
-  origin_search *x = ctx;
-  const wait_search *w = x->w;
-  if (x->found || x->depth == MOST_DEPTH || x->looked_at++ >= MOST_ORIGINS) return;
-  x->depth++;
-  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1] && !x->found; i++) {
-    const uint32_t at = w->writers.insts[i];
-    x->found = at == x->of && x->sums;
-    if (x->found || !wait_inside(w, at) || !(hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)) continue;
-    x->sums += is_sum(w, at);
-    hd_inst_reads(&w->g, at, find_origin, x);
-    x->sums -= is_sum(w, at);
+/* Nothing reads the register but sums, of which the store writes the last. */
+static void follow_back(void *ctx, uint32_t reg) {
+  way_back *x = ctx, y = *x;
+  const hd_cfg *g = &x->w->g;
+  y.reg = reg;
+  y.depth++;
+  y.only = x->depth < MOST_COPIES;
+  y.w->steps += g->n_insts;
+  for (uint32_t i = 0; i < g->n_insts && y.only; i++) {
+    const hd_ptx_op op = hd_inst_form(g, i)->op;
+    const bool sum = op == HD_OP_ADD || op == HD_OP_SUB || op == HD_OP_FMA || op == HD_OP_MAD;
+    y.reads = false;
+    hd_inst_reads(g, i, is_way_back, &y);
+    if (!y.reads || i == x->store) continue;
+    y.only = sum;
+    if (sum) hd_inst_writes(g, i, follow_back, &y);
   }
-  x->depth--;
+  x->only &= y.only;
 }
 
-static bool is_made_of(const wait_search *w, uint32_t inst, uint32_t look) {
-  origin_search x = {.w = w, .of = look};
-  hd_inst_reads(&w->g, inst, find_origin, &x);
-  return x.found;
+/* What the look finds only goes back to its place, in a sum: nobody looks at it. */
+static bool goes_back(wait_search *w, uint32_t look, uint32_t store) {
+  way_back x = {.w = w, .store = store, .only = true};
+  if (hd_inst_form(&w->g, look)->op != HD_OP_LD) return false;
+  hd_inst_writes(&w->g, look, follow_back, &x);
+  return x.only;
 }
 
 /* It changes what the look finds, for certain, if that is where it writes: a sum in memory, or the lock that
@@ -233,7 +310,7 @@ static bool replaces(wait_search *w, uint32_t look, uint32_t inst) {
   if (always_changes(w, inst)) return !is_read_in_parts(w, look, inst);
   if (op == HD_OP_RED) return false;
   if (op == HD_OP_ATOM && !is_inner(w, inst) && result_is_read(w, inst)) return false;
-  return is_inner(w, look) ? !is_idle(w, inst) : is_made_of(w, inst, look);
+  return is_inner(w, look) ? !is_idle(w, inst) : op == HD_OP_ST && goes_back(w, look, inst);
 }
 
 /* The loop itself changes what it looks at, in every round and at the same address. */
@@ -261,7 +338,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *address = wait_address(w, inst);
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
-  if (atomic && (counts(w, inst) || adds_others(w, inst) || !result_is_read(w, inst))) return false;
+  if (atomic && (counts(w, inst) || !result_is_read(w, inst))) return false;
   if (stays || !wait_goes_through(w, inst)) return true;
   w->passes[inst] = 1;
   return false;

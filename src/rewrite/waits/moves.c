@@ -478,6 +478,8 @@ static void note_pair(wait_search *w, struct wait_movers *all, uint32_t low, uin
   /* By ones, or by halves, they do not pass each other unmet, nor the greatest number. */
   bool ones = goes_by_ones(&up, p->setp, exit) && goes_by_ones(&down, p->setp, exit);
   if (leaves == CMP_EQ && (!ones || (up.adds && down.adds))) return;
+  /* The middle of 0 and 1 is 0, and one less the greatest number. */
+  if (type.number != HD_NUM_SIGNED && down.middle && down.adds) return;
   bool sure = type.number == HD_NUM_SIGNED || (ones && leaves != CMP_GT);
   if (up.adds) sure &= up.bits == type.bits || !up.n;
   if (down.adds) sure &= down.bits == type.bits || !down.n;

@@ -74,9 +74,28 @@ static bool loads_table(wait_search *w, uint32_t inst, const hd_ptx_opnd *addres
   return true;
 }
 
+/* The function, and those that it calls, read no memory that others may write. */
+static bool call_reads_nothing(const wait_search *w, uint32_t inst) {
+  const uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
+  hd_reach reach;
+  if (callee == HD_NONE || !w->m->funcs[callee].has_body) return false;
+  hd_reach_find(w->m, callee, w->arena, &reach);
+  if (reach.unknown) return false;
+  for (uint32_t k = 0; k < reach.n; k++) {
+    const hd_ptx_func *f = &w->m->funcs[reach.funcs[k]];
+    for (uint32_t i = 0; i < f->n_stmts; i++) {
+      if (f->stmts[i].kind != HD_S_INST) continue;
+      const hd_ptx_access a = hd_ptx_access_of(&w->m->forms[f->stmts[i].form]);
+      if (a.unknown || hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_READ) return false;
+    }
+  }
+  return true;
+}
+
 static wait_source source_of(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  if (f->flags & HD_OPF_CALLS) return wait_call_is_harmless(w, inst) ? WAIT_OWN : WAIT_STRONG;
+  if (f->flags & HD_OPF_CALLS)
+    return wait_call_is_harmless(w, inst) || call_reads_nothing(w, inst) ? WAIT_OWN : WAIT_STRONG;
   const hd_ptx_access *a = wait_access(w, inst);
   unsigned kinds = hd_ptx_access_in(a, HD_IN_ANY_GLOBAL);
   if (!(kinds & HD_ACC_READ)) return WAIT_OWN;
