@@ -464,6 +464,12 @@ static void work_that_is_fetched_runs_out(void **state) {
   static const wait_case cases[] = {
       {"by each thread",
        KERNEL("L: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.lt.u32 %p1, %r1, %r8;\n@%p1 bra L;"), NULL},
+      {"in bundles of four, one after the other",
+       KERNEL("L: atom.global.add.u32 %r1, [%rd1], 4;\nsetp.ge.u32 %p1, %r1, %r8;\n@%p1 bra M;\nmov.u32 %r4, "
+              "0;\n"
+              "N: add.u32 %r3, %r1, %r4;\nst.global.u32 [%rd1+8], %r3;\nadd.u32 %r4, %r4, 1;\n"
+              "setp.lt.u32 %p2, %r4, 4;\n@%p2 bra N;\nbra L;\nM:"),
+       NULL},
       {"in bundles of a CTA",
        KERNEL("mov.u32 %r2, %ntid.x;\nL: atom.global.add.u32 %r1, [%rd1], %r2;\nadd.u32 %r3, %r1, %r7;\n"
               "setp.ge.u32 %p1, %r3, %r8;\n@%p1 bra M;\nst.global.u32 [%rd1+8], %r3;\nbra L;\nM:"),

@@ -354,6 +354,7 @@ static void trace_exit(trace *t, uint32_t block) {
   }
   for (uint32_t i = 0; i < f.n_steps; i++) {
     step_reads x = {t, f.steps[i].value};
+    w->fetches[f.steps[i].inst] = 1;
     trace_block(t, w->g.insts[f.steps[i].inst].block);
     hd_inst_reads(&w->g, f.steps[i].inst, trace_other, &x);
   }

@@ -338,7 +338,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *address = wait_address(w, inst);
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
-  if (atomic && (counts(w, inst) || !result_is_read(w, inst))) return false;
+  if (atomic && (w->fetches[inst] || counts(w, inst) || !result_is_read(w, inst))) return false;
   if (stays || !wait_goes_through(w, inst)) return true;
   w->passes[inst] = 1;
   return false;

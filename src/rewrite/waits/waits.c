@@ -353,6 +353,7 @@ static void prepare(wait_search *w) {
   w->seen_pace = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->fetches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->passes = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
   w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);

@@ -54,6 +54,7 @@ typedef struct wait_search {
 
   uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint8_t *fetches;           /* per instruction: it brings the number of work by which a loop ends */
   uint8_t *passes;            /* per instruction: it looks at another place in each round of a loop */
   uint8_t *settled;           /* per block: it lies in a region that ends by what its threads do */
   uint8_t *updated;           /* per instruction: it looks at the word by which such a region ends */
