@@ -121,11 +121,9 @@ static course product(course_search *x, uint32_t inst, const hd_ptx_opnd *a, con
   if (c.kind == KEPT && d.kind == KEPT) return kept;
   if (c.kind == KEPT) {
     const course other = c;
-    const hd_ptx_opnd *o = a;
     c = d;
     d = other;
-    a = b;
-    b = o;
+    b = a;
   }
   if (d.kind != KEPT || c.kind == STAYS || c.kind == BACK) return stays;
   if (!wait_constant(x->w, inst, b, &value)) return in_bits(c, bits);
