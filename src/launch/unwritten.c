@@ -5,11 +5,11 @@
  * copies are based on, and those that anything else in such an address is computed from: a store to b, or to
  * b + (a - b) in some threads, is to either. A kernel with a store whose parameter is not known, with a call
  * that cannot be followed, or with a distance in some store's address that came through memory, may write
- * anything. An index that was loaded in 32 bits is computed from what the kernel stored there (slice.c), and
- * is no distance that the host put there; how the bits of a register depend on branches, or on which element
- * of a table is loaded, is not followed. Two
- * parameters are of different memory where the workload gives them different buffers in every launch, which
- * are allocations of their own. None of this depends on the data. */
+ * anything. An index that was loaded in 32 bits is computed from what the kernel stored there (slice.c),
+ * and is no distance that the host put there; how the bits of a register depend on branches, or on which
+ * element of a table is loaded, is not followed. Two parameters are of different memory where the workload
+ * gives them different buffers in every launch, which are allocations of their own. None of this depends on
+ * the data. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,35 @@
 
 enum { MOST_COPIES = 8 };
 
+typedef struct reading {
+  wait_search *w;
+  uint32_t inst;
+} reading;
+
+static void count_reader(void *ctx, uint32_t reg) { ((reading *)ctx)->w->first_reader[reg + 1]++; }
+
+static void add_reader(void *ctx, uint32_t reg) {
+  const reading *r = ctx;
+  r->w->readers[r->w->first_reader[reg]++] = r->inst;
+}
+
+static void list_readers(wait_search *w) {
+  reading r = {.w = w};
+  w->first_reader = HD_NEW_N(w->arena, w->g.n_regs + 2u, uint32_t);
+  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, count_reader, &r);
+  for (uint32_t i = 0; i < w->g.n_regs; i++) w->first_reader[i + 1] += w->first_reader[i];
+  w->readers = HD_NEW_N(w->arena, w->first_reader[w->g.n_regs] + 1u, uint32_t);
+  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, add_reader, &r);
+  for (uint32_t i = w->g.n_regs; i > 0; i--) w->first_reader[i] = w->first_reader[i - 1];
+  w->first_reader[0] = 0;
+}
+
+const uint32_t *wait_readers(wait_search *w, uint32_t reg, uint32_t *n) {
+  if (!w->readers) list_readers(w);
+  *n = w->first_reader[reg + 1] - w->first_reader[reg];
+  return &w->readers[w->first_reader[reg]];
+}
+
 /* The operand of an atomic or a reduction that says how it changes what it finds; NULL. */
 static const hd_ptx_opnd *operand_of(const wait_search *w, uint32_t inst) {
   const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
@@ -38,16 +67,11 @@ typedef struct use_search {
   unsigned bytes, lowest; /* of the bits that change in every round, whatever they were */
   bool down;              /* a number below 0 is added */
   bool index;             /* the register is worked out of the number, by other numbers that stay */
-  bool reads, apart;
+  bool apart;
   bool *shared; /* what shared memory holds was followed */
 } use_search;
 
 enum { LOWEST_UNKNOWN = 64, MOST_OF_RING = 1 << 20 };
-
-static void is_reg(void *ctx, uint32_t reg) {
-  use_search *x = ctx;
-  x->reads |= reg == x->reg;
-}
 
 static bool is_copy(const wait_search *w, uint32_t inst) {
   return wait_copied(w, inst) != HD_NONE || wait_moves_whole(w, inst) ||
@@ -148,23 +172,22 @@ static void look_at_use(use_search *x, uint32_t inst);
 
 static void follow_result(void *ctx, uint32_t reg) {
   use_search *x = ctx, y = *x;
+  uint32_t n;
+  const uint32_t *readers = wait_readers(x->w, reg, &n);
   if (x->depth == MOST_COPIES) {
     x->apart = true;
     return;
   }
   y.reg = reg;
   y.depth++;
-  for (uint32_t i = 0; i < y.w->g.n_insts && !y.apart; i++) look_at_use(&y, i);
-  y.w->steps += y.w->g.n_insts;
+  for (uint32_t i = 0; i < n && !y.apart; i++) look_at_use(&y, readers[i]);
+  y.w->steps += n;
   x->apart |= y.apart;
 }
 
 static void look_at_use(use_search *x, uint32_t inst) {
   wait_search *w = x->w;
   bool made;
-  x->reads = false;
-  hd_inst_reads(&w->g, inst, is_reg, x);
-  if (!x->reads) return;
   x->apart |= sees_part(x, inst, &made);
   if (x->apart || !made) return;
   use_search y = *x;
@@ -266,31 +289,24 @@ static bool every_round_passes(wait_search *w, uint32_t look, uint32_t block) {
 
 typedef struct way_back {
   wait_search *w;
-  uint32_t reg, depth, store;
-  bool reads, only;
+  uint32_t depth, store;
+  bool only;
 } way_back;
-
-static void is_way_back(void *ctx, uint32_t reg) {
-  way_back *x = ctx;
-  x->reads |= reg == x->reg;
-}
 
 /* Nothing reads the register but sums, of which the store writes the last. */
 static void follow_back(void *ctx, uint32_t reg) {
   way_back *x = ctx, y = *x;
   const hd_cfg *g = &x->w->g;
-  y.reg = reg;
+  uint32_t n;
+  const uint32_t *readers = wait_readers(x->w, reg, &n);
   y.depth++;
   y.only = x->depth < MOST_COPIES;
-  y.w->steps += g->n_insts;
-  for (uint32_t i = 0; i < g->n_insts && y.only; i++) {
-    const hd_ptx_op op = hd_inst_form(g, i)->op;
-    const bool sum = op == HD_OP_ADD || op == HD_OP_SUB || op == HD_OP_FMA || op == HD_OP_MAD;
-    y.reads = false;
-    hd_inst_reads(g, i, is_way_back, &y);
-    if (!y.reads || i == x->store) continue;
-    y.only = sum;
-    if (sum) hd_inst_writes(g, i, follow_back, &y);
+  y.w->steps += n;
+  for (uint32_t i = 0; i < n && y.only; i++) {
+    const hd_ptx_op op = hd_inst_form(g, readers[i])->op;
+    if (readers[i] == x->store) continue;
+    y.only = op == HD_OP_ADD || op == HD_OP_SUB || op == HD_OP_FMA || op == HD_OP_MAD;
+    if (y.only) hd_inst_writes(g, readers[i], follow_back, &y);
   }
   x->only &= y.only;
 }

@@ -33,12 +33,11 @@ typedef struct poll {
   uint32_t *looks, n_looks; /* instructions of the graph */
   uint8_t *touches;         /* per instruction */
   uint8_t *back; /* per instruction: BACK_ALL or BACK_SOME of what it finds goes back; 0: not known */
-  uint32_t *carried, mark;          /* per register: it is made of what a look has found (== mark) */
-  uint32_t *readers, *first_reader; /* per register: instructions that read it; NULL: not listed so far */
-  way *ends;                        /* per block, at its end */
-  uint32_t *events;                 /* looks, fences and rests, in the order of the text */
-  uint32_t *first;                  /* per block: its first event; one more behind the last block */
-  uint32_t *order;                  /* blocks in reverse postorder */
+  uint32_t *carried, mark; /* per register: it is made of what a look has found (== mark) */
+  way *ends;               /* per block, at its end */
+  uint32_t *events;        /* looks, fences and rests, in the order of the text */
+  uint32_t *first;         /* per block: its first event; one more behind the last block */
+  uint32_t *order;         /* blocks in reverse postorder */
   uint32_t n_order;
   bool begun; /* paths begin with one look only */
 } poll;
@@ -107,30 +106,6 @@ static void note_carried(void *ctx, uint32_t reg) {
     c->full = true;
 }
 
-typedef struct reading {
-  poll *x;
-  uint32_t inst;
-} reading;
-
-static void count_reader(void *ctx, uint32_t reg) { ((reading *)ctx)->x->first_reader[reg + 1]++; }
-
-static void add_reader(void *ctx, uint32_t reg) {
-  reading *r = ctx;
-  r->x->readers[r->x->first_reader[reg]++] = r->inst;
-}
-
-static void list_readers(poll *x) {
-  const wait_search *w = x->w;
-  reading r = {.x = x};
-  x->first_reader = HD_NEW_N(w->arena, w->g.n_regs + 2u, uint32_t);
-  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, count_reader, &r);
-  for (uint32_t i = 0; i < w->g.n_regs; i++) x->first_reader[i + 1] += x->first_reader[i];
-  x->readers = HD_NEW_N(w->arena, x->first_reader[w->g.n_regs] + 1u, uint32_t);
-  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, add_reader, &r);
-  for (uint32_t i = w->g.n_regs; i > 0; i--) x->first_reader[i] = x->first_reader[i - 1];
-  x->first_reader[0] = 0;
-}
-
 /* A loop that updates end looks at the same place. */
 static bool is_updated(const poll *x, uint32_t look) {
   wait_search *w = x->w;
@@ -154,18 +129,20 @@ static bool goes_back(poll *x, uint32_t look) {
   wait_search *w = x->w;
   carried c = {.x = x};
   if (hd_inst_form(&w->g, look)->op != HD_OP_LD) return false;
-  if (!x->readers) list_readers(x);
   x->mark++;
   hd_inst_writes(&w->g, look, note_carried, &c);
-  for (uint32_t k = 0; k < c.n && !c.full; k++)
-    for (uint32_t i = x->first_reader[c.regs[k]]; i < x->first_reader[c.regs[k] + 1]; i++) {
-      const uint32_t at = x->readers[i];
+  for (uint32_t k = 0; k < c.n && !c.full; k++) {
+    uint32_t n;
+    const uint32_t *readers = wait_readers(w, c.regs[k], &n);
+    for (uint32_t i = 0; i < n; i++) {
+      const uint32_t at = readers[i];
       w->steps++;
       if (hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)
         hd_inst_writes(&w->g, at, note_carried, &c);
       else if (!keeps(x, look, at))
         return false;
     }
+  }
   return !c.full;
 }
 

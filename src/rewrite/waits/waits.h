@@ -61,7 +61,8 @@ typedef struct wait_search {
   uint8_t *made_of;           /* of apart.c, per register */
   uint32_t *making, n_making; /* of apart.c: registers whose made_of is not final */
   struct wait_sum **sums;     /* of apart.c, per instruction: its address; NULL: not taken apart so far */
-  uint8_t *is_read;           /* per register: some instruction reads it */
+  uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
+  uint8_t *is_read;                 /* per register: some instruction reads it */
 
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
@@ -214,6 +215,8 @@ bool wait_call_copies(const wait_search *w, uint32_t inst);
  * later. HD_NONE: there is none. */
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest);
 
+/* The instructions that read a register, *n of them; one that reads it twice is there twice. */
+const uint32_t *wait_readers(wait_search *w, uint32_t reg, uint32_t *n);
 /* An instruction whose result may be what others write; no atomic that changes it for certain. */
 bool wait_reads_others(wait_search *w, uint32_t inst);
 
