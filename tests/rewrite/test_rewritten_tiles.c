@@ -488,18 +488,27 @@ static void rounds_that_threads_outside_of_the_loop_may_meet_are_refused(void **
 }
 
 static void a_loop_may_begin_with_a_scope(void **state) {
+  static const char *const bodies[] = {
+      START "tiles:\n{ .reg .b32 %q; mov.u32 %q, %r1; }\n" WORK STEP,
+      START "tiles:\n{{ .reg .b32 %q; mov.u32 %q, %r1; }}\n" WORK STEP,
+      START "tiles:\n.pragma \"nounroll\";\n{ .reg .pred %q; setp.eq.u32 %q, %r1, 0; }\n" WORK STEP,
+      START "tiles:\n{ mov.u32 %r10, %r1; }\n{ .reg .b32 %q; mov.u32 %q, %r1; }\n" WORK STEP,
+  };
   static uint32_t out[WORDS];
-  tiles_case c = {.body = START "tiles:\n{ .reg .b32 %q; mov.u32 %q, %r1; }\n" WORK STEP,
-                  .grid = 3,
-                  .n = 12,
-                  .width = 1,
-                  .plan = "order=col,shape=loop:4x3",
-                  .assume = HD_ASSUME_NO_CARRY};
-  hd_buf printed = {0};
-  hd_diag d = {0};
-  if (run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d) != HD_OK) fail_msg("%s", d.message);
-  for (uint32_t k = 0; k < 12; k++) assert_int_equal(out[k], k);
-  hd_buf_free(&printed);
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    tiles_case c = {.body = bodies[i],
+                    .grid = 3,
+                    .n = 12,
+                    .width = 1,
+                    .plan = "order=col,shape=loop:4x3",
+                    .assume = HD_ASSUME_NO_CARRY};
+    hd_buf printed = {0};
+    hd_diag d = {0};
+    if (run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d) != HD_OK)
+      fail_msg("%s: %s", d.message, bodies[i]);
+    for (uint32_t k = 0; k < 12; k++) assert_int_equal(out[k], k);
+    hd_buf_free(&printed);
+  }
 }
 
 int main(void) {
