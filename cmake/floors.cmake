@@ -1,4 +1,5 @@
-# Floors: one static library per folder under src/, linked with the floors below.
+# Rooms and floors. A room is a folder of src/; a floor is a folder in a room, and one static library, linked with the
+# floors below it. Includes name the floor ("model/cache.h"), whatever room it is in.
 
 set(HEDDLE_WARNINGS -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers)
 if(HEDDLE_WERROR)
@@ -15,29 +16,38 @@ add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
 
 set(HEDDLE_FLOORS "")
 
-# heddle_floor(NAME [DEPS floor...] [HEADERS header...] [FOLDERS folder...] [LIBS lib...]): src/NAME/*.c and
-# src/NAME/FOLDER/*.c -> heddle_NAME. HEADERS are for scripts/check-structure, which checks the includes.
+set(HEDDLE_ROOMS "") # their folders, for includes
+
+# heddle_room(NAME): src/NAME holds the floors that follow.
+macro(heddle_room name)
+  set(HEDDLE_ROOM ${CMAKE_SOURCE_DIR}/src/${name})
+  list(APPEND HEDDLE_ROOMS ${HEDDLE_ROOM})
+endmacro()
+
+# heddle_floor(NAME [DEPS floor...] [HEADERS header...] [FOLDERS folder...] [LIBS lib...]): the room's NAME/*.c and
+# NAME/FOLDER/*.c -> heddle_NAME. HEADERS are for scripts/check-structure, which checks the includes.
 function(heddle_floor name)
   cmake_parse_arguments(F "" "" "DEPS;HEADERS;FOLDERS;LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  set(HEDDLE_FLOOR ${HEDDLE_ROOM}/${name}) # for the floor's own floor.cmake
+  file(GLOB sources CONFIGURE_DEPENDS ${HEDDLE_FLOOR}/*.c ${HEDDLE_FLOOR}/*.cpp)
   foreach(folder ${F_FOLDERS})
-    file(GLOB more CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/${folder}/*.c)
+    file(GLOB more CONFIGURE_DEPENDS ${HEDDLE_FLOOR}/${folder}/*.c)
     list(APPEND sources ${more})
   endforeach()
   if(NOT sources)
-    return()
+    message(FATAL_ERROR "The floor ${name} has no sources in ${HEDDLE_FLOOR}")
   endif()
   add_library(heddle_${name} STATIC ${sources})
   target_compile_options(heddle_${name} PRIVATE ${HEDDLE_WARNINGS})
-  target_include_directories(heddle_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(heddle_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${HEDDLE_ROOMS})
   foreach(dep ${F_DEPS})
     if(TARGET heddle_${dep})
       target_link_libraries(heddle_${name} PUBLIC heddle_${dep})
     endif()
   endforeach()
   target_link_libraries(heddle_${name} PUBLIC ${F_LIBS})
-  if(EXISTS ${CMAKE_SOURCE_DIR}/src/${name}/floor.cmake)
-    include(${CMAKE_SOURCE_DIR}/src/${name}/floor.cmake)
+  if(EXISTS ${HEDDLE_FLOOR}/floor.cmake)
+    include(${HEDDLE_FLOOR}/floor.cmake)
   endif()
   set(HEDDLE_FLOORS ${HEDDLE_FLOORS} heddle_${name} PARENT_SCOPE)
 endfunction()

@@ -1,7 +1,7 @@
 /* num_reference.h: slow, exact arithmetic that the num tests judge by.
  *
  * A value is sign, 128-bit integer and power of two; results are rounded from
- * it by the definition of the format. Shares no method with src/emu.
+ * it by the definition of the format. Shares no method with src/emulator/emu.
  */
 #ifndef HEDDLE_TESTS_NUM_REFERENCE_H
 #define HEDDLE_TESTS_NUM_REFERENCE_H

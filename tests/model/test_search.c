@@ -1,5 +1,5 @@
 /* Workers whose queue is empty search for other queues' tasks. */
-#include "../../src/model/replay.h"
+#include "../../src/models/model/replay.h"
 
 #include "model/dispatch.h"
 #include "model/synth.h"

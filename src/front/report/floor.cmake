@@ -1,10 +1,10 @@
 # The style and the script of a folder's page are part of the library, as text.
 foreach(kind css js)
-  set(page_file ${CMAKE_SOURCE_DIR}/src/report/page/page.${kind})
+  set(page_file ${HEDDLE_FLOOR}/page/page.${kind})
   string(TOUPPER PAGE_${kind} variable)
   file(READ ${page_file} ${variable} HEX)
   string(REGEX REPLACE "(..)" "0x\\1," ${variable} "${${variable}}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_file})
 endforeach()
-configure_file(${CMAKE_SOURCE_DIR}/src/report/page_assets.c.in ${CMAKE_BINARY_DIR}/report_page_assets.c @ONLY)
+configure_file(${HEDDLE_FLOOR}/page_assets.c.in ${CMAKE_BINARY_DIR}/report_page_assets.c @ONLY)
 target_sources(heddle_report PRIVATE ${CMAKE_BINARY_DIR}/report_page_assets.c)

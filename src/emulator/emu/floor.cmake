@@ -1,10 +1,10 @@
 # The instruction handlers (ops/*.c) are compiled once for every instruction set that the
 # emulator picks from at run time; other processors than x86-64 get the portable build only.
-file(GLOB emu_ops_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/emu/ops/*.c)
+file(GLOB emu_ops_sources CONFIGURE_DEPENDS ${HEDDLE_FLOOR}/ops/*.c)
 
 function(heddle_emu_isa isa)
   add_library(heddle_emu_${isa} OBJECT ${emu_ops_sources})
-  target_include_directories(heddle_emu_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(heddle_emu_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/include ${HEDDLE_ROOMS})
   target_compile_definitions(heddle_emu_${isa} PRIVATE EMU_ISA=${isa})
   # Registers are read as integers and as floats; exceptions and errno are not looked at.
   target_compile_options(heddle_emu_${isa} PRIVATE ${HEDDLE_WARNINGS} -fno-strict-aliasing -fno-trapping-math

@@ -17,7 +17,7 @@ endforeach()
 foreach(version 11.0 12 13)
   set(map ${CMAKE_BINARY_DIR}/libcudart-${version}.map)
   file(GENERATE OUTPUT ${map} CONTENT "libcudart.so.${version} { global: heddle_none; local: *; };\n")
-  add_library(heddle_cudart_${version} SHARED ${CMAKE_SOURCE_DIR}/src/cuda/loader/version/cudart.c)
+  add_library(heddle_cudart_${version} SHARED ${HEDDLE_FLOOR}/loader/version/cudart.c)
   string(REGEX REPLACE "[.].*" "" major ${version})
   target_compile_definitions(heddle_cudart_${version} PRIVATE HEDDLE_CUDART_MAJOR=${major})
   set_target_properties(heddle_cudart_${version} PROPERTIES OUTPUT_NAME cudart SUFFIX .so.${version}

@@ -1,11 +1,11 @@
 # The probe's kernels are part of the library, as text.
 foreach(probe_name probe_ptx probe_l2_ptx)
   string(REGEX REPLACE "_ptx$" ".ptx" probe_file ${probe_name})
-  set(probe_file ${CMAKE_SOURCE_DIR}/src/device/${probe_file})
+  set(probe_file ${HEDDLE_FLOOR}/${probe_file})
   file(READ ${probe_file} PROBE_PTX HEX)
   string(REGEX REPLACE "(..)" "0x\\1," PROBE_PTX "${PROBE_PTX}")
   set(PROBE_NAME ${probe_name})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${probe_file})
-  configure_file(${CMAKE_SOURCE_DIR}/src/device/probe_ptx.c.in ${CMAKE_BINARY_DIR}/device_${probe_name}.c @ONLY)
+  configure_file(${HEDDLE_FLOOR}/probe_ptx.c.in ${CMAKE_BINARY_DIR}/device_${probe_name}.c @ONLY)
   target_sources(heddle_device PRIVATE ${CMAKE_BINARY_DIR}/device_${probe_name}.c)
 endforeach()
