@@ -20,8 +20,8 @@ extern "C" {
 /* ---- GPUs ----------------------------------------------------------------- */
 
 typedef enum hd_l1_write { HD_L1_WRITE_EVICT = 0, HD_L1_WRITE_THROUGH, HD_L1_WRITE_NO_ALLOCATE } hd_l1_write;
-/* How a warp scheduler chooses among its warps (src/models/model/warps.h). Those that say which warps may load, and
- * two-level, need a clock. */
+/* How a warp scheduler chooses among its warps (src/models/model/warps.h). Those that say which warps may
+ * load, and two-level, need a clock. */
 typedef enum hd_warp_scheduler {
   HD_SCHED_LRR = 0,   /* loose round robin */
   HD_SCHED_GTO,       /* greedy, then the oldest */

@@ -1,8 +1,8 @@
 /* heddle/probe.h: the behaviour of a GPU's dispatcher, pipelines and caches, measured by small kernels.
  *
- * The kernels are PTX text inside the library (src/machines/device/probe.ptx), or made as text for each instruction.
- * hd_probe takes less than a minute, most of it for compiling, on a GPU that does nothing else; on a busy one
- * the numbers are off.
+ * The kernels are PTX text inside the library (src/machines/device/probe.ptx), or made as text for each
+ * instruction. hd_probe takes less than a minute, most of it for compiling, on a GPU that does nothing else;
+ * on a busy one the numbers are off.
  */
 #ifndef HEDDLE_PROBE_H
 #define HEDDLE_PROBE_H

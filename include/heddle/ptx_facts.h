@@ -1,8 +1,8 @@
 /* heddle/ptx_facts.h: facts about the instructions, types and special registers of PTX.
  *
  * The facts stand in ptx_ops.def, ptx_mods.def and ptx_sregs.def, beside the spellings; two tables in
- * src/code/ptx/facts.c and src/code/ptx/access.c add what modifiers change. Code that needs a fact about an operation
- * asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
+ * src/code/ptx/facts.c and src/code/ptx/access.c add what modifiers change. Code that needs a fact about an
+ * operation asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
  *
  * Answers are on the safe side for words that the tables lack: an unknown opcode, or a known one with an
  * unknown modifier, may do everything that its operands allow, and its accesses are `unknown`.
