@@ -73,8 +73,3 @@ Compositions that once gave wrong results:
   dct-naive (tiny), plan order=stride:4x8: equal
   $ heddle check conv3d --size tiny --plan threads=cta:stride:4x3 --dispatcher serial | head -1
   conv3d (tiny), plan threads=cta:stride:4x3: equal
-
-The command was called matrix before, and still answers:
-
-  $ heddle matrix copy-row --plan bind=agents --json | grep answer
-        "answer": "equal",

@@ -70,3 +70,12 @@ uint32_t an_assume(an_algebra *a, uint32_t set, hd_poly p, int64_t lo, int64_t h
   }
   return an_union(a, set, intern_set(a, &i, 1));
 }
+
+void an_note_range(an_algebra *a, hd_poly p, int64_t lo, int64_t hi, uint32_t assumed) {
+  if (p == HD_NONE) return;
+  hd_polynomial *q = &a->polys.data[p];
+  if (lo <= q->lo && hi >= q->hi) return;
+  if (lo > q->lo) q->lo = lo;
+  if (hi < q->hi) q->hi = hi;
+  if (assumed) a->range_assumed.data[p] = an_union(a, a->range_assumed.data[p], assumed);
+}

@@ -79,15 +79,6 @@ bool an_linear_in(an_algebra *a, hd_poly p, hd_symbol s, hd_poly *step, hd_poly 
   return *step != HD_NONE;
 }
 
-void an_note_range(an_algebra *a, hd_poly p, int64_t lo, int64_t hi, uint32_t assumed) {
-  if (p == HD_NONE) return;
-  hd_polynomial *q = &a->polys.data[p];
-  if (lo <= q->lo && hi >= q->hi) return;
-  if (lo > q->lo) q->lo = lo;
-  if (hi < q->hi) q->hi = hi;
-  if (assumed) a->range_assumed.data[p] = an_union(a, a->range_assumed.data[p], assumed);
-}
-
 void an_note_counter(an_algebra *a, hd_symbol k, int64_t hi, uint32_t assumed) {
   hd_value_symbol *s = &a->symbols.data[k];
   if (hi >= s->hi) return;

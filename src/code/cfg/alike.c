@@ -70,10 +70,6 @@ static cfg_effect effect_of(const cfg_alike *a, uint32_t inst) {
   return hd_inst_stmt(g, inst)->guard ? CFG_EFFECT_NONE : CFG_EFFECT_CLEARS;
 }
 
-bool cfg_is_own_param(const hd_cfg *g, hd_sym sym) {
-  return g->module->funcs[g->calls[0].func].entry && hd_cfg_param(g, sym) != HD_NONE;
-}
-
 /* Some register may hold the address of a .param variable that is none of the kernel's parameters. */
 static bool takes_param_address(const hd_cfg *g, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(g, inst);

@@ -87,7 +87,9 @@ typedef struct cfg_alike {
   bool local_addresses, other_params;
 } cfg_alike;
 /* A variable that is a parameter of the graph's kernel. */
-bool cfg_is_own_param(const hd_cfg *g, hd_sym variable);
+static inline bool cfg_is_own_param(const hd_cfg *g, hd_sym variable) {
+  return g->module->funcs[g->calls[0].func].entry && hd_cfg_param(g, variable) != HD_NONE;
+}
 /* In which threads a load gives one value, if its address is the same for them. */
 hd_same cfg_load_is_alike_in(cfg_alike *a, uint32_t inst);
 /* writes.c. In which of the threads that run the load the kernel cannot have changed what one finds there

@@ -24,7 +24,7 @@ typedef struct cli_command {
   const char *wanted;   /* what to say where there are more or fewer: "name one file" */
   int (*run)(int argc, char **argv);
 } cli_command;
-extern const cli_command cli_commands[]; /* ends with a NULL name */
+extern const cli_command *cli_commands; /* main.c's table, which ends with a NULL name */
 
 /* ---- Options -------------------------------------------------------------------- */
 

@@ -10,6 +10,20 @@
 #include "heddle/container.h"
 #include "heddle/verdict.h"
 
+/* ---- Commands and memory -------------------------------------------------------------- */
+
+const cli_command *cli_commands;
+
+const cli_command *cli_find(const char *name) {
+  for (const cli_command *c = cli_commands; c->name; c++)
+    if (strcmp(c->name, name) == 0) return c;
+  return NULL;
+}
+
+static hd_arena memory;
+
+hd_arena *cli_memory(void) { return &memory; }
+
 /* ---- Failing ------------------------------------------------------------------------ */
 
 int cli_fail(const hd_diag *d) {

@@ -14,7 +14,7 @@
 #define FOLDERS                                                                                              \
   "A file's kernels take part as a folder, which 'heddle check FILE -k KERNEL ... --save DIR' makes.\n"
 
-const cli_command cli_commands[] = {
+static const cli_command commands[] = {
     {"ls", "FILE...", "modules and kernels in PTX files, fatbins, executables and libraries", "", 1, MANY,
      "name a file", cmd_ls},
     {"fmt", "FILE", "parse a module and print it", "", ONE_FILE, cmd_fmt},
@@ -80,24 +80,13 @@ const cli_command cli_commands[] = {
     {0},
 };
 
-/* Former names of commands. */
-static const char *const former_names[][2] = {{"matrix", "levers"}};
-
-const cli_command *cli_find(const char *name) {
-  for (size_t i = 0; i < sizeof former_names / sizeof *former_names; i++)
-    if (strcmp(name, former_names[i][0]) == 0) name = former_names[i][1];
-  for (const cli_command *c = cli_commands; c->name; c++)
-    if (strcmp(c->name, name) == 0) return c;
-  return NULL;
-}
-
 static int print_help(void) {
   hd_buf b = {0};
   hd_buf_puts(&b, "heddle " HEDDLE_VERSION ": steers the thread blocks (CTAs) of CUDA kernels\n\n"
                   "usage: heddle COMMAND [options] ...\n\n");
   hd_text_table *t = hd_text_table_new("lll");
   if (!t) return EXIT_USAGE;
-  for (const cli_command *c = cli_commands; c->name; c++) {
+  for (const cli_command *c = commands; c->name; c++) {
     hd_text_table_cell(t, " ");
     hd_text_table_cell(t, "%s", c->name);
     hd_text_table_cell(t, "%s", c->summary);
@@ -112,10 +101,10 @@ static int print_help(void) {
 }
 
 static int no_command(const char *name) {
-  const char *names[sizeof cli_commands / sizeof *cli_commands];
+  const char *names[sizeof commands / sizeof *commands];
   size_t n = 0;
   hd_buf near = {0};
-  for (const cli_command *c = cli_commands; c->name; c++) names[n++] = c->name;
+  for (const cli_command *c = commands; c->name; c++) names[n++] = c->name;
   hd_suggest(names, n, 0, name, &near);
   const int rc = cli_usage("no command '%s'%s%s; 'heddle -h' lists them", name,
                            near.len ? "; did you mean " : "", near.len ? near.data : "");
@@ -123,14 +112,10 @@ static int no_command(const char *name) {
   return rc;
 }
 
-static hd_arena memory;
-
-hd_arena *cli_memory(void) { return &memory; }
-
 static int run(const cli_command *c, int argc, char **argv) {
-  hd_arena_init(&memory);
+  hd_arena_init(cli_memory());
   int rc = cli_keep_words(argc, argv) ? c->run(argc, argv) : cli_usage("out of memory");
-  hd_arena_free(&memory);
+  hd_arena_free(cli_memory());
   return rc;
 }
 
@@ -168,6 +153,7 @@ int cli_main(int argc, char **argv) {
   keep_freed_memory();
   catch_long_files();
   setlocale(LC_CTYPE, "C.UTF-8");
+  cli_commands = commands;
   if (argc < 2) {
     print_help();
     print_next();

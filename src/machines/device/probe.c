@@ -1,7 +1,6 @@
 #include "device/probe.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +25,6 @@ static hd_status allocate(probe *p) {
   if (st == HD_OK) st = hd_device_alloc(p->dev, p->out_bytes, &p->out, p->d);
   if (st == HD_OK) st = hd_device_set(p->dev, p->out, 0, p->out_bytes, p->d);
   return st;
-}
-
-void probe_figure(probe *p, double value, const char *unit, const char *name, ...) {
-  hd_probe_figure f = {.unit = unit, .value = value};
-  va_list args;
-  va_start(args, name);
-  vsnprintf(f.name, sizeof f.name, name, args);
-  va_end(args);
-  p->failed |= !hd_vec_push(&p->figures, f);
 }
 
 double hd_probe_value(const hd_probe_result *r, const char *name) {

@@ -1,6 +1,9 @@
 /* Launches and figures, which every measurement of a probe uses. */
 #include "device/probe.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 int probe_ascending(const void *a, const void *b) {
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return (x > y) - (x < y);
@@ -27,4 +30,13 @@ hd_status probe_launch(probe *p, const char *kernel, uint32_t grid, uint32_t blo
 bool probe_may_go_on(probe *p, hd_status st) {
   if (st == HD_OK) return true;
   return p->r->device.kind == HD_DEVICE_CUDA && st != HD_ERR_NOMEM && hd_device_sync(p->dev, NULL) == HD_OK;
+}
+
+void probe_figure(probe *p, double value, const char *unit, const char *name, ...) {
+  hd_probe_figure f = {.unit = unit, .value = value};
+  va_list args;
+  va_start(args, name);
+  vsnprintf(f.name, sizeof f.name, name, args);
+  va_end(args);
+  p->failed |= !hd_vec_push(&p->figures, f);
 }

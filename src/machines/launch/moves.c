@@ -3,20 +3,6 @@
 
 #include <stdlib.h>
 
-static void give_back_left(placement *p) {
-  /* Copies out of this memory may still be under way. */
-  if (p->left.n || p->held.n) hd_device_sync(p->device, NULL);
-  for (size_t i = 0; i < p->left.n; i++) hd_device_free(p->device, p->left.data[i], NULL);
-  p->left.n = 0;
-  p->left_bytes = 0;
-}
-
-void placement_release(placement *p) {
-  give_back_left(p);
-  p->fragmented = false;
-  while (p->held.n) hd_device_free(p->device, p->held.data[--p->held.n], NULL);
-}
-
 /* Hold more memory, in pieces, until there is no more or there are so many of them. */
 static void hold(placement *p, uint64_t bytes, size_t most) {
   uint64_t address;
@@ -30,7 +16,7 @@ void placement_fragment(placement *p) {
   static const uint64_t page = 2 << 20, block = 1 << 30, pieces = 4096;
   uint64_t room = 2 * block;
   for (uint32_t i = 0; i < p->w->n_buffers; i++) room += 3 * p->w->buffers[i].bytes;
-  give_back_left(p);
+  placement_give_back(p);
   hold(p, block, SIZE_MAX);
   for (uint64_t freed = 0; freed < room && p->held.n; freed += block)
     hd_device_free(p->device, p->held.data[--p->held.n], NULL);
@@ -49,10 +35,10 @@ void placement_fragment(placement *p) {
 
 static hd_status allocate_beside(placement *p, uint64_t bytes, uint64_t *address, hd_diag *d) {
   uint64_t memory = hd_device_get_info(p->device)->memory_bytes;
-  if (memory && p->left_bytes > memory / 2) give_back_left(p);
+  if (memory && p->left_bytes > memory / 2) placement_give_back(p);
   hd_status st = hd_device_alloc(p->device, bytes, address, d);
   if (st != HD_ERR_NOMEM || !p->left.n) return st;
-  give_back_left(p);
+  placement_give_back(p);
   return hd_device_alloc(p->device, bytes, address, d);
 }
 

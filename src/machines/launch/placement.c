@@ -167,3 +167,17 @@ hd_status placement_compare(const placement *p, void *const *want, uint64_t *com
   free(chunk);
   return st;
 }
+
+void placement_give_back(placement *p) {
+  /* Copies out of this memory may still be under way. */
+  if (p->left.n || p->held.n) hd_device_sync(p->device, NULL);
+  for (size_t i = 0; i < p->left.n; i++) hd_device_free(p->device, p->left.data[i], NULL);
+  p->left.n = 0;
+  p->left_bytes = 0;
+}
+
+void placement_release(placement *p) {
+  placement_give_back(p);
+  p->fragmented = false;
+  while (p->held.n) hd_device_free(p->device, p->held.data[--p->held.n], NULL);
+}

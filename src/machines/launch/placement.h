@@ -59,7 +59,9 @@ hd_status placement_move(placement *p, uint64_t *moved, hd_diag *d);
  * less there. Until placement_release this takes all free memory, in blocks, but for gaps of twice what the
  * buffers need; on a device without so much memory, all of it. */
 void placement_fragment(placement *p);
-/* Give back what moves and placement_fragment hold. */
+/* Give back what moves have left. */
+void placement_give_back(placement *p);
+/* Give back that, and what placement_fragment holds. */
 void placement_release(placement *p);
 /* All buffers' bytes now, in memory of their own: an array for launch_bytes_free. */
 hd_status placement_read(placement *p, void ***out, hd_diag *d);

@@ -17,17 +17,6 @@ static const char *const TOP_KEYS[] = {"title",     "paper",     "category", "so
                                        "reference", "registers", "sizes",    "ranges", "buffer",
                                        "variable",  "texture",   "surface",  "launch", NULL};
 
-char *wl_join(hd_arena *a, const char *folder, const char *name) {
-  if (name[0] == '/' || strcmp(folder, ".") == 0) return hd_arena_strndup(a, name, strlen(name));
-  size_t n = strlen(folder);
-  return hd_arena_printf(a, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
-}
-
-bool wl_is_file(const char *path) {
-  struct stat s;
-  return stat(path, &s) == 0 && S_ISREG(s.st_mode);
-}
-
 static hd_status get_file(wl_reader *r, const json_t *root, const char *key, bool check, const char **out) {
   const char *name = "";
   hd_status st = wl_get_string(r, root, key, NULL, &name);

@@ -48,9 +48,6 @@ struct wl_fill_kind {
 
 /* ---- Generators ------------------------------------------------------------------- */
 
-/* 53 random bits as a multiple of 2^-53 in [0, 1). */
-static double unit(uint64_t random) { return (double)(random >> 11) * 0x1p-53; }
-
 static void zero(const wl_fill *f, uint64_t seed, uint64_t first, uint64_t n, unsigned size, void *out) {
   memset(out, 0, n * size);
 }
@@ -65,24 +62,6 @@ static void value_integer(const wl_fill *f, uint64_t seed, uint64_t first, unsig
 
 static void iota(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v) {
   for (unsigned i = 0; i < n; i++) v[i] = (int64_t)(first + i);
-}
-
-void wl_uniform(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v) {
-  double low = f->number[0], high = f->number[1];
-  for (unsigned i = 0; i < n; i++) {
-    double u = unit(hd_random_at(seed, first + i)),
-           x = low * (1 - u) + high * u; /* high - low could overflow */
-    v[i] = x < low ? low : x > high ? high : x;
-  }
-}
-
-void wl_uniform_int(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v) {
-  uint64_t low = (uint64_t)f->integer[0], span = (uint64_t)f->integer[1] - low + 1; /* 0: all of 2^64 */
-  for (unsigned i = 0; i < n; i++) {
-    uint64_t r = hd_random_at(seed, first + i);
-    if (span) r = (uint64_t)(((wl_u128)r * span) >> 64);
-    v[i] = (int64_t)(low + r);
-  }
 }
 
 /* ln x for normal x > 0, to 1e-15: x = m 2^e with m in [0.7, 1.42), ln m = 2 atanh(s),
@@ -108,8 +87,8 @@ static void normal(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, 
     uint64_t stream = hd_random_at(seed, first + i), draw = 0;
     double x, y, r;
     do {
-      x = 2 * unit(hd_random_at(stream, draw++)) - 1;
-      y = 2 * unit(hd_random_at(stream, draw++)) - 1;
+      x = 2 * wl_unit(hd_random_at(stream, draw++)) - 1;
+      y = 2 * wl_unit(hd_random_at(stream, draw++)) - 1;
       r = x * x + y * y;
     } while (r >= 1 || r < 0x1p-200);
     v[i] = f->number[0] + f->number[1] * (x * sqrt(-2 * natural_log(r) / r));

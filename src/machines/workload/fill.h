@@ -14,6 +14,8 @@ wl_whole_fn wl_fill_each;        /* f->text for i = 0, 1, ... */
 wl_whole_fn wl_fill_permutation; /* of 0 .. count - 1 */
 wl_whole_fn wl_fill_sorted;      /* random, ascending */
 
+/* 53 random bits as a multiple of 2^-53 in [0, 1). */
+double wl_unit(uint64_t random);
 /* Elements of uniform(low, high) and uniform_int(low, high), as a kind of fill makes them. */
 void wl_uniform(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v);
 void wl_uniform_int(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v);

@@ -201,3 +201,22 @@ void model_dispatch_free(model_dispatcher *q) {
 uint64_t model_dispatch_gap(const model_dispatcher *q) {
   return q->claims.agents ? q->task_delay : q->claim_delay;
 }
+
+bool dispatch_search_init(dispatch_search *s, uint32_t n_sms, uint32_t running) {
+  s->port = calloc(n_sms, sizeof *s->port);
+  s->waits = calloc((size_t)n_sms * running + 1, sizeof *s->waits);
+  s->wake = SM_NEVER;
+  return s->port && s->waits;
+}
+
+void dispatch_search_free(dispatch_search *s) {
+  free(s->port);
+  free(s->waits);
+}
+
+void dispatch_search_begin(dispatch_search *s, uint32_t number, uint32_t cta, uint32_t queue,
+                           uint64_t cycle) {
+  const uint64_t at = cycle + s->look / 2;
+  s->waits[s->n++] = (dispatch_wait){.at = at, .sm = number, .cta = cta, .queue = queue};
+  if (at < s->wake) s->wake = at;
+}

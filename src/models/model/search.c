@@ -5,25 +5,6 @@
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-bool dispatch_search_init(dispatch_search *s, uint32_t n_sms, uint32_t running) {
-  s->port = calloc(n_sms, sizeof *s->port);
-  s->waits = calloc((size_t)n_sms * running + 1, sizeof *s->waits);
-  s->wake = SM_NEVER;
-  return s->port && s->waits;
-}
-
-void dispatch_search_free(dispatch_search *s) {
-  free(s->port);
-  free(s->waits);
-}
-
-void dispatch_search_begin(dispatch_search *s, uint32_t number, uint32_t cta, uint32_t queue,
-                           uint64_t cycle) {
-  const uint64_t at = cycle + s->look / 2;
-  s->waits[s->n++] = (dispatch_wait){.at = at, .sm = number, .cta = cta, .queue = queue};
-  if (at < s->wake) s->wake = at;
-}
-
 /* Until so many queues are seen by loads that were half way at `cycle`. They wait for each other on the way
  * from the SM, and at L2. */
 static uint64_t seen(dispatch_search *s, uint32_t number, uint64_t cycle, uint32_t queues) {

@@ -131,12 +131,31 @@ hd_status rewrite_tile_loop(rewrite_job *j, bool *rests, hd_diag *d);
 static inline const char *rewrite_place(const rewrite_job *j) { return j->clusters ? "clusterid" : "ctaid"; }
 /* The register has one value in all threads of a launch, however often it is written. */
 bool rewrite_same_in_launch(const hd_cfg *g, const hd_writers *writers, uint32_t reg);
+
+/* ---- Editing (edit.c): what every lever does to a kernel ------------------------------ */
+
 /* Threads of a CTA: the caller's, else the kernel's own; {0}: not known. */
 void rewrite_find_block(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], uint32_t block[3]);
 /* printf, then ~ becomes the prefix. */
 void rewrite_put(const rewrite_job *j, hd_buf *text, const char *fmt, ...) HD_PRINTF(3, 4);
 /* "line 7: mov.u32 %r1, %smid: WHY" as HD_ERR_REFUSED. */
 hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const char *why, hd_diag *d);
+/* Which coordinates of special register `id` the kernel reads; a read in a shape that cannot be
+ * replaced is refused. Then, of names given in *r: 16-bit registers %~<letter>x for the narrow ones, and the
+ * replacement of reads from statement `begin` on. */
+hd_status rewrite_find_reads(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t id, rewrite_reads *r,
+                             hd_diag *d);
+void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char letter, hd_buf *text);
+void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_reads *r, char letter,
+                           uint32_t begin);
+/* The symbol of an inserted register; 0: none. */
+hd_sym rewrite_find_register(const hd_ptx_module *m, const char *name);
+/* The first of n refusals as an error; HD_OK: there is none. */
+hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d);
+/* %~linear: the thread's number in its CTA. */
+void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t);
+
+/* ---- Searching ------------------------------------------------------------------------- */
 
 /* scan.c: a search of a kernel, and of every function that it can reach, for instructions that bar a plan.
  * Refusals go to out[0..cap); all are counted in n. */
@@ -244,17 +263,6 @@ hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d);
 
 /* ---- Other levers ------------------------------------------------------------------- */
 
-/* rewrite.c. Which coordinates of special register `id` the kernel reads; a read in a shape that cannot be
- * replaced is refused. Then, of names given in *r: 16-bit registers %~<letter>x for the narrow ones, and the
- * replacement of reads from statement `begin` on. */
-hd_status rewrite_find_reads(const hd_ptx_module *m, const hd_ptx_func *f, uint32_t id, rewrite_reads *r,
-                             hd_diag *d);
-void rewrite_put_halves(const rewrite_job *j, const rewrite_reads *r, char letter, hd_buf *text);
-void rewrite_replace_reads(const rewrite_job *j, uint32_t id, const rewrite_reads *r, char letter,
-                           uint32_t begin);
-/* The symbol of an inserted register; 0: none. */
-hd_sym rewrite_find_register(const hd_ptx_module *m, const char *name);
-hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d);
 /* vectors.c: reads of a special register's four coordinates at once become reads of each. */
 hd_status rewrite_split_vectors(hd_ptx_module *m, uint32_t func, hd_diag *d);
 /* refuse.c: refused where the kernel has an instruction that is not known; hd_rewrite_refusals asks, too. */
@@ -262,8 +270,6 @@ hd_status rewrite_check_known(const rewrite_job *j, hd_diag *d);
 /* %~u or %~w: the worker's number. %~nx %~ny %~nz %~v %~large for any grid. */
 void rewrite_put_worker(const rewrite_job *j, hd_buf *text);
 void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text);
-/* levers/bind.c. %~linear: the thread's number in its CTA. */
-void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t);
 
 /* levers/threads.c: before all else. */
 hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d);

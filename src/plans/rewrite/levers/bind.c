@@ -58,24 +58,6 @@
 
 #include "rewrite/levers/claim.h"
 
-/* ---- The thread's number in its CTA ----------------------------------------------------- */
-
-void rewrite_put_linear_thread(const rewrite_job *j, hd_buf *t) {
-  const uint32_t *b = j->block;
-  rewrite_put(j, t, "\t.reg .b32 %%~linear, %%~part;\n\tmov.u32 %%~linear, %%tid.x;\n");
-  if (b[0] && b[1] * b[2] == 1) return;
-  rewrite_put(j, t, "\t.reg .b32 %%~line;\n\tmov.u32 %%~line, %%tid.y;\n\tmov.u32 %%~part, %%tid.z;\n");
-  if (b[0]) {
-    if (b[2] > 1) rewrite_put(j, t, "\tmad.lo.u32 %%~line, %%~part, %u, %%~line;\n", b[1]);
-    rewrite_put(j, t, "\tmad.lo.u32 %%~linear, %%~line, %u, %%~linear;\n", b[0]);
-  } else {
-    rewrite_put(j, t,
-                "\t.reg .b32 %%~extent;\n\tmov.u32 %%~extent, %%ntid.y;\n"
-                "\tmad.lo.u32 %%~line, %%~part, %%~extent, %%~line;\n\tmov.u32 %%~extent, %%ntid.x;\n"
-                "\tmad.lo.u32 %%~linear, %%~line, %%~extent, %%~linear;\n");
-  }
-}
-
 /* ---- Handing over --------------------------------------------------------------------------- */
 
 static void put_slot(const rewrite_job *j, hd_buf *t) {

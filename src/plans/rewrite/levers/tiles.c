@@ -27,15 +27,6 @@ enum { MOST_STEPS = 64, MOST_LIVE_BYTES = 64 << 20 };
 
 /* ---- Operands --------------------------------------------------------------------------------------- */
 
-const hd_ptx_opnd *tiles_operand(const tile_loop *t, uint32_t inst, unsigned k) {
-  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
-  return k < s->n_opnds ? &t->m->opnds[s->first_opnd + k] : NULL;
-}
-
-bool tiles_is_register(const tile_loop *t, const hd_ptx_opnd *o) {
-  return o && o->kind == HD_O_REG && !o->part && !o->flags && t->m->syms[o->sym].kind == HD_SYM_REG;
-}
-
 static bool is_reg(const tile_loop *t, const hd_ptx_opnd *o, uint32_t reg) {
   return tiles_is_register(t, o) && hd_cfg_reg(&t->g, 0, o->sym) == reg;
 }

@@ -22,9 +22,14 @@ typedef struct tile_loop {
 } tile_loop;
 
 /* Operand k of an instruction; NULL: it has fewer. */
-const hd_ptx_opnd *tiles_operand(const tile_loop *t, uint32_t inst, unsigned k);
+static inline const hd_ptx_opnd *tiles_operand(const tile_loop *t, uint32_t inst, unsigned k) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
+  return k < s->n_opnds ? &t->m->opnds[s->first_opnd + k] : NULL;
+}
 /* A register as it is. */
-bool tiles_is_register(const tile_loop *t, const hd_ptx_opnd *o);
+static inline bool tiles_is_register(const tile_loop *t, const hd_ptx_opnd *o) {
+  return o && o->kind == HD_O_REG && !o->part && !o->flags && t->m->syms[o->sym].kind == HD_SYM_REG;
+}
 
 /* Refused if a round may read or overwrite what an earlier one of the CTA left in memory, without the word
  * that none does; *rests: with it. There are `tiles` tiles. */

@@ -39,19 +39,6 @@ typedef struct said {
 
 typedef warp_search search;
 
-uint8_t warp_spaces_of(unsigned space) {
-  if (space & HD_IN_GENERIC) return IN_GLOBAL | IN_SHARED;
-  if (space & (HD_IN_ANY_SHARED | HD_IN_TMEM)) return IN_SHARED;
-  return space & (HD_IN_ANY_GLOBAL | HD_IN_SURFACE | HD_IN_TENSOR) ? IN_GLOBAL : 0;
-}
-
-uint8_t warp_spaces(const hd_ptx_access *a, unsigned kinds) {
-  uint8_t in = 0;
-  for (unsigned k = 0; k < a->n; k++)
-    if (a->touches[k].kinds & kinds) in |= warp_spaces_of(a->touches[k].space);
-  return in;
-}
-
 static bool is_fence(const hd_ptx_form *f) {
   return (f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR) && !hd_ptx_form_has(f, HD_M_PROXY);
 }
@@ -77,43 +64,11 @@ static bool may_talk(rewrite_scan *s) {
 
 /* ---- Arrays -------------------------------------------------------------------------------------------- */
 
-static uint64_t unknown_in(uint8_t spaces_there) {
-  uint64_t set = 0;
-  for (unsigned k = 0; k < N_SPACES; k++)
-    if (spaces_there >> k & 1) set |= UINT64_C(1) << (WARP_ARRAYS + k);
-  return set;
-}
-
-uint64_t warp_array_of(search *s, uint32_t inst, const hd_ptx_touch *t) {
-  const hd_ptx_stmt *st = hd_inst_stmt(&s->g, inst);
-  if (t->operand >= st->n_opnds || !warp_spaces_of(t->space)) return 0;
-  const hd_root array =
-      hd_root_of(&s->g, &s->writers, inst, &s->g.module->opnds[st->first_opnd + t->operand]);
-  const uint8_t there =
-      warp_spaces_of(t->space & HD_IN_GENERIC ? hd_root_spaces(s->g.module, array) : t->space);
-  unsigned i = 0;
-  while (i < s->n_arrays && hd_roots_differ(s->arrays[i], array)) i++;
-  if (!array.sym || i == WARP_ARRAYS) return unknown_in(there);
-  if (i == s->n_arrays) s->arrays[s->n_arrays++] = array;
-  for (unsigned k = 0; k < N_SPACES; k++)
-    if (there >> k & 1) s->in_space[k] |= UINT64_C(1) << i;
-  return UINT64_C(1) << i;
-}
-
 static uint64_t arrays_of(search *s, uint32_t inst, const hd_ptx_access *a, unsigned kinds) {
   uint64_t set = 0;
   for (unsigned k = 0; k < a->n; k++)
     if (a->touches[k].kinds & kinds) set |= warp_array_of(s, inst, &a->touches[k]);
   return set;
-}
-
-bool warp_meet(const search *s, uint64_t a, uint64_t b) {
-  bool do_meet = a & b;
-  for (unsigned k = 0; k < N_SPACES; k++) {
-    const uint64_t unknown = unknown_in((uint8_t)(1u << k)), all = s->in_space[k] | unknown;
-    do_meet |= (a & unknown && b & all) || (b & unknown && a & all);
-  }
-  return do_meet;
 }
 
 /* ---- Instructions -------------------------------------------------------------------------------------- */
@@ -139,7 +94,7 @@ static void see_call(const search *s, uint32_t inst, said *x) {
   if (s->g.insts[inst].body || hd_call_writes_nothing(s->g.module, hd_inst_stmt(&s->g, inst))) return;
   if (x->shown || x->looked || x->peeked) refuse(s, inst);
   x->wrote = x->shown = IN_GLOBAL | IN_SHARED;
-  x->stored = x->counted = x->looked = x->peeked = unknown_in(IN_GLOBAL | IN_SHARED);
+  x->stored = x->counted = x->looked = x->peeked = warp_unknown_in(IN_GLOBAL | IN_SHARED);
   add_site(x->site, IN_GLOBAL | IN_SHARED, MANY);
   add_site(x->looker, IN_GLOBAL | IN_SHARED, MANY);
 }

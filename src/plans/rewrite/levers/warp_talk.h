@@ -1,5 +1,6 @@
 /* rewrite/levers/warp_talk.h: what lanes of a warp leave to each other in memory, or wait for there.
  *
+ *   warp_arrays.c  spaces and arrays
  *   warp_talk.c    what is done since the last barrier, on each path
  *   warp_phase.c   waits at mbarriers that are barriers of the CTA
  *   warp_cycles.c  atomics and waits in loops; values that show in nothing but how often a loop goes round
@@ -60,6 +61,8 @@ static inline bool warp_waits_at_mbarrier(const hd_ptx_form *f) {
 uint8_t warp_spaces_of(unsigned space);
 /* The spaces in which an access does one of these things. */
 uint8_t warp_spaces(const hd_ptx_access *a, unsigned kinds);
+/* The arrays of these spaces that are not known, as a set. */
+uint64_t warp_unknown_in(uint8_t spaces);
 /* The array that a touch leads into, as a set. */
 uint64_t warp_array_of(warp_search *s, uint32_t inst, const hd_ptx_touch *t);
 /* Some array of the one set may be one of the other. */

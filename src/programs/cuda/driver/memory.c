@@ -203,12 +203,6 @@ cu_result drv_cuPointerSetAttribute(const void *value, int attribute, cu_address
 
 /* ---- In a stream's order --------------------------------------------------------------------- */
 
-cu_result drv_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream stream) {
-  cu_pool pool;
-  cu_result r = drv_cuDeviceGetMemPool(&pool, core_current()->device->ordinal);
-  return r == CU_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, pool, stream) : r;
-}
-
 cu_result drv_cuMemFreeAsync(cu_address address, cu_stream stream) {
   core_stream *s;
   cu_result r = drv_stream_for(CORE_CAPTURE_POOL, stream, &s);

@@ -144,3 +144,9 @@ cu_result drv_cuMemAllocFromPoolAsync(cu_address *address, size_t bytes, cu_pool
   if (pool->used > pool->reserved_high) pool->reserved_high = pool->used;
   return core_allocated(s, *address);
 }
+
+cu_result drv_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream stream) {
+  cu_pool pool;
+  cu_result r = drv_cuDeviceGetMemPool(&pool, core_current()->device->ordinal);
+  return r == CU_SUCCESS ? drv_cuMemAllocFromPoolAsync(address, bytes, pool, stream) : r;
+}
