@@ -171,37 +171,47 @@ static bool any_call_apart(const hd_cfg *g, const hd_uniformity *same) {
   return false;
 }
 
+/* Lists the barriers of all functions that are reached. *parts: not all threads of a CTA run all of them
+ * alike. */
+static hd_status list_partings(const hd_cfg *g, const hd_uniformity *same, const hd_reach *reach,
+                               partings *out, bool *parts, hd_diag *d) {
+  const hd_ptx_module *m = g->module;
+  const uint32_t func = g->calls[0].func;
+  const bool calls_apart = any_call_apart(g, same);
+  for (uint32_t k = 0; k < reach->n; k++) {
+    const hd_ptx_func *f = &m->funcs[reach->funcs[k]];
+    for (uint32_t i = 0; i < f->n_stmts; i++) {
+      if (f->stmts[i].kind != HD_S_INST || !(m->forms[f->stmts[i].form].flags & HD_OPF_CTA_WIDE)) continue;
+      const parting p = {&f->stmts[i], reach->funcs[k] == func ? left_apart(g, same, i) : calls_apart};
+      *parts |= reach->funcs[k] != func || hd_inst_same(same, g->calls[0].position[i]) != HD_SAME_IN_CTA;
+      if (!hd_vec_push(out, p)) return hd_nomem(d);
+    }
+  }
+  return HD_OK;
+}
+
 /* The barriers of the kernel and of its functions, where not all threads of a CTA run all of them alike; else
  * none. One that all run alike is among them: with other threads in each warp, some of a warp may be there
  * while others still are at one before it. */
 static hd_status find_parting(const hd_ptx_module *m, uint32_t func, const uint32_t given[3], partings *out,
                               hd_diag *d) {
   hd_cfg g;
-  hd_uniformity same;
-  hd_reach reach;
   hd_arena arena;
   uint32_t block[3];
-  bool parts = false;
   jmp_buf out_of_memory;
   hd_arena_init(&arena);
   arena.escape = &out_of_memory;
   rewrite_find_block(m, func, given, block);
   hd_status st = setjmp(out_of_memory) ? hd_nomem(d) : hd_cfg_build(m, func, 0, &arena, &g, d);
   if (st == HD_OK) {
+    hd_uniformity same;
+    hd_reach reach;
+    bool parts = false;
     hd_uniformity_find(&g, block, &arena, &same);
     hd_reach_find(m, func, &arena, &reach);
-    const bool calls_apart = any_call_apart(&g, &same);
-    for (uint32_t k = 0; st == HD_OK && k < reach.n; k++) {
-      const hd_ptx_func *f = &m->funcs[reach.funcs[k]];
-      for (uint32_t i = 0; st == HD_OK && i < f->n_stmts; i++) {
-        if (f->stmts[i].kind != HD_S_INST || !(m->forms[f->stmts[i].form].flags & HD_OPF_CTA_WIDE)) continue;
-        const parting p = {&f->stmts[i], reach.funcs[k] == func ? left_apart(&g, &same, i) : calls_apart};
-        parts |= reach.funcs[k] != func || hd_inst_same(&same, g.calls[0].position[i]) != HD_SAME_IN_CTA;
-        if (!hd_vec_push(out, p)) st = hd_nomem(d);
-      }
-    }
+    st = list_partings(&g, &same, &reach, out, &parts, d);
+    if (st == HD_OK && !parts) out->n = 0;
   }
-  if (st == HD_OK && !parts) out->n = 0;
   hd_arena_free(&arena);
   return st;
 }
