@@ -15,6 +15,7 @@ add_compile_options(-ffp-contract=off)
 add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
 
 set(HEDDLE_FLOORS "")
+set(HEDDLE_HEADER_FLOORS "") # those without a file that is compiled
 
 set(HEDDLE_ROOMS "") # their folders, for includes
 
@@ -25,7 +26,8 @@ macro(heddle_room name)
 endmacro()
 
 # heddle_floor(NAME [DEPS floor...] [HEADERS header...] [FOLDERS folder...] [LIBS lib...]): the room's NAME/*.c and
-# NAME/FOLDER/*.c -> heddle_NAME. HEADERS are for scripts/check-structure, which checks the includes.
+# NAME/FOLDER/*.c -> heddle_NAME. HEADERS are for scripts/check-structure, which checks the includes. A floor may be headers
+# alone: it is in no library.
 function(heddle_floor name)
   cmake_parse_arguments(F "" "" "DEPS;HEADERS;FOLDERS;LIBS" ${ARGN})
   set(HEDDLE_FLOOR ${HEDDLE_ROOM}/${name}) # for the floor's own floor.cmake
@@ -34,8 +36,15 @@ function(heddle_floor name)
     file(GLOB more CONFIGURE_DEPENDS ${HEDDLE_FLOOR}/${folder}/*.c)
     list(APPEND sources ${more})
   endforeach()
-  if(NOT sources)
+  file(GLOB headers CONFIGURE_DEPENDS ${HEDDLE_FLOOR}/*.h)
+  if(NOT sources AND NOT headers)
     message(FATAL_ERROR "The floor ${name} has no sources in ${HEDDLE_FLOOR}")
+  elseif(NOT sources)
+    add_library(heddle_${name} INTERFACE)
+    target_include_directories(heddle_${name} INTERFACE ${CMAKE_SOURCE_DIR}/include ${HEDDLE_ROOMS})
+    target_link_libraries(heddle_${name} INTERFACE ${F_LIBS})
+    set(HEDDLE_HEADER_FLOORS ${HEDDLE_HEADER_FLOORS} heddle_${name} PARENT_SCOPE)
+    return()
   endif()
   add_library(heddle_${name} STATIC ${sources})
   target_compile_options(heddle_${name} PRIVATE ${HEDDLE_WARNINGS})

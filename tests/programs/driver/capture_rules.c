@@ -51,9 +51,9 @@ typedef struct row {
   const char *name, *parameters;
 } row;
 static const row rows[] = {
-#define CU_ENTRY(symbol, needs, variant, parameters, arguments) {#symbol, #parameters},
-#include "cuda/driver/entries.def"
-#undef CU_ENTRY
+#define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
+  {#symbol, #parameters},
+#include "abi/driver.def"
 #define RT_ENTRY(name, needs, variant, parameters, arguments) {#name, #parameters},
 #include "cuda/runtime/entries.def"
 };
@@ -61,8 +61,9 @@ static const struct {
   const char *name;
   rule rule;
 } rules[] = {
-#define CU_CAPTURES(symbol, rule) {#symbol, rule},
-#include "cuda/driver/captures.def"
+#define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
+  {#symbol, captures},
+#include "abi/driver.def"
 #define RT_CAPTURES(name, rule) {#name, rule},
 #include "cuda/runtime/captures.def"
 };

@@ -6,9 +6,9 @@
 
 #include "cuda/runtime/runtime.h"
 
-#define CU_ENTRY(symbol, needs, variant, parameters, arguments) cu_result symbol parameters;
-#include "cuda/driver/entries.def"
-#undef CU_ENTRY
+#define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
+  fn_##symbol symbol;
+#include "abi/driver.def"
 #define RT_ENTRY(name, needs, variant, parameters, arguments) cu_result name parameters;
 #include "cuda/runtime/entries.def"
 #undef RT_ENTRY

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "cuda/core/abi.h"
+#include "abi/cuda.h"
 #include "heddle/emu.h"
 #include "heddle/program.h"
 
@@ -38,14 +38,14 @@ typedef enum core_kind {
   CORE_USER_OBJECT,
 } core_kind;
 
-typedef struct core_context core_context;
-typedef struct core_module core_module;
-typedef struct core_library core_library;
-typedef struct core_function core_function;
-typedef struct core_stream core_stream;
-typedef struct core_event core_event;
+typedef struct cu_context_ core_context;
+typedef struct cu_module_ core_module;
+typedef struct cu_library_ core_library;
+typedef struct cu_function_ core_function;
+typedef struct cu_stream_ core_stream;
+typedef struct cu_event_ core_event;
 typedef struct core_op core_op;
-typedef struct core_node core_node;
+typedef struct cu_node_ core_node;
 typedef HD_VEC(core_node *) core_nodes;
 
 /* ---- The process (process.c) --------------------------------------------------------------------- */
@@ -54,10 +54,10 @@ typedef struct core_device {
   int ordinal;
   core_context *primary; /* NULL: not made yet */
   unsigned primary_refs, primary_flags;
-  uint64_t used;                         /* bytes allocated */
-  uint64_t graph_used[2];                /* of them by graphs that ran: now, and at most */
-  uint64_t graph_reserved[2];            /* likewise, with what may be used again */
-  struct core_pool *default_pool, *pool; /* NULL: not asked for yet; the one that is in use */
+  uint64_t used;                        /* bytes allocated */
+  uint64_t graph_used[2];               /* of them by graphs that ran: now, and at most */
+  uint64_t graph_reserved[2];           /* likewise, with what may be used again */
+  struct cu_pool_ *default_pool, *pool; /* NULL: not asked for yet; the one that is in use */
 } core_device;
 
 typedef struct core_state {
@@ -92,7 +92,7 @@ typedef HD_VEC(uint64_t) core_steps; /* a set of small numbers: a bit each */
 
 /* ---- Contexts (context.c) ------------------------------------------------------------------------- */
 
-struct core_context {
+struct cu_context_ {
   core_kind kind;
   core_device *device;
   bool primary;
@@ -136,7 +136,7 @@ typedef enum core_memory_kind {
 } core_memory_kind;
 
 /* A pool: its numbers, for memory is the device's in any case. */
-typedef struct core_pool {
+typedef struct cu_pool_ {
   core_kind kind;
   core_device *device;
   uint64_t threshold;
@@ -208,7 +208,7 @@ void core_image_free(core_image *i);
 /* All texts as one module. */
 hd_status core_image_link(const core_image *i, hd_buf *out, hd_diag *d);
 
-struct core_module {
+struct cu_module_ {
   core_kind kind;
   core_context *context;
   core_library *library; /* NULL: loaded by itself */
@@ -227,7 +227,7 @@ cu_result core_module_managed(core_module *m, const char *name, uint64_t *addres
 /* The driver's result for a module that failed to load; prints the reason in one line. */
 cu_result core_load_failed(hd_status st, const hd_diag *d);
 
-struct core_library {
+struct cu_library_ {
   core_kind kind;
   core_image image;
   core_module *modules[CORE_MAX_DEVICES]; /* loaded when asked for; by device, for its primary context */
@@ -247,7 +247,7 @@ typedef struct core_locality {
   char evidence[1024];
 } core_locality;
 
-struct core_function {
+struct cu_function_ {
   core_kind kind; /* CORE_FUNCTION, or CORE_KERNEL: of a library, for any context */
   const char *name;
   core_module *module;   /* CORE_FUNCTION */
@@ -334,7 +334,7 @@ struct core_op {
 };
 void core_op_release(core_op *o);
 
-struct core_stream {
+struct cu_stream_ {
   core_kind kind;
   core_context *context;
   unsigned flags;
@@ -376,7 +376,7 @@ core_op *core_op_now(void);
 /* For hd_emu_hooks.wait. */
 bool core_wait_outside(void *ctx, bool proved, bool moved);
 
-struct core_event {
+struct cu_event_ {
   core_kind kind;
   core_context *context;
   unsigned flags;
@@ -430,12 +430,12 @@ cu_result core_value_work(core_context *c, const core_value *v, core_work **out)
 
 /* ---- Arrays, textures, surfaces (array.c) ---------------------------------------------------- */
 
-typedef struct core_array {
+typedef struct cu_array_ {
   core_kind kind;
   hd_image image;
   unsigned flags; /* as the program gave them */
   core_memory *memory;
-  struct core_array *mipmap, **levels; /* a level's whole; a whole's levels. NULL: neither */
+  struct cu_array_ *mipmap, **levels; /* a level's whole; a whole's levels. NULL: neither */
 } core_array;
 /* `levels` 0: no mipmap. */
 cu_result core_array_create(core_context *c, const cu_array3d *shape, unsigned levels, core_array **out);
@@ -473,8 +473,8 @@ cu_host_node core_host_of(const core_work *w);
 
 /* ---- Graphs (graph.c) --------------------------------------------------------------------- */
 
-typedef struct core_graph core_graph;
-typedef struct core_graph_exec core_graph_exec;
+typedef struct cu_graph_ core_graph;
+typedef struct cu_graph_exec_ core_graph_exec;
 
 /* CUgraphNodeType */
 typedef enum core_node_type {
@@ -491,7 +491,7 @@ typedef enum core_node_type {
   CORE_NODE_VALUE,
 } core_node_type;
 
-struct core_node {
+struct cu_node_ {
   core_kind kind;
   core_graph *graph;
   core_node_type type;
@@ -503,18 +503,18 @@ struct core_node {
   char (*attributes)[64]; /* of a kernel, as a stream's */
 };
 
-struct core_graph {
+struct cu_graph_ {
   core_kind kind;
-  core_nodes nodes;                          /* in the order in which they were added */
-  HD_VEC(struct core_user_object *) objects; /* one entry a reference */
+  core_nodes nodes;                         /* in the order in which they were added */
+  HD_VEC(struct cu_user_object_ *) objects; /* one entry a reference */
 };
 
 /* A graph as it was when it was instantiated: works in an order that keeps to its edges. */
-struct core_graph_exec {
+struct cu_graph_exec_ {
   core_kind kind;
   unsigned refs;
   uint64_t flags; /* of cuGraphInstantiate */
-  HD_VEC(struct core_user_object *) objects;
+  HD_VEC(struct cu_user_object_ *) objects;
   core_op *last; /* its last launch: the next one comes behind it */
   size_t n;
   struct core_step {
@@ -560,7 +560,7 @@ uint64_t core_free_address(const core_work *w);
 cu_result core_allocated(core_stream *s, uint64_t address);
 
 /* A function of the program's that is called when nothing refers to its object any more (graph.c). */
-typedef struct core_user_object {
+typedef struct cu_user_object_ {
   core_kind kind;
   unsigned refs;
   cu_host_fn *destroy;

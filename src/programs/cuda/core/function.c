@@ -118,7 +118,7 @@ cu_result core_function_attribute(core_function *f, int attribute, int *value) {
   }
   switch (attribute) {
   case CU_FUNC_MAX_THREADS: *value = (int)f->max_threads; return CU_SUCCESS;
-  case CU_FUNC_SHARED: *value = (int)f->static_shared; return CU_SUCCESS;
+  case CU_FUNC_STATIC_SHARED: *value = (int)f->static_shared; return CU_SUCCESS;
   case CU_FUNC_REGISTERS: *value = (int)f->registers; return CU_SUCCESS;
   case CU_FUNC_PTX_VERSION: *value = (int)m->sm; return CU_SUCCESS;
   case CU_FUNC_BINARY_VERSION: *value = (int)core.settings.arch; return CU_SUCCESS;

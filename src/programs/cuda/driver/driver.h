@@ -6,10 +6,9 @@
 
 #include "cuda/core/capture.h"
 
-struct device_properties;
-#define CU_ENTRY(symbol, needs, variant, parameters, arguments) cu_result drv_##symbol parameters;
-#include "cuda/driver/entries.def"
-#undef CU_ENTRY
+#define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
+  fn_##symbol drv_##symbol;
+#include "abi/driver.def"
 
 /* Whether stream 0 is the calling thread's own stream in the present call. */
 extern _Thread_local bool drv_per_thread;

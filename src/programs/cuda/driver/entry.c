@@ -1,5 +1,5 @@
-/* The driver's exported symbols: all of them, from two tables. An entry point takes core.lock, checks what it
- * needs, and calls its handler; one without a handler says that it is missing. */
+/* The driver's exported symbols that have a handler. An entry point takes core.lock, checks what it needs,
+ * and calls its handler; one without a handler says that it is missing (missing.c). */
 #include "cuda/driver/driver.h"
 
 _Thread_local bool drv_per_thread;
@@ -64,10 +64,6 @@ static cu_result leave(cu_result r) {
 #define HANDLER(symbol) drv_##symbol
 #include "cuda/core/define_entry.h"
 
-enum {
-#define CU_CAPTURES(symbol, rule) CAPTURES_##symbol = CORE_CAPTURE_##rule,
-#include "cuda/driver/captures.def"
-};
-
-#define CU_ENTRY DEFINE_ENTRY
-#include "cuda/driver/entries.def"
+#define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
+  DEFINE_ENTRY(symbol, needs, CORE_CAPTURE_##captures, variant, parameters, arguments)
+#include "abi/driver.def"

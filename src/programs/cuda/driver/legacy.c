@@ -98,13 +98,7 @@ cu_result drv_cuCtxDetach(cu_context context) {
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-/* CUdevprop */
-struct device_properties {
-  int threads_per_block, threads_dim[3], grid[3], shared_per_block, constant, warp, pitch, registers,
-      clock_khz, texture_align;
-};
-
-cu_result drv_cuDeviceGetProperties(struct device_properties *out, cu_device device) {
+cu_result drv_cuDeviceGetProperties(cu_device_properties *out, cu_device device) {
   static const int ids[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
   cu_result r = out ? CU_SUCCESS : CU_INVALID_VALUE;
   for (size_t k = 0; r == CU_SUCCESS && k < sizeof ids / sizeof *ids; k++)

@@ -1,5 +1,6 @@
 /* Weak definitions of all entry points of the driver: those that entry.c defines override them. And all of
- * them by name, for cuGetProcAddress. */
+ * them by name, for cuGetProcAddress. `heddle emu` is a driver of CUDA 13.0: newer ones are not there. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,35 +11,47 @@ cu_result drv_missing(const char *symbol) {
   return CU_NOT_SUPPORTED;
 }
 
-#define CU_NAME(symbol, base, version, per_thread)                                                           \
+#define MISSING(symbol, ...)                                                                                 \
   __attribute__((weak, visibility("default"))) cu_result symbol(void);                                       \
   cu_result symbol(void) { return drv_missing(#symbol); }
-#include "cuda/driver/names.def"
-#undef CU_NAME
+#define CU_NAME(symbol, version, variant, stream, run) CU_EACH_##variant(MISSING, symbol, )
+#define CU_LATER(symbol, version, variant, stream, run, parameters, arguments)
+#include "abi/driver.def"
 
 static const struct {
-  const char *base;
-  cu_result (*fn)(void);
+  const char *symbol;
+  cu_result (*fn)(void), (*own)(void); /* own: of its thread's streams; NULL: there is none */
   int version;
-  bool per_thread;
 } names[] = {
-#define CU_NAME(symbol, base, version, per_thread) {#base, symbol, version, per_thread},
-#include "cuda/driver/names.def"
+#define OWN_NONE(symbol) NULL
+#define OWN_ptsz(symbol) symbol##_ptsz
+#define OWN_ptds(symbol) symbol##_ptds
+#define CU_NAME(symbol, version, variant, stream, run) {#symbol, symbol, OWN_##variant(symbol), version},
+#define CU_LATER(symbol, version, variant, stream, run, parameters, arguments)
+#include "abi/driver.def"
 };
+
+/* Without its version, "_v2", a symbol is called as its base is. */
+static bool is_of(const char *symbol, const char *base) {
+  size_t n = strlen(symbol), digits = 0;
+  while (digits < n && isdigit((unsigned char)symbol[n - 1 - digits])) digits++;
+  if (digits && n > digits + 2 && strncmp(symbol + n - digits - 2, "_v", 2) == 0) n -= digits + 2;
+  return strlen(base) == n && strncmp(symbol, base, n) == 0;
+}
 
 /* The newest one that the program's version knows; of its thread's streams where there is one. */
 void *drv_find(const char *name, int version, bool per_thread, bool *too_new) {
   int best = -1;
   *too_new = false;
   for (int k = 0; k < (int)(sizeof names / sizeof *names); k++) {
-    if (strcmp(names[k].base, name) != 0 || (names[k].per_thread && !per_thread)) continue;
+    if (!is_of(names[k].symbol, name)) continue;
     if (names[k].version > version)
       *too_new = true;
-    else if (best < 0 || names[k].version > names[best].version ||
-             (names[k].version == names[best].version && names[k].per_thread))
+    else if (best < 0 || names[k].version > names[best].version)
       best = k;
   }
-  void *address = NULL;
-  if (best >= 0) memcpy(&address, &names[best].fn, sizeof address);
+  if (best < 0) return NULL;
+  void *address;
+  memcpy(&address, per_thread && names[best].own ? &names[best].own : &names[best].fn, sizeof address);
   return address;
 }

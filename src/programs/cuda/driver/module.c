@@ -194,7 +194,7 @@ cu_result drv_cuLibraryGetManaged(cu_address *address, size_t *bytes, cu_library
 
 /* ---- The linker: PTX in, PTX out ------------------------------------------------------------- */
 
-struct core_link {
+struct cu_link_ {
   core_kind kind;
   core_image image;
   hd_buf text;

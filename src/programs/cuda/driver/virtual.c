@@ -11,7 +11,7 @@
 enum { GRANULARITY = 2 << 20 };
 
 /* A handle of cuMemCreate. */
-struct physical {
+struct cu_physical_ {
   core_kind kind;
   unsigned refs; /* the handle's, and the mapping's */
   cu_physical_props props;
@@ -19,11 +19,11 @@ struct physical {
   cu_address mapped; /* 0: nowhere */
   char *kept;        /* its bytes while it is mapped nowhere; NULL: zeros */
 };
-static HD_VEC(struct physical *) mappings;
+static HD_VEC(struct cu_physical_ *) mappings;
 
-static struct physical *physical_of(cu_physical h) { return h && h->kind == CORE_PHYSICAL ? h : NULL; }
+static struct cu_physical_ *physical_of(cu_physical h) { return h && h->kind == CORE_PHYSICAL ? h : NULL; }
 
-static void release(struct physical *p) {
+static void release(struct cu_physical_ *p) {
   if (--p->refs) return;
   free(p->kept);
   p->kind = CORE_DEAD;
@@ -55,15 +55,15 @@ cu_result drv_cuMemCreate(cu_physical *handle, size_t bytes, const cu_physical_p
   if (!handle || !props || !bytes || bytes % GRANULARITY) return CU_INVALID_VALUE;
   if (props->location.type != CU_LOCATION_DEVICE || !drv_device(props->location.id)) return CU_INVALID_DEVICE;
   if (props->handle_types) return drv_missing("memory that other processes share");
-  struct physical *p = calloc(1, sizeof *p);
+  struct cu_physical_ *p = calloc(1, sizeof *p);
   if (!p) return CU_OUT_OF_MEMORY;
-  *p = (struct physical){.kind = CORE_PHYSICAL, .refs = 1, .props = *props, .bytes = bytes};
+  *p = (struct cu_physical_){.kind = CORE_PHYSICAL, .refs = 1, .props = *props, .bytes = bytes};
   *handle = p;
   return CU_SUCCESS;
 }
 
 cu_result drv_cuMemRelease(cu_physical handle) {
-  struct physical *p = physical_of(handle);
+  struct cu_physical_ *p = physical_of(handle);
   if (!p) return CU_INVALID_VALUE;
   release(p);
   return CU_SUCCESS;
@@ -71,7 +71,7 @@ cu_result drv_cuMemRelease(cu_physical handle) {
 
 cu_result drv_cuMemMap(cu_address address, size_t bytes, size_t offset, cu_physical handle,
                        unsigned long long flags) {
-  struct physical *p = physical_of(handle);
+  struct cu_physical_ *p = physical_of(handle);
   if (!p || offset || bytes != p->bytes) return CU_INVALID_VALUE;
   if (p->mapped) return drv_missing("memory at two addresses at one time");
   char *at = hd_emu_ptr(core.emu, address, bytes);
@@ -88,7 +88,7 @@ cu_result drv_cuMemMap(cu_address address, size_t bytes, size_t offset, cu_physi
 }
 
 static cu_result unmap(size_t k) {
-  struct physical *p = mappings.data[k];
+  struct cu_physical_ *p = mappings.data[k];
   char *at = hd_emu_ptr(core.emu, p->mapped, p->bytes);
   if (p->refs > 1 && at) { /* the handle is still there: it may be mapped again */
     p->kept = malloc(p->bytes);
@@ -106,7 +106,7 @@ cu_result drv_cuMemUnmap(cu_address address, size_t bytes) {
   cu_result r = bytes ? core_wait_all() : CU_INVALID_VALUE;
   size_t found = 0;
   for (size_t k = mappings.n; r == CU_SUCCESS && k-- > 0;) {
-    const struct physical *p = mappings.data[k];
+    const struct cu_physical_ *p = mappings.data[k];
     if (p->mapped < address || p->mapped - address >= bytes) continue;
     found += p->bytes;
     r = unmap(k);
@@ -118,7 +118,7 @@ cu_result drv_cuMemUnmap(cu_address address, size_t bytes) {
 static bool is_mapped(cu_address address, size_t bytes) {
   size_t found = 0;
   for (size_t k = 0; k < mappings.n; k++) {
-    const struct physical *p = mappings.data[k];
+    const struct cu_physical_ *p = mappings.data[k];
     const cu_address begin = p->mapped > address ? p->mapped : address, end = p->mapped + p->bytes;
     if (begin < end && begin - address < bytes)
       found += end - address < bytes ? end - begin : bytes - (begin - address);
@@ -148,7 +148,7 @@ cu_result drv_cuMemRetainAllocationHandle(cu_physical *handle, const void *addre
 }
 
 cu_result drv_cuMemGetAllocationPropertiesFromHandle(cu_physical_props *props, cu_physical handle) {
-  const struct physical *p = physical_of(handle);
+  const struct cu_physical_ *p = physical_of(handle);
   if (!props || !p) return CU_INVALID_VALUE;
   *props = p->props;
   return CU_SUCCESS;

@@ -21,10 +21,9 @@ typedef struct detour {
 static const detour detours[] = {
     {"nvrtcGetCUBIN", "nvrtcGetPTX", NULL, NULL},
     {"nvrtcGetCUBINSize", "nvrtcGetPTXSize", NULL, NULL},
-#define JITLINK(name, parameters)                                                                            \
+#define JITLINK(name, run, parameters, arguments)                                                            \
   {"nvJitLink" #name, NULL, (void (*)(void))jitlink_##name, &jitlink_real.name},
-#include "cuda/loader/jitlink.def"
-#undef JITLINK
+#include "abi/jitlink.def"
 };
 
 /* Headers of nvJitLink put "__" before the name of a function and its version behind it:

@@ -2,21 +2,15 @@
 #ifndef HEDDLE_CUDA_LOADER_JITLINK_H
 #define HEDDLE_CUDA_LOADER_JITLINK_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "abi/cuda.h"
 
-typedef struct jitlink jitlink;
-
-/* They return an nvJitLinkResult. */
-#define JITLINK(name, parameters) int jitlink_##name parameters;
-#include "cuda/loader/jitlink.def"
-#undef JITLINK
+#define JITLINK(name, run, parameters, arguments) fn_jitlink_##name jitlink_##name;
+#include "abi/jitlink.def"
 
 /* NVIDIA's own functions of these names, which link LTO-IR to PTX; NULL: not known. */
 typedef struct jitlink_functions {
-#define JITLINK(name, parameters) int(*name) parameters;
-#include "cuda/loader/jitlink.def"
-#undef JITLINK
+#define JITLINK(name, run, parameters, arguments) fn_jitlink_##name *name;
+#include "abi/jitlink.def"
 } jitlink_functions;
 extern jitlink_functions jitlink_real;
 

@@ -1,7 +1,7 @@
 /* Devices, and the one that a thread's calls use. */
 #include <string.h>
 
-#include "cuda/runtime/runtime.h"
+#include "cuda/runtime/front.h"
 
 static _Thread_local int my_device;
 static bool retained[CORE_MAX_DEVICES]; /* the runtime keeps each primary context that it uses */

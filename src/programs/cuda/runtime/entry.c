@@ -30,5 +30,6 @@ enum {
 #include "cuda/runtime/captures.def"
 };
 
-#define RT_ENTRY DEFINE_ENTRY
+#define RT_ENTRY(name, needs, variant, parameters, arguments)                                                \
+  DEFINE_ENTRY(name, needs, (core_capture_rule)CAPTURES_##name, variant, parameters, arguments)
 #include "cuda/runtime/entries.def"

@@ -1,7 +1,7 @@
 /* Kernels by their addresses on the host: launches, attributes, occupancy. */
 #include <string.h>
 
-#include "cuda/runtime/runtime.h"
+#include "cuda/runtime/front.h"
 
 /* The kernel, and its function in the current context. */
 static cu_result here(const void *host, core_function **f) {

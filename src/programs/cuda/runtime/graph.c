@@ -1,7 +1,7 @@
 /* Captures and graphs: the driver's, from the runtime's descriptions. */
 #include <string.h>
 
-#include "cuda/runtime/runtime.h"
+#include "cuda/runtime/front.h"
 
 /* ---- Captures -------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Memory. */
 #include <string.h>
 
-#include "cuda/runtime/runtime.h"
+#include "cuda/runtime/front.h"
 
 static cu_address at(const void *p) { return (uintptr_t)p; }
 static void *pointer(cu_address a) { return (void *)(uintptr_t)a; }

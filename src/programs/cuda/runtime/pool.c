@@ -1,5 +1,5 @@
 /* Pools of memory. */
-#include "cuda/runtime/runtime.h"
+#include "cuda/runtime/front.h"
 
 cu_result rt_cudaDeviceGetDefaultMemPool(cu_pool *pool, int device) {
   return drv_cuDeviceGetDefaultMemPool(pool, device);

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cuda/runtime/runtime.h"
+#include "cuda/runtime/front.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

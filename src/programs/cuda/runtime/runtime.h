@@ -147,10 +147,6 @@ typedef struct rt_launch_config {
 #include "cuda/runtime/entries.def"
 #undef RT_ENTRY
 
-/* The driver's entry points as a program finds them (front.c). core.lock is released for the call. */
-#define RT_FRONT(symbol, variant, parameters, arguments) cu_result rt_front_##symbol parameters;
-#include "cuda/runtime/front.def"
-
 /* A copy of the runtime's as one of the driver's (copy.c). */
 cu_result rt_copy_of(const rt_copy3d *p, cu_copy3d *out);
 /* A row of bytes between memory of the kinds that `kind` says (graph.c). */

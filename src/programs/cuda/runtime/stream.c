@@ -1,5 +1,5 @@
 /* Streams and events. */
-#include "cuda/runtime/runtime.h"
+#include "cuda/runtime/front.h"
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
