@@ -46,7 +46,9 @@ int main(int argc, char **argv) {
   const long n = argc > 1 ? atol(argv[1]) : 1000000;
   const int kernels = argc > 2 ? atoi(argv[2]) : 1;
   char *text = text_of(kernels), name[32];
-  run_handle module, function, first = NULL;
+  run_handle first = NULL;
+  cu_function function;
+  cu_module module;
   double least = 1e30;
   const double begin = now();
   cuInit(0);

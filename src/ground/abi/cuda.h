@@ -494,9 +494,21 @@ enum { /* nvJitLinkInputType */
        JITLINK_ANY = 10
 };
 
-/* X(version) for the versions in the names that its headers give to its functions. */
-#define JITLINK_VERSIONS(X)                                                                                  \
-  X(12_0) X(12_1) X(12_2) X(12_3) X(12_4) X(12_5) X(12_6) X(12_8) X(12_9) X(13_0) X(13_1) X(13_2) X(13_3)
+/* X(..., version) for the versions in the names that its headers give to its functions. */
+#define JITLINK_VERSIONS(X, ...)                                                                             \
+  X(__VA_ARGS__, 12_0)                                                                                       \
+  X(__VA_ARGS__, 12_1)                                                                                       \
+  X(__VA_ARGS__, 12_2)                                                                                       \
+  X(__VA_ARGS__, 12_3)                                                                                       \
+  X(__VA_ARGS__, 12_4)                                                                                       \
+  X(__VA_ARGS__, 12_5)                                                                                       \
+  X(__VA_ARGS__, 12_6)                                                                                       \
+  X(__VA_ARGS__, 12_8)                                                                                       \
+  X(__VA_ARGS__, 12_9)                                                                                       \
+  X(__VA_ARGS__, 13_0)                                                                                       \
+  X(__VA_ARGS__, 13_1)                                                                                       \
+  X(__VA_ARGS__, 13_2)                                                                                       \
+  X(__VA_ARGS__, 13_3)
 
 /* ---- Functions ------------------------------------------------------------------------------------- */
 

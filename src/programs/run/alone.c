@@ -94,7 +94,7 @@ static const char *wait_for(const run_stream *streams, size_t n, double until) {
 /* The legacy stream of another device's context, which none of the streams above is. */
 static int ask_device(int device) {
   const run_driver *d = &run_real;
-  run_handle context, popped;
+  cu_context context, popped;
   unsigned flags;
   int active = 0, r = d->cuDevicePrimaryCtxGetState(device, &flags, &active);
   if (r == RUN_SUCCESS && !active) return r;

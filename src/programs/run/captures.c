@@ -12,7 +12,7 @@
 enum { ACTIVE = 1 }; /* CUstreamCaptureStatus */
 
 typedef struct member {
-  run_handle stream;
+  cu_stream stream;
   uint64_t thread;            /* whose own default stream it is; 0: it is none */
   unsigned long long context; /* 0: not known */
   uint64_t capture;           /* its number; 0: not known */
@@ -41,7 +41,7 @@ void run_captures_forked(void) {
   count();
 }
 
-static member member_of(run_handle stream, bool per_thread) {
+static member member_of(cu_stream stream, bool per_thread) {
   if (!stream) stream = per_thread ? RUN_OWN : RUN_LEGACY;
   if (stream == RUN_OWN)
     return (member){
@@ -104,10 +104,10 @@ static void leave_all(bool (*goes)(const member *m, const void *ctx), const void
 }
 
 static bool is_stream(const member *m, const void *ctx) {
-  return !m->thread && m->stream == *(const run_handle *)ctx;
+  return !m->thread && m->stream == *(const cu_stream *)ctx;
 }
 static bool is_in(const member *m, const void *ctx) { return m->context == *(const unsigned long long *)ctx; }
-void run_captures_stream_gone(run_handle stream) { leave_all(is_stream, &stream); }
+void run_captures_stream_gone(cu_stream stream) { leave_all(is_stream, &stream); }
 void run_captures_context_gone(unsigned long long context) { leave_all(is_in, &context); }
 
 bool run_legacy_is_frozen(void) {
@@ -137,22 +137,21 @@ static bool keeps_legacy_idle(uint64_t capture, unsigned long long context) {
 
 /* ---- The driver -------------------------------------------------------------------------------- */
 
-bool run_capture_asked(run_handle stream) {
+bool run_capture_asked(cu_stream stream) {
   int status = ACTIVE;
   return !run_real.cuStreamIsCapturing || run_real.cuStreamIsCapturing(stream, &status) != RUN_SUCCESS ||
          status;
 }
 
 /* The number of its capture; 0: there is none. Not of the legacy stream. */
-static uint64_t capture_of(run_handle stream) {
+static uint64_t capture_of(cu_stream stream) {
   int status = 0;
   uint64_t id = 0;
-  int (*const ask)(run_handle, int *, uint64_t *, run_handle *, run_handle **, size_t *) =
-      run_real.cuStreamGetCaptureInfo_v2;
+  fn_cuStreamGetCaptureInfo_v2 *const ask = run_real.cuStreamGetCaptureInfo_v2;
   return ask && ask(stream, &status, &id, NULL, NULL, NULL) == RUN_SUCCESS && status == ACTIVE ? id : 0;
 }
 
-bool run_capture_began_idle(run_handle stream, bool legacy) {
+bool run_capture_began_idle(cu_stream stream, bool legacy) {
   if (!atomic_load(&members)) return false;
   const member m = member_of(stream, false);
   const uint64_t id = capture_of(stream);
@@ -165,7 +164,7 @@ bool run_capture_began_idle(run_handle stream, bool legacy) {
 
 int run_captures_relax(void) {
   int mode = RUN_CAPTURE_RELAXED;
-  int (*const exchange)(int *) = run_real.cuThreadExchangeStreamCaptureMode;
+  fn_cuThreadExchangeStreamCaptureMode *const exchange = run_real.cuThreadExchangeStreamCaptureMode;
   return exchange && exchange(&mode) == RUN_SUCCESS ? mode : RUN_CAPTURE_RELAXED;
 }
 
@@ -173,7 +172,7 @@ void run_captures_restore(int mode) {
   if (mode != RUN_CAPTURE_RELAXED) run_real.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
-static bool has_no_work(run_handle stream) {
+static bool has_no_work(cu_stream stream) {
   return !(stream == RUN_LEGACY && run_legacy_is_frozen()) && !run_capture_asked(stream) &&
          run_real.cuStreamQuery(stream) == RUN_SUCCESS;
 }
@@ -196,7 +195,7 @@ static void look(member *m) {
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
-static member begin(run_handle stream, bool per_thread) {
+static member begin(cu_stream stream, bool per_thread) {
   member m = member_of(stream, per_thread);
   run_gate_enter();
   look(&m);
@@ -222,18 +221,17 @@ static int begun(int r, member m) {
 #define BEGIN_BOTH(symbol, parameters, arguments)                                                            \
   BEGIN(symbol, false, parameters, arguments)                                                                \
   BEGIN(symbol##_ptsz, true, parameters, arguments)
-BEGIN_BOTH(cuStreamBeginCapture, (run_handle stream), (stream))
-BEGIN_BOTH(cuStreamBeginCapture_v2, (run_handle stream, int mode), (stream, mode))
+BEGIN_BOTH(cuStreamBeginCapture, (cu_stream stream), (stream))
+BEGIN_BOTH(cuStreamBeginCapture_v2, (cu_stream stream, int mode), (stream, mode))
 BEGIN_BOTH(cuStreamBeginCaptureToGraph,
-           (run_handle stream, run_handle graph, const run_handle *after, const void *edges, size_t n,
-            int mode),
+           (cu_stream stream, cu_graph graph, cu_node *after, const void *edges, size_t n, int mode),
            (stream, graph, after, edges, n, mode))
 BEGIN_BOTH(cuStreamBeginRecaptureToGraph,
-           (run_handle stream, int mode, run_handle graph, void *differs, void *data),
+           (cu_stream stream, int mode, cu_graph graph, void *differs, void *data),
            (stream, mode, graph, differs, data))
 
 /* One that cannot be ended here, or by this thread, goes on. */
-static int ended(int r, run_handle stream, bool per_thread) {
+static int ended(int r, cu_stream stream, bool per_thread) {
   if (!atomic_load(&members)) return r;
   const member m = member_of(stream, per_thread);
   if (r != RUN_SUCCESS && (m.stream == RUN_LEGACY || run_capture_asked(m.stream))) return r;
@@ -244,16 +242,16 @@ static int ended(int r, run_handle stream, bool per_thread) {
   pthread_mutex_unlock(&lock);
   return r;
 }
-int run_cuStreamEndCapture(run_handle stream, run_handle *graph) {
+int run_cuStreamEndCapture(cu_stream stream, cu_graph *graph) {
   return ended(run_real.cuStreamEndCapture(stream, graph), stream, false);
 }
-int run_cuStreamEndCapture_ptsz(run_handle stream, run_handle *graph) {
+int run_cuStreamEndCapture_ptsz(cu_stream stream, cu_graph *graph) {
   return ended(run_real.cuStreamEndCapture_ptsz(stream, graph), stream, true);
 }
 
 /* An event of a capture draws the stream into that. */
-static int waits(int (*real)(run_handle, run_handle, unsigned), run_handle stream, run_handle event,
-                 unsigned flags, bool per_thread) {
+static int waits(fn_cuStreamWaitEvent *real, cu_stream stream, cu_event event, unsigned flags,
+                 bool per_thread) {
   if (!atomic_load_explicit(&members, memory_order_relaxed)) return real(stream, event, flags);
   member m = member_of(stream, per_thread);
   if (m.stream == RUN_LEGACY || is_known(&m)) return real(stream, event, flags);
@@ -266,9 +264,9 @@ static int waits(int (*real)(run_handle, run_handle, unsigned), run_handle strea
   run_gate_leave();
   return r;
 }
-int run_cuStreamWaitEvent(run_handle stream, run_handle event, unsigned flags) {
+int run_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags) {
   return waits(run_real.cuStreamWaitEvent, stream, event, flags, false);
 }
-int run_cuStreamWaitEvent_ptsz(run_handle stream, run_handle event, unsigned flags) {
+int run_cuStreamWaitEvent_ptsz(cu_stream stream, cu_event event, unsigned flags) {
   return waits(run_real.cuStreamWaitEvent_ptsz, stream, event, flags, true);
 }

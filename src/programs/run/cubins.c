@@ -34,8 +34,8 @@ static bool path_of(const char *text, char path[PATH]) {
   return true;
 }
 
-run_handle run_library_load(const void *image) {
-  run_handle library;
+cu_library run_library_load(const void *image) {
+  cu_library library;
   return run_real.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0) == RUN_SUCCESS ? library
                                                                                                   : NULL;
 }
@@ -53,9 +53,9 @@ bool run_kept(const char *path, hd_buf *out) {
   return st == HD_OK;
 }
 
-static run_handle load_file(const char *path) {
+static cu_library load_file(const char *path) {
   hd_buf code = {0};
-  const run_handle library = run_kept(path, &code) && code.len ? run_library_load(code.data) : NULL;
+  const cu_library library = run_kept(path, &code) && code.len ? run_library_load(code.data) : NULL;
   if (library) utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* the oldest go first */
   hd_buf_free(&code);
   return library;
@@ -122,9 +122,10 @@ static void keep(const char *path, const void *code, size_t bytes) {
 }
 
 /* A text alone is compiled by the driver; the machine code is kept, and loaded where it is asked for. */
-static run_handle compile(const char *path, const char *text, bool wanted) {
+static cu_library compile(const char *path, const char *text, bool wanted) {
   const run_driver *d = &run_real;
-  run_handle link, library = NULL;
+  cu_link link;
+  cu_library library = NULL;
   void *code = NULL;
   size_t bytes = 0;
   if (!d->cuLinkCreate_v2 || !d->cuLinkAddData_v2 || !d->cuLinkComplete || !d->cuLinkDestroy ||
@@ -139,9 +140,9 @@ static run_handle compile(const char *path, const char *text, bool wanted) {
   return library;
 }
 
-run_handle run_cubin_load(const char *text, bool kept) {
+cu_library run_cubin_load(const char *text, bool kept) {
   char path[PATH];
-  run_handle library = NULL;
+  cu_library library = NULL;
   if (path_of(text, path) && !(library = load_file(path)) && kept) library = compile(path, text, true);
   return library ? library : run_library_load(text);
 }

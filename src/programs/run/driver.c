@@ -44,7 +44,7 @@ static const struct {
 } all[] = {
 #define RUN_ENTRY(symbol, parameters, arguments) {#symbol, offsetof(run_driver, symbol)},
 #include "run/entries.def"
-#define RUN_NEED(symbol, parameters) {#symbol, offsetof(run_driver, symbol)},
+#define RUN_NEED(symbol) {#symbol, offsetof(run_driver, symbol)},
 #include "run/needs.def"
 };
 

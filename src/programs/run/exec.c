@@ -11,26 +11,27 @@ enum { MOST_DEPTH = 16 }; /* of graphs in graphs */
 
 struct run_exec {
   run_exec *next;
-  run_handle handle, graph; /* graph: that it was made of */
-  run_handle node;          /* that is being given a kernel */
+  cu_graph_exec handle;
+  cu_graph graph; /* that it was made of */
+  cu_node node;   /* that is being given a kernel */
   HD_VEC(struct exec_state {
     run_place *place;
     uint64_t state;
-    run_handle node; /* that has it: one for each kernel that it had */
+    cu_node node; /* that has it: one for each kernel that it had */
   })
   states;
 };
 
 static run_exec *execs; /* under run_lock */
 
-static run_exec *find(run_handle handle) {
+static run_exec *find(cu_graph_exec handle) {
   run_exec *e = execs;
   while (e && e->handle != handle) e = e->next;
   return e;
 }
 
 /* Its last launch may not be over. */
-static void drop(run_handle handle) {
+static void drop(cu_graph_exec handle) {
   run_exec **at = &execs;
   while (*at && (*at)->handle != handle) at = &(*at)->next;
   run_exec *e = *at;
@@ -42,7 +43,7 @@ static void drop(run_handle handle) {
   free(e);
 }
 
-static run_exec *add(run_handle handle, run_handle graph) {
+static run_exec *add(cu_graph_exec handle, cu_graph graph) {
   run_exec *e = calloc(1, sizeof *e);
   if (!e) return NULL;
   e->handle = handle;
@@ -67,7 +68,7 @@ uint64_t run_exec_state(run_exec *e, run_place *p) {
   return 0;
 }
 
-run_exec *run_exec_open(run_handle exec, run_handle node) {
+run_exec *run_exec_open(cu_graph_exec exec, cu_node node) {
   if (!run_any_states() || !exec) return NULL;
   pthread_mutex_lock(&run_lock);
   run_exec *e = find(exec);
@@ -86,7 +87,7 @@ void run_exec_close(run_exec *e) {
 /* ---- All nodes of a graph ---------------------------------------------------------------------- */
 
 /* Kernels that are launched together, or in clusters, or changed by other kernels, stay. */
-static bool is_plain(run_handle node) {
+static bool is_plain(cu_node node) {
   static const struct {
     int id;
     uint32_t most[3];
@@ -103,11 +104,11 @@ static bool is_plain(run_handle node) {
   return true;
 }
 
-static void give_kernel(run_exec *e, run_handle node) {
+static void give_kernel(run_exec *e, cu_node node) {
   run_replacement r;
-  run_node was, own;
+  cu_kernel_node was, own;
   if (run_real.cuGraphKernelNodeGetParams_v2(node, &was) != RUN_SUCCESS || !is_plain(node)) return;
-  const run_handle function = was.function ? was.function : was.kernel;
+  const cu_function function = was.function ? was.function : was.kernel;
   was.context = NULL; /* the current one, as is seen below */
   e->node = node;
   const run_variant *v = run_node_choose(&was, e, &own, &r);
@@ -118,11 +119,12 @@ static void give_kernel(run_exec *e, run_handle node) {
 }
 
 /* The bodies of conditional nodes stay as they are: the driver does not name them. */
-static void give_kernels(run_exec *e, run_handle graph, int depth) {
+static void give_kernels(run_exec *e, cu_graph graph, int depth) {
   const run_driver *d = &run_real;
   size_t n = 0;
   if (depth == MOST_DEPTH || d->cuGraphGetNodes(graph, NULL, &n) != RUN_SUCCESS || !n) return;
-  run_handle *nodes = calloc(n, sizeof *nodes), child;
+  cu_node *nodes = calloc(n, sizeof *nodes);
+  cu_graph child;
   if (nodes && d->cuGraphGetNodes(graph, nodes, &n) != RUN_SUCCESS) n = 0;
   for (size_t k = 0; nodes && k < n; k++) {
     int type = -1;
@@ -145,7 +147,7 @@ static bool is_able(void) {
 
 enum { DEVICE_LAUNCH = 4 }; /* CUgraphInstantiate_flags: other kernels launch it, as it was uploaded */
 
-static int made(int r, const run_handle *exec, run_handle graph, uint64_t flags) {
+static int made(int r, const cu_graph_exec *exec, cu_graph graph, uint64_t flags) {
   if (r != RUN_SUCCESS || !is_able() || flags & DEVICE_LAUNCH) return r;
   pthread_mutex_lock(&run_lock);
   drop(*exec); /* one that was destroyed unseen */
@@ -156,7 +158,7 @@ static int made(int r, const run_handle *exec, run_handle graph, uint64_t flags)
 }
 
 /* Its nodes have the graph's kernels now. Only those of the graph that it was made of name them. */
-static int updated(int r, run_handle exec, run_handle graph) {
+static int updated(int r, cu_graph_exec exec, cu_graph graph) {
   if (r != RUN_SUCCESS || !is_able()) return r;
   pthread_mutex_lock(&run_lock);
   run_exec *e = find(exec);
@@ -165,31 +167,32 @@ static int updated(int r, run_handle exec, run_handle graph) {
   return r;
 }
 
-int run_cuGraphInstantiate(run_handle *exec, run_handle graph, run_handle *node, char *log, size_t bytes) {
+int run_cuGraphInstantiate(cu_graph_exec *exec, cu_graph graph, cu_node *node, char *log, size_t bytes) {
   return made(run_real.cuGraphInstantiate(exec, graph, node, log, bytes), exec, graph, 0);
 }
-int run_cuGraphInstantiate_v2(run_handle *exec, run_handle graph, run_handle *node, char *log, size_t bytes) {
+int run_cuGraphInstantiate_v2(cu_graph_exec *exec, cu_graph graph, cu_node *node, char *log, size_t bytes) {
   return made(run_real.cuGraphInstantiate_v2(exec, graph, node, log, bytes), exec, graph, 0);
 }
-int run_cuGraphInstantiateWithFlags(run_handle *exec, run_handle graph, uint64_t flags) {
+int run_cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
   return made(run_real.cuGraphInstantiateWithFlags(exec, graph, flags), exec, graph, flags);
 }
-int run_cuGraphInstantiateWithParams(run_handle *exec, run_handle graph, uint64_t *params) {
-  return made(run_real.cuGraphInstantiateWithParams(exec, graph, params), exec, graph, params ? *params : 0);
+int run_cuGraphInstantiateWithParams(cu_graph_exec *exec, cu_graph graph, cu_instantiate *params) {
+  return made(run_real.cuGraphInstantiateWithParams(exec, graph, params), exec, graph,
+              params ? params->flags : 0);
 }
-int run_cuGraphInstantiateWithParams_ptsz(run_handle *exec, run_handle graph, uint64_t *params) {
+int run_cuGraphInstantiateWithParams_ptsz(cu_graph_exec *exec, cu_graph graph, cu_instantiate *params) {
   return made(run_real.cuGraphInstantiateWithParams_ptsz(exec, graph, params), exec, graph,
-              params ? *params : 0);
+              params ? params->flags : 0);
 }
 
-int run_cuGraphExecUpdate(run_handle exec, run_handle graph, run_handle *node, int *result) {
+int run_cuGraphExecUpdate(cu_graph_exec exec, cu_graph graph, cu_node *node, int *result) {
   return updated(run_real.cuGraphExecUpdate(exec, graph, node, result), exec, graph);
 }
-int run_cuGraphExecUpdate_v2(run_handle exec, run_handle graph, void *result) {
+int run_cuGraphExecUpdate_v2(cu_graph_exec exec, cu_graph graph, cu_update_info *result) {
   return updated(run_real.cuGraphExecUpdate_v2(exec, graph, result), exec, graph);
 }
 
-int run_cuGraphExecDestroy(run_handle exec) {
+int run_cuGraphExecDestroy(cu_graph_exec exec) {
   pthread_mutex_lock(&run_lock);
   drop(exec);
   pthread_mutex_unlock(&run_lock);

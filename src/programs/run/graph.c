@@ -5,11 +5,13 @@
 
 #include "run/launch.h"
 
-run_variant *run_node_choose(const run_node *p, run_exec *exec, run_node *out, run_replacement *r) {
+run_variant *run_node_choose(const cu_kernel_node *p, run_exec *exec, cu_kernel_node *out,
+                             run_replacement *r) {
   *out = *p;
   run_kernel *k = run_function_of(p->function ? p->function : p->kernel);
   if (!k || p->context) return NULL;
-  run_launch l = {.shared = p->shared, .node = true, .exec = exec, .params = p->params, .extra = p->extra};
+  run_launch l = {
+      .shared = p->dynamic_shared, .node = true, .exec = exec, .params = p->params, .extra = p->extra};
   memcpy(l.grid, p->grid, sizeof l.grid);
   memcpy(l.block, p->block, sizeof l.block);
   run_variant *v = run_choose(k, &l, r);
@@ -23,103 +25,101 @@ run_variant *run_node_choose(const run_node *p, run_exec *exec, run_node *out, r
 }
 
 /* Fields that the first version of the structure does not have are not read. */
-static run_variant *choose(const run_node *p, bool first_version, run_exec *exec, run_node *out,
+static run_variant *choose(const cu_kernel_node *p, bool first_version, run_exec *exec, cu_kernel_node *out,
                            run_replacement *r) {
-  run_node n = {0};
+  cu_kernel_node n = {0};
   if (!p) return NULL;
-  memcpy(&n, p, first_version ? offsetof(run_node, kernel) : sizeof n);
+  memcpy(&n, p, first_version ? offsetof(cu_kernel_node, kernel) : sizeof n);
   return run_node_choose(&n, exec, out, r);
 }
 
-static int add(int (*real)(run_handle *, run_handle, const run_handle *, size_t, const run_node *),
-               run_handle *node, run_handle graph, const run_handle *after, size_t n, const run_node *p,
-               bool first_version) {
+static int add(fn_cuGraphAddKernelNode *real, cu_node *node, cu_graph graph, cu_node *after, size_t n,
+               const cu_kernel_node *p, bool first_version) {
   run_replacement r;
-  run_node own;
+  cu_kernel_node own;
   run_variant *v = choose(p, first_version, NULL, &own, &r);
   if (v && real(node, graph, after, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
   return run_instead(real(node, graph, after, n, p), v);
 }
 
-int run_cuGraphAddKernelNode(run_handle *node, run_handle graph, const run_handle *after, size_t n,
-                             const run_node *p) {
+int run_cuGraphAddKernelNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
+                             const cu_kernel_node *p) {
   return add(run_real.cuGraphAddKernelNode, node, graph, after, n, p, true);
 }
-int run_cuGraphAddKernelNode_v2(run_handle *node, run_handle graph, const run_handle *after, size_t n,
-                                const run_node *p) {
+int run_cuGraphAddKernelNode_v2(cu_node *node, cu_graph graph, cu_node *after, size_t n,
+                                const cu_kernel_node *p) {
   return add(run_real.cuGraphAddKernelNode_v2, node, graph, after, n, p, false);
 }
 
-static int set(int (*real)(run_handle, const run_node *), run_handle node, const run_node *p,
+static int set(fn_cuGraphKernelNodeSetParams *real, cu_node node, const cu_kernel_node *p,
                bool first_version) {
   run_replacement r;
-  run_node own;
+  cu_kernel_node own;
   run_variant *v = choose(p, first_version, NULL, &own, &r);
   if (v && real(node, &own) == RUN_SUCCESS) return RUN_SUCCESS;
   return run_instead(real(node, p), v);
 }
 
-int run_cuGraphKernelNodeSetParams(run_handle node, const run_node *p) {
+int run_cuGraphKernelNodeSetParams(cu_node node, const cu_kernel_node *p) {
   return set(run_real.cuGraphKernelNodeSetParams, node, p, true);
 }
-int run_cuGraphKernelNodeSetParams_v2(run_handle node, const run_node *p) {
+int run_cuGraphKernelNodeSetParams_v2(cu_node node, const cu_kernel_node *p) {
   return set(run_real.cuGraphKernelNodeSetParams_v2, node, p, false);
 }
 
-static int set_exec(int (*real)(run_handle, run_handle, const run_node *), run_handle exec, run_handle node,
-                    const run_node *p, bool first_version) {
+static int set_exec(fn_cuGraphExecKernelNodeSetParams *real, cu_graph_exec exec, cu_node node,
+                    const cu_kernel_node *p, bool first_version) {
   run_replacement r;
-  run_node own;
+  cu_kernel_node own;
   run_exec *e = run_exec_open(exec, node);
   const bool done = choose(p, first_version, e, &own, &r) && real(exec, node, &own) == RUN_SUCCESS;
   run_exec_close(e);
   return done ? RUN_SUCCESS : real(exec, node, p);
 }
 
-int run_cuGraphExecKernelNodeSetParams(run_handle exec, run_handle node, const run_node *p) {
+int run_cuGraphExecKernelNodeSetParams(cu_graph_exec exec, cu_node node, const cu_kernel_node *p) {
   return set_exec(run_real.cuGraphExecKernelNodeSetParams, exec, node, p, true);
 }
-int run_cuGraphExecKernelNodeSetParams_v2(run_handle exec, run_handle node, const run_node *p) {
+int run_cuGraphExecKernelNodeSetParams_v2(cu_graph_exec exec, cu_node node, const cu_kernel_node *p) {
   return set_exec(run_real.cuGraphExecKernelNodeSetParams_v2, exec, node, p, false);
 }
 
 /* ---- Nodes of any type ------------------------------------------------------------------------- */
 
-static run_variant *choose_any(const run_any_node *p, run_exec *exec, run_any_node *out, run_replacement *r) {
+static run_variant *choose_any(const cu_any_node *p, run_exec *exec, cu_any_node *out, run_replacement *r) {
   if (!p || p->type != RUN_KERNEL_NODE) return NULL;
   *out = *p;
   return run_node_choose(&p->of.kernel, exec, &out->of.kernel, r);
 }
 
-int run_cuGraphAddNode(run_handle *node, run_handle graph, const run_handle *after, size_t n,
-                       run_any_node *p) {
+int run_cuGraphAddNode(cu_node *node, cu_graph graph, cu_node *after, size_t n, cu_any_node *p) {
   run_replacement r;
-  run_any_node own;
+  cu_any_node own;
   run_variant *v = choose_any(p, NULL, &own, &r);
   if (v && run_real.cuGraphAddNode(node, graph, after, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
   return run_instead(run_real.cuGraphAddNode(node, graph, after, n, p), v);
 }
 
-int run_cuGraphAddNode_v2(run_handle *node, run_handle graph, const run_handle *after, const void *edges,
-                          size_t n, run_any_node *p) {
+int run_cuGraphAddNode_v2(cu_node *node, cu_graph graph, cu_node *after, const void *edges, size_t n,
+                          cu_any_node *p) {
   run_replacement r;
-  run_any_node own;
+  cu_any_node own;
   run_variant *v = choose_any(p, NULL, &own, &r);
   if (v && run_real.cuGraphAddNode_v2(node, graph, after, edges, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
   return run_instead(run_real.cuGraphAddNode_v2(node, graph, after, edges, n, p), v);
 }
 
-int run_cuGraphNodeSetParams(run_handle node, run_any_node *p) {
+int run_cuGraphNodeSetParams(cu_node node, cu_any_node *p) {
   run_replacement r;
-  run_any_node own;
+  cu_any_node own;
   run_variant *v = choose_any(p, NULL, &own, &r);
   if (v && run_real.cuGraphNodeSetParams(node, &own) == RUN_SUCCESS) return RUN_SUCCESS;
   return run_instead(run_real.cuGraphNodeSetParams(node, p), v);
 }
 
-int run_cuGraphExecNodeSetParams(run_handle exec, run_handle node, run_any_node *p) {
+int run_cuGraphExecNodeSetParams(cu_graph_exec exec, cu_node node, cu_any_node *p) {
   run_replacement r;
-  run_any_node own;
+  cu_any_node own;
   run_exec *e = run_exec_open(exec, node);
   const bool done =
       choose_any(p, e, &own, &r) && run_real.cuGraphExecNodeSetParams(exec, node, &own) == RUN_SUCCESS;
@@ -130,7 +130,7 @@ int run_cuGraphExecNodeSetParams(run_handle exec, run_handle node, run_any_node 
 /* ---- What the program is told ------------------------------------------------------------------ */
 
 /* The parameters behind the program's own stay: it knows how many it has. */
-static int get(int r, run_node *p, bool first_version) {
+static int get(int r, cu_kernel_node *p, bool first_version) {
   if (r != RUN_SUCCESS || !p) return r;
   const run_place *place = run_place_behind(p->function);
   if (place) p->function = place->original;
@@ -138,9 +138,9 @@ static int get(int r, run_node *p, bool first_version) {
   return r;
 }
 
-int run_cuGraphKernelNodeGetParams(run_handle node, run_node *p) {
+int run_cuGraphKernelNodeGetParams(cu_node node, cu_kernel_node *p) {
   return get(run_real.cuGraphKernelNodeGetParams(node, p), p, true);
 }
-int run_cuGraphKernelNodeGetParams_v2(run_handle node, run_node *p) {
+int run_cuGraphKernelNodeGetParams_v2(cu_node node, cu_kernel_node *p) {
   return get(run_real.cuGraphKernelNodeGetParams_v2(node, p), p, false);
 }

@@ -28,7 +28,7 @@ static run_own summer = {
         "add.s64 %d5, %d5, %d6; bra next;\n"
         "done: red.global.add.u64 [%d4], %x6; ret; }\n"};
 
-static int add_chunk(const run_guard *g, uint64_t from, uint64_t bytes, run_handle stream) {
+static int add_chunk(const run_guard *g, uint64_t from, uint64_t bytes, cu_stream stream) {
   const run_driver *d = &run_real;
   uint64_t a = g->room, n = (bytes + WORD - 1) / WORD, base = from / WORD, to = g->sum;
   void *params[] = {&a, &n, &base, &to};
@@ -51,7 +51,7 @@ bool run_guard_open(run_guard *g, const run_range *ranges, size_t n) {
   return g->room != 0;
 }
 
-int run_guard_sum(run_guard *g, run_handle stream, uint64_t *out) {
+int run_guard_sum(run_guard *g, cu_stream stream, uint64_t *out) {
   *out = 0;
   if (!g->n) return RUN_SUCCESS;
   int r = run_real.cuMemsetD8Async(g->sum, 0, WORD, stream);
@@ -64,7 +64,7 @@ int run_guard_sum(run_guard *g, run_handle stream, uint64_t *out) {
   return r == RUN_SUCCESS ? run_real.cuStreamSynchronize(stream) : r;
 }
 
-void run_guard_clear(run_guard *g, run_handle stream) {
+void run_guard_clear(run_guard *g, cu_stream stream) {
   if (g->sum) run_real.cuMemsetD8Async(g->sum, 0, WORD, stream);
   if (g->room) run_real.cuMemsetD8Async(g->room, 0, g->bytes, stream);
 }

@@ -125,7 +125,7 @@ static void got(run_handle handle, run_module *m, const char *name) {
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
-int run_cuModuleGetFunction(run_handle *function, run_handle module, const char *name) {
+int run_cuModuleGetFunction(cu_function *function, cu_module module, const char *name) {
   const int r = run_real.cuModuleGetFunction(function, module, name);
   if (r != RUN_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
@@ -134,7 +134,7 @@ int run_cuModuleGetFunction(run_handle *function, run_handle module, const char 
   return r;
 }
 
-int run_cuLibraryGetKernel(run_handle *kernel, run_handle library, const char *name) {
+int run_cuLibraryGetKernel(cu_function *kernel, cu_library library, const char *name) {
   const int r = run_real.cuLibraryGetKernel(kernel, library, name);
   if (r != RUN_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
@@ -143,43 +143,37 @@ int run_cuLibraryGetKernel(run_handle *kernel, run_handle library, const char *n
   return r;
 }
 
-static const char *name_of(run_handle handle, int (*get)(const char **, run_handle)) {
+static const char *name_of(cu_function handle, fn_cuFuncGetName *get) {
   const char *name = NULL;
   return get && handle && get(&name, handle) == RUN_SUCCESS ? name : NULL;
 }
 
-typedef struct listing {
-  run_handle of;
-  int (*list)(run_handle *handles, unsigned n, run_handle of);
-  int (*name)(const char **name, run_handle handle);
-} listing;
-
-/* The driver may write fewer than n. */
-static int enumerate(const listing *l, run_handle *handles, unsigned n) {
-  run_handle *all = handles && n ? calloc(n, sizeof *all) : NULL;
-  if (!all) return l->list(handles, n, l->of);
-  const int r = l->list(all, n, l->of);
+/* The driver may write fewer than n: it writes into `all`, which is freed here. */
+static int listed(int r, cu_function *all, cu_function *handles, unsigned n, run_handle of,
+                  fn_cuFuncGetName *get) {
   pthread_mutex_lock(&run_lock);
   for (unsigned k = 0; r == RUN_SUCCESS && k < n && all[k]; k++) {
     handles[k] = all[k];
-    got(all[k], run_module_of(l->of), name_of(all[k], l->name));
+    got(all[k], run_module_of(of), name_of(all[k], get));
   }
   pthread_mutex_unlock(&run_lock);
   free(all);
   return r;
 }
 
-int run_cuModuleEnumerateFunctions(run_handle *handles, unsigned n, run_handle module) {
-  const listing l = {module, run_real.cuModuleEnumerateFunctions, run_real.cuFuncGetName};
-  return enumerate(&l, handles, n);
+int run_cuModuleEnumerateFunctions(cu_function *handles, unsigned n, cu_module module) {
+  cu_function *all = handles && n ? calloc(n, sizeof *all) : NULL;
+  const int r = run_real.cuModuleEnumerateFunctions(all ? all : handles, n, module);
+  return all ? listed(r, all, handles, n, module, run_real.cuFuncGetName) : r;
 }
 
-int run_cuLibraryEnumerateKernels(run_handle *handles, unsigned n, run_handle library) {
-  const listing l = {library, run_real.cuLibraryEnumerateKernels, run_real.cuKernelGetName};
-  return enumerate(&l, handles, n);
+int run_cuLibraryEnumerateKernels(cu_function *handles, unsigned n, cu_library library) {
+  cu_function *all = handles && n ? calloc(n, sizeof *all) : NULL;
+  const int r = run_real.cuLibraryEnumerateKernels(all ? all : handles, n, library);
+  return all ? listed(r, all, handles, n, library, run_real.cuKernelGetName) : r;
 }
 
-int run_cuLibraryGetModule(run_handle *module, run_handle library) {
+int run_cuLibraryGetModule(cu_module *module, cu_library library) {
   const int r = run_real.cuLibraryGetModule(module, library);
   if (r != RUN_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
@@ -188,7 +182,7 @@ int run_cuLibraryGetModule(run_handle *module, run_handle library) {
   return r;
 }
 
-int run_cuKernelGetFunction(run_handle *function, run_handle kernel) {
+int run_cuKernelGetFunction(cu_function *function, cu_function kernel) {
   const int r = run_real.cuKernelGetFunction(function, kernel);
   if (r != RUN_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
@@ -209,32 +203,32 @@ static void set(run_handle handle, int attribute, int value) {
   pthread_mutex_unlock(&run_lock);
 }
 
-int run_cuFuncSetAttribute(run_handle function, int attribute, int value) {
+int run_cuFuncSetAttribute(cu_function function, int attribute, int value) {
   const int r = run_real.cuFuncSetAttribute(function, attribute, value);
   if (r == RUN_SUCCESS) set(function, attribute, value);
   return r;
 }
 
-int run_cuKernelSetAttribute(int attribute, int value, run_handle kernel, int device) {
+int run_cuKernelSetAttribute(int attribute, int value, cu_function kernel, cu_device device) {
   const int r = run_real.cuKernelSetAttribute(attribute, value, kernel, device);
   if (r == RUN_SUCCESS) set(kernel, attribute, value);
   return r;
 }
 
 /* A preference is kept as an attribute is. */
-int run_cuFuncSetCacheConfig(run_handle function, int config) {
+int run_cuFuncSetCacheConfig(cu_function function, int config) {
   const int r = run_real.cuFuncSetCacheConfig(function, config);
   if (r == RUN_SUCCESS) set(function, RUN_CACHE_CONFIG, config);
   return r;
 }
 
-int run_cuFuncSetSharedMemConfig(run_handle function, int config) {
+int run_cuFuncSetSharedMemConfig(cu_function function, int config) {
   const int r = run_real.cuFuncSetSharedMemConfig(function, config);
   if (r == RUN_SUCCESS) set(function, RUN_SHARED_CONFIG, config);
   return r;
 }
 
-int run_cuKernelSetCacheConfig(run_handle kernel, int config, int device) {
+int run_cuKernelSetCacheConfig(cu_function kernel, int config, cu_device device) {
   const int r = run_real.cuKernelSetCacheConfig(kernel, config, device);
   if (r == RUN_SUCCESS) set(kernel, RUN_CACHE_CONFIG, config);
   return r;

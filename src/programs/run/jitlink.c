@@ -8,10 +8,10 @@
 
 #define UNPACK(...) __VA_ARGS__
 
-#define JITLINK(name, parameters, arguments) typedef int fn_##name parameters;
-#include "run/jitlink.def"
-
-enum { CUBIN = 1, PTX = 2, ANY = 10, INTERNAL = 6 }; /* nvJitLinkInputType, nvJitLinkResult */
+/* HANDLED(name, parameters, arguments) for those that heddle stands in front of. */
+#define OF_PAST(name, parameters, arguments)
+#define OF_HANDLED(name, parameters, arguments) HANDLED(name, parameters, arguments)
+#define ROW(name, run, parameters, arguments) OF_##run(name, parameters, arguments)
 
 /* ---- What they do ------------------------------------------------------------------------------ */
 
@@ -23,7 +23,7 @@ static bool is_other(const char *option) {
   return strstr(option, "fmad") != NULL;
 }
 
-static int do_Create(fn_Create *real, run_handle *link, uint32_t n, const char **options) {
+static int do_Create(fn_jitlink_Create *real, cu_jitlink *link, uint32_t n, const char **options) {
   const int r = real(link, n, options);
   bool other = false;
   for (uint32_t k = 0; r == 0 && k < n; k++) other |= is_other(options[k]);
@@ -31,27 +31,29 @@ static int do_Create(fn_Create *real, run_handle *link, uint32_t n, const char *
   return r;
 }
 
-static int do_Destroy(fn_Destroy *real, run_handle *link) {
+static int do_Destroy(fn_jitlink_Destroy *real, cu_jitlink *link) {
   if (link) run_link_drop(*link);
   return real(link);
 }
 
-static bool is_module(int type) { return type == CUBIN || type == PTX || type == ANY; }
+static bool is_module(int type) {
+  return type == JITLINK_CUBIN || type == JITLINK_PTX || type == JITLINK_ANY;
+}
 
-static int do_AddData(fn_AddData *real, run_handle link, int type, const void *data, size_t bytes,
+static int do_AddData(fn_jitlink_AddData *real, cu_jitlink link, int type, const void *data, size_t bytes,
                       const char *name) {
   const int r = real(link, type, data, bytes, name);
   if (r == 0) run_link_add(link, is_module(type) ? data : NULL, bytes);
   return r;
 }
 
-static int do_AddFile(fn_AddFile *real, run_handle link, int type, const char *path) {
+static int do_AddFile(fn_jitlink_AddFile *real, cu_jitlink link, int type, const char *path) {
   const int r = real(link, type, path);
   if (r == 0) run_link_add_file(link, is_module(type) ? path : NULL);
   return r;
 }
 
-static int do_GetLinkedCubin(fn_GetLinkedCubin *real, run_handle link, void *cubin) {
+static int do_GetLinkedCubin(fn_jitlink_GetLinkedCubin *real, cu_jitlink link, void *cubin) {
   const int r = real(link, cubin);
   if (r == 0) run_link_finish(link, cubin, 0);
   return r;
@@ -62,29 +64,19 @@ static int do_GetLinkedCubin(fn_GetLinkedCubin *real, run_handle link, void *cub
 #define EXPORT(name, parameters, arguments, id, symbol)                                                      \
   __attribute__((visibility("default"))) int linked_##name##id parameters __asm__(symbol);                   \
   int linked_##name##id parameters {                                                                         \
-    fn_##name *real;                                                                                         \
+    fn_jitlink_##name *real;                                                                                 \
     void *const next = run_compiler_behind(symbol, __builtin_return_address(0));                             \
     memcpy(&real, &next, sizeof real);                                                                       \
-    return real ? do_##name(real, UNPACK arguments) : INTERNAL;                                              \
+    return real ? do_##name(real, UNPACK arguments) : JITLINK_INTERNAL;                                      \
   }
 #define VERSION(name, parameters, arguments, version)                                                        \
   EXPORT(name, parameters, arguments, _##version, "__nvJitLink" #name "_" #version)
-#define JITLINK(name, parameters, arguments)                                                                 \
+#define HANDLED(name, parameters, arguments)                                                                 \
   EXPORT(name, parameters, arguments, , "nvJitLink" #name)                                                   \
-  VERSION(name, parameters, arguments, 12_0)                                                                 \
-  VERSION(name, parameters, arguments, 12_1)                                                                 \
-  VERSION(name, parameters, arguments, 12_2)                                                                 \
-  VERSION(name, parameters, arguments, 12_3)                                                                 \
-  VERSION(name, parameters, arguments, 12_4)                                                                 \
-  VERSION(name, parameters, arguments, 12_5)                                                                 \
-  VERSION(name, parameters, arguments, 12_6)                                                                 \
-  VERSION(name, parameters, arguments, 12_8)                                                                 \
-  VERSION(name, parameters, arguments, 12_9)                                                                 \
-  VERSION(name, parameters, arguments, 13_0)                                                                 \
-  VERSION(name, parameters, arguments, 13_1)                                                                 \
-  VERSION(name, parameters, arguments, 13_2)                                                                 \
-  VERSION(name, parameters, arguments, 13_3)
-#include "run/jitlink.def"
+  JITLINK_VERSIONS(VERSION, name, parameters, arguments)
+#define JITLINK ROW
+#include "abi/jitlink.def"
+#undef HANDLED
 
 /* ---- Of programs that look them up -------------------------------------------------------------- */
 
@@ -92,23 +84,27 @@ enum { PLACES = 4 }; /* addresses that one function may be looked up at: two nam
 
 #define LOOKED_UP(name, parameters, arguments, k)                                                            \
   static int looked_up_##name##k parameters { return do_##name(real_##name[k], UNPACK arguments); }
-#define JITLINK(name, parameters, arguments)                                                                 \
-  static fn_##name *real_##name[PLACES];                                                                     \
+#define HANDLED(name, parameters, arguments)                                                                 \
+  static fn_jitlink_##name *real_##name[PLACES];                                                             \
   LOOKED_UP(name, parameters, arguments, 0)                                                                  \
   LOOKED_UP(name, parameters, arguments, 1)                                                                  \
   LOOKED_UP(name, parameters, arguments, 2)                                                                  \
   LOOKED_UP(name, parameters, arguments, 3)                                                                  \
-  static fn_##name *const front_##name[PLACES] = {looked_up_##name##0, looked_up_##name##1,                  \
-                                                  looked_up_##name##2, looked_up_##name##3};
-#include "run/jitlink.def"
+  static fn_jitlink_##name *const front_##name[PLACES] = {looked_up_##name##0, looked_up_##name##1,          \
+                                                          looked_up_##name##2, looked_up_##name##3};
+#define JITLINK ROW
+#include "abi/jitlink.def"
+#undef HANDLED
 
 static const struct {
   const char *name;
   void *real;        /* PLACES functions */
   const void *front; /* those in front of them */
 } all[] = {
-#define JITLINK(name, parameters, arguments) {"nvJitLink" #name, real_##name, front_##name},
-#include "run/jitlink.def"
+#define HANDLED(name, parameters, arguments) {"nvJitLink" #name, real_##name, front_##name},
+#define JITLINK ROW
+#include "abi/jitlink.def"
+#undef HANDLED
 };
 enum { ALL = sizeof all / sizeof *all };
 

@@ -43,7 +43,7 @@ static uint32_t fit(run_place *p, const run_launch *l) {
 
 bool run_is_captured(const run_launch *l) {
   int status = 1;
-  int (*const ask)(run_handle, int *) =
+  fn_cuStreamIsCapturing *const ask =
       l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
   if (ask && (l->stream == RUN_LEGACY || (!l->stream && !l->per_thread))) return run_legacy_is_frozen();
   return !ask || ask(l->stream, &status) != RUN_SUCCESS || status != 0;
@@ -184,10 +184,10 @@ static bool took(int r, run_variant *v) {
   return r == RUN_SUCCESS;
 }
 
-int run_send(const run_launch *l, run_handle f, const uint32_t grid[3], void **params, void **extra) {
+int run_send(const run_launch *l, cu_function f, const uint32_t grid[3], void **params, void **extra) {
   const run_driver *d = &run_real;
   if (l->config) {
-    run_config own = *l->config;
+    cu_launch_config own = *l->config;
     memcpy(own.grid, grid, sizeof own.grid);
     own.stream = l->stream;
     return (l->per_thread ? d->cuLaunchKernelEx_ptsz : d->cuLaunchKernelEx)(&own, f, params, extra);
@@ -197,7 +197,7 @@ int run_send(const run_launch *l, run_handle f, const uint32_t grid[3], void **p
                                                                       l->shared, l->stream, params, extra);
 }
 
-static int send_either(run_kernel *k, run_handle f, const run_launch *l) {
+static int send_either(run_kernel *k, cu_function f, const run_launch *l) {
   run_replacement r;
   int result;
   run_variant *v = choose(k, l, &r);
@@ -209,12 +209,10 @@ static int send_either(run_kernel *k, run_handle f, const run_launch *l) {
 }
 
 /* The legacy functions take a thread's own default stream by this handle. */
-static bool is_own(run_handle stream, bool per_thread) {
-  return stream == RUN_OWN || (per_thread && !stream);
-}
+static bool is_own(cu_stream stream, bool per_thread) { return stream == RUN_OWN || (per_thread && !stream); }
 
 /* A launch that may be tuned, recorded or timed. */
-static __attribute__((noinline)) int launch_watched(run_handle f, const run_launch *l) {
+static __attribute__((noinline)) int launch_watched(cu_function f, const run_launch *l) {
   run_time t;
   int result;
   if (run_watched(f, l, &result)) return result;
@@ -224,7 +222,7 @@ static __attribute__((noinline)) int launch_watched(run_handle f, const run_laun
   return result;
 }
 
-static int launch(run_handle f, const run_launch *l) {
+static int launch(cu_function f, const run_launch *l) {
   if (is_own(l->stream, l->per_thread)) run_gate_own_launch();
   return run_watches ? launch_watched(f, l) : send_either(run_function_of(f), f, l);
 }
@@ -239,42 +237,42 @@ static inline bool has_nothing(run_kernel *k) {
   return true;
 }
 
-static __attribute__((noinline)) int launch_some(run_handle f, unsigned gx, unsigned gy, unsigned gz,
+static __attribute__((noinline)) int launch_some(cu_function f, unsigned gx, unsigned gy, unsigned gz,
                                                  unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                                 run_handle stream, void **params, void **extra) {
+                                                 cu_stream stream, void **params, void **extra) {
   const run_launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, .params = params, .extra = extra};
   return launch(f, &l);
 }
 
-static __attribute__((noinline)) int launch_some_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz,
+static __attribute__((noinline)) int launch_some_ptsz(cu_function f, unsigned gx, unsigned gy, unsigned gz,
                                                       unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                                      run_handle stream, void **params, void **extra) {
+                                                      cu_stream stream, void **params, void **extra) {
   const run_launch l = {{gx, gy, gz}, {bx, by, bz}, shared, stream, true, .params = params, .extra = extra};
   return launch(f, &l);
 }
 
-int run_cuLaunchKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                       unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
+int run_cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                       unsigned bz, unsigned shared, cu_stream stream, void **params, void **extra) {
   const bool as_it_is = !run_watches && !is_own(stream, false) && has_nothing(run_function_of(f));
   return (as_it_is ? run_real.cuLaunchKernel : launch_some)(f, gx, gy, gz, bx, by, bz, shared, stream, params,
                                                             extra);
 }
 
-int run_cuLaunchKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                            unsigned bz, unsigned shared, run_handle stream, void **params, void **extra) {
+int run_cuLaunchKernel_ptsz(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                            unsigned bz, unsigned shared, cu_stream stream, void **params, void **extra) {
   const bool as_it_is = !run_watches && !is_own(stream, true) && has_nothing(run_function_of(f));
   return (as_it_is ? run_real.cuLaunchKernel_ptsz : launch_some_ptsz)(f, gx, gy, gz, bx, by, bz, shared,
                                                                       stream, params, extra);
 }
 
-static void launched(run_handle f) {
+static void launched(cu_function f) {
   run_kernel *k = run_function_of(f);
   if (k) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
 }
 
 /* Attributes that are as good for the rewritten kernel: none, an access-policy window, a priority, domains of
  * memory synchronisation. Clusters, cooperation and programmatic dependence are not. */
-static bool are_harmless(const run_config *c) {
+static bool are_harmless(const cu_launch_config *c) {
   static const uint32_t harmless = 1u << RUN_IGNORED | 1u << RUN_WINDOW | 1u << RUN_PRIORITY |
                                    1u << RUN_SYNC_DOMAIN_MAP | 1u << RUN_SYNC_DOMAIN;
   for (unsigned k = 0; k < c->n_attributes; k++)
@@ -284,7 +282,7 @@ static bool are_harmless(const run_config *c) {
 }
 
 /* The program's own kernel, with a lever of the launch at most. */
-static int launch_original(run_handle f, const run_launch *l) {
+static int launch_original(cu_function f, const run_launch *l) {
   run_kernel *k = run_function_of(f);
   int result;
   if (is_own(l->stream, l->per_thread)) run_gate_own_launch();
@@ -293,47 +291,47 @@ static int launch_original(run_handle f, const run_launch *l) {
   return k && run_lever_launch(k, f, l, &result) ? result : run_send(l, f, l->grid, l->params, l->extra);
 }
 
-static int extended(const run_config *c, run_handle f, void **params, void **extra, bool per_thread) {
+static int extended(const cu_launch_config *c, cu_function f, void **params, void **extra, bool per_thread) {
   run_launch l = {.per_thread = per_thread, .params = params, .extra = extra, .config = c};
   if (!c)
     return (per_thread ? run_real.cuLaunchKernelEx_ptsz : run_real.cuLaunchKernelEx)(c, f, params, extra);
-  l.shared = c->shared;
+  l.shared = c->dynamic_shared;
   l.stream = c->stream;
   memcpy(l.grid, c->grid, sizeof l.grid);
   memcpy(l.block, c->block, sizeof l.block);
   return are_harmless(c) ? launch(f, &l) : launch_original(f, &l);
 }
 
-int run_cuLaunchKernelEx(const run_config *c, run_handle f, void **params, void **extra) {
+int run_cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **params, void **extra) {
   return extended(c, f, params, extra, false);
 }
 
-int run_cuLaunchKernelEx_ptsz(const run_config *c, run_handle f, void **params, void **extra) {
+int run_cuLaunchKernelEx_ptsz(const cu_launch_config *c, cu_function f, void **params, void **extra) {
   return extended(c, f, params, extra, true);
 }
 
-int run_cuLaunchCooperativeKernel(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                  unsigned by, unsigned bz, unsigned shared, run_handle stream,
+int run_cuLaunchCooperativeKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                  unsigned by, unsigned bz, unsigned shared, cu_stream stream,
                                   void **params) {
   if (is_own(stream, false)) run_gate_own_launch();
   launched(f);
   return run_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
-int run_cuLaunchCooperativeKernel_ptsz(run_handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                       unsigned by, unsigned bz, unsigned shared, run_handle stream,
+int run_cuLaunchCooperativeKernel_ptsz(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                       unsigned by, unsigned bz, unsigned shared, cu_stream stream,
                                        void **params) {
   if (is_own(stream, true)) run_gate_own_launch();
   launched(f);
   return run_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 }
 
-int run_cuGraphLaunch(run_handle exec, run_handle stream) {
+int run_cuGraphLaunch(cu_graph_exec exec, cu_stream stream) {
   if (is_own(stream, false)) run_gate_own_launch();
   return run_real.cuGraphLaunch(exec, stream);
 }
 
-int run_cuGraphLaunch_ptsz(run_handle exec, run_handle stream) {
+int run_cuGraphLaunch_ptsz(cu_graph_exec exec, cu_stream stream) {
   if (is_own(stream, true)) run_gate_own_launch();
   return run_real.cuGraphLaunch_ptsz(exec, stream);
 }

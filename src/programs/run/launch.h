@@ -16,17 +16,17 @@ enum { RUN_MOST_PARAMS = 256, RUN_MOST_BYTES = 8192, RUN_EXTRA_PARAMS = 5 };
 
 typedef struct run_launch {
   uint32_t grid[3], block[3], shared;
-  run_handle stream;
+  cu_stream stream;
   bool per_thread; /* stream 0 is the thread's own */
   bool node;       /* of a graph: it runs later, perhaps several times at once, */
   run_exec *exec;  /* unless it is of this executable graph alone; NULL: it is not */
   void **params, **extra;
-  const run_config *config; /* of cuLaunchKernelEx; else NULL */
+  const cu_launch_config *config; /* of cuLaunchKernelEx; else NULL */
 } run_launch;
 
 /* A launch in place of the program's; it holds all that `params` and `extra` point at. */
 typedef struct run_replacement {
-  run_handle function;
+  cu_function function;
   uint32_t grid[3];
   void **params, **extra; /* one of them is NULL */
   uint64_t state, table;
@@ -46,11 +46,12 @@ uint64_t run_thread_number(void);
 /* The variant that takes the place of the kernel's launch, and how; NULL: none does. Takes no lock. */
 run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r);
 /* Hands a launch to the driver as the program asked for it, but for these. */
-int run_send(const run_launch *l, run_handle function, const uint32_t grid[3], void **params, void **extra);
+int run_send(const run_launch *l, cu_function function, const uint32_t grid[3], void **params, void **extra);
 /* This variant in the place of the launch; false: it does not fit. Takes no lock. */
 bool run_replace(run_variant *v, const run_launch *l, run_replacement *r);
 /* The parameters of a node with the variant in the kernel's place; NULL: none takes it. As run_choose. */
-run_variant *run_node_choose(const run_node *p, run_exec *exec, run_node *out, run_replacement *r);
+run_variant *run_node_choose(const cu_kernel_node *p, run_exec *exec, cu_kernel_node *out,
+                             run_replacement *r);
 /* The driver refused a launch on account of a capture, whatever it is of: another attempt would be an error
  * that the program did not cause. */
 static inline bool run_is_of_capture(int r) { return r >= RUN_CAPTURE_ERROR && r <= RUN_LAST_CAPTURE_ERROR; }
@@ -62,13 +63,13 @@ int run_instead(int original, run_variant *v);
 
 /* Makes the launch of the program's own kernel with the attribute that a verdict has for it, with *result;
  * false: there is none, or the driver does not take it. Takes no lock. */
-bool run_lever_launch(run_kernel *k, run_handle function, const run_launch *l, int *result);
+bool run_lever_launch(run_kernel *k, cu_function function, const run_launch *l, int *result);
 
 /* ---- Executable graphs (exec.c) ---------------------------------------------------------------- */
 
 /* A node of an executable graph is about to be given a kernel; NULL: none that keeps a state. run_lock is
  * held until it is closed. */
-run_exec *run_exec_open(run_handle exec, run_handle node);
+run_exec *run_exec_open(cu_graph_exec exec, cu_node node);
 void run_exec_close(run_exec *e);
 /* A state for the kernel of the node, which no other node has; 0: there is none left. */
 uint64_t run_exec_state(run_exec *e, run_place *p);

@@ -45,7 +45,7 @@ struct run_lever {
 
 /* ---- Launches ---------------------------------------------------------------------------------- */
 
-static const run_attribute *attribute_of(const run_launch *l, int id) {
+static const cu_launch_attribute *attribute_of(const run_launch *l, int id) {
   for (unsigned k = 0; l->config && k < l->config->n_attributes; k++)
     if (l->config->attributes[k].id == id) return &l->config->attributes[k];
   return NULL;
@@ -59,11 +59,10 @@ typedef struct window {
 } window;
 
 /* The driver is asked once: *known is 0, or 1 and the answer. Handles of both kinds are launched. */
-static bool is_pointer(run_handle f, size_t param, atomic_int *known) {
+static bool is_pointer(cu_function f, size_t param, atomic_int *known) {
   const int before = known ? atomic_load_explicit(known, memory_order_relaxed) : 0;
   if (before) return before > 1;
-  int (*const ask[])(run_handle, size_t, size_t *, size_t *) = {run_real.cuFuncGetParamInfo,
-                                                                run_real.cuKernelGetParamInfo};
+  fn_cuFuncGetParamInfo *const ask[] = {run_real.cuFuncGetParamInfo, run_real.cuKernelGetParamInfo};
   for (size_t k = 0; k < sizeof ask / sizeof *ask; k++) {
     size_t offset, bytes;
     if (!ask[k] || ask[k](f, param, &offset, &bytes) != RUN_SUCCESS) continue;
@@ -90,7 +89,7 @@ static uint64_t most_bytes(void) {
 
 /* The allocation that the launch's parameter points into. Of L2's persisting share there is what the program
  * has set aside. */
-static bool find_window(const struct lever *v, run_handle f, const run_launch *l, atomic_int *pointer,
+static bool find_window(const struct lever *v, cu_function f, const run_launch *l, atomic_int *pointer,
                         window *out) {
   const run_driver *d = &run_real;
   uint64_t address, most;
@@ -110,27 +109,27 @@ static bool find_window(const struct lever *v, run_handle f, const run_launch *l
 
 /* The attribute; false: the lever does not fit. What the program says itself stays; clusters are those of the
  * launch. */
-static bool make(const struct lever *v, run_handle f, const run_launch *l, atomic_int *pointer,
-                 run_attribute *out) {
+static bool make(const struct lever *v, cu_function f, const run_launch *l, atomic_int *pointer,
+                 cu_launch_attribute *out) {
   window w;
   _Static_assert(sizeof w <= sizeof out->value, "CUlaunchAttributeValue");
   if (attribute_of(l, v->attribute) || (l->config && l->config->n_attributes >= MOST_ATTRIBUTES) ||
       (v->attribute == RUN_CLUSTER_SCHEDULING && !attribute_of(l, RUN_CLUSTER)) ||
       (v->attribute == RUN_WINDOW && !find_window(v, f, l, pointer, &w)))
     return false;
-  *out = (run_attribute){.id = v->attribute};
+  *out = (cu_launch_attribute){.id = v->attribute};
   if (v->attribute == RUN_WINDOW)
-    memcpy(out->value, &w, sizeof w);
+    memcpy(out->value.bytes, &w, sizeof w);
   else
-    memcpy(out->value, &v->value, sizeof v->value);
+    memcpy(out->value.bytes, &v->value, sizeof v->value);
   return true;
 }
 
 /* Hands the launch to the driver with the attribute beside its own. */
-static int send(const run_attribute *a, run_handle f, const run_launch *l) {
-  run_attribute all[MOST_ATTRIBUTES] = {0};
-  run_config own = {.shared = l->shared, .attributes = all};
-  int (*const real)(const run_config *, run_handle, void **, void **) =
+static int send(const cu_launch_attribute *a, cu_function f, const run_launch *l) {
+  cu_launch_attribute all[MOST_ATTRIBUTES] = {0};
+  cu_launch_config own = {.dynamic_shared = l->shared, .attributes = all};
+  fn_cuLaunchKernelEx *const real =
       l->per_thread ? run_real.cuLaunchKernelEx_ptsz : run_real.cuLaunchKernelEx;
   if (!real) return RUN_NOT_SUPPORTED;
   memcpy(own.grid, l->grid, sizeof own.grid);
@@ -142,8 +141,8 @@ static int send(const run_attribute *a, run_handle f, const run_launch *l) {
   return real(&own, f, l->params, l->extra);
 }
 
-bool run_lever_launch(run_kernel *k, run_handle f, const run_launch *l, int *result) {
-  run_attribute a;
+bool run_lever_launch(run_kernel *k, cu_function f, const run_launch *l, int *result) {
+  cu_launch_attribute a;
   for (run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
     if (v->shared != l->shared || memcmp(v->grid, l->grid, sizeof v->grid) != 0 ||
         memcmp(v->block, l->block, sizeof v->block) != 0 || !make(v->lever, f, l, &v->is_pointer, &a))
@@ -204,16 +203,16 @@ struct run_trial_of_levers {
   uint32_t n, round, next;               /* of `which`; the round, and who is next in it */
   const struct lever *which[LEVERS + 1]; /* [0]: NULL, the original */
   double seconds[LEVERS + 1][LAST_ROUNDS];
-  run_handle begin, end; /* around the launch before */
-  bool waits;            /* its time is not known yet */
-  bool last, over;       /* the second stage; the end */
+  cu_event begin, end; /* around the launch before */
+  bool waits;          /* its time is not known yet */
+  bool last, over;     /* the second stage; the end */
 };
 
-static run_trial_of_levers *begin(const run_kernel *k, const run_shape *s, run_handle f,
+static run_trial_of_levers *begin(const run_kernel *k, const run_shape *s, cu_function f,
                                   const run_launch *l) {
   run_trial_of_levers *t = calloc(1, sizeof *t);
   const run_driver *d = &run_real;
-  run_attribute a;
+  cu_launch_attribute a;
   run_gpu gpu;
   hd_verdict v;
   if (!t) return NULL;
@@ -292,9 +291,8 @@ static bool look_back(run_trial_of_levers *t) {
   return true;
 }
 
-static bool mark(const run_launch *l, run_handle event) {
-  int (*const record)(run_handle, run_handle) =
-      l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
+static bool mark(const run_launch *l, cu_event event) {
+  fn_cuEventRecord *const record = l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
   return record && record(event, l->stream) == RUN_SUCCESS;
 }
 
@@ -304,7 +302,7 @@ static void end(run_trial_of_levers *t) {
   t->over = true;
 }
 
-bool run_lever_try(run_kernel *k, run_shape *s, run_handle f, const run_launch *l, int *result) {
+bool run_lever_try(run_kernel *k, run_shape *s, cu_function f, const run_launch *l, int *result) {
   const run_driver *d = &run_real;
   if (!k->module->has_code || !d->cuEventCreate || !d->cuEventElapsedTime || !d->cuEventDestroy_v2 ||
       run_is_captured(l))
@@ -318,7 +316,7 @@ bool run_lever_try(run_kernel *k, run_shape *s, run_handle f, const run_launch *
     return false;
   }
   const struct lever *v = t->which[t->next];
-  run_attribute a;
+  cu_launch_attribute a;
   if ((v && !make(v, f, l, NULL, &a)) || !mark(l, t->begin)) return false;
   *result = v ? send(&a, f, l) : run_send(l, f, l->grid, l->params, l->extra);
   if (v && *result != RUN_SUCCESS) {

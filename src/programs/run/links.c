@@ -100,7 +100,7 @@ void run_link_finish(run_handle handle, const void *cubin, size_t bytes) {
 
 enum { CUBIN = 0, PTX = 1 }; /* CUjitInputType */
 
-static int created(int r, const run_handle *out) {
+static int created(int r, const cu_link *out) {
   if (r == RUN_SUCCESS) run_link_begin(*out, false);
   return r;
 }
@@ -115,35 +115,34 @@ static int added_file(int r, run_handle handle, int type, const char *path) {
   return r;
 }
 
-int run_cuLinkCreate(unsigned n, int *options, void **values, run_handle *out) {
+int run_cuLinkCreate(unsigned n, int *options, void **values, cu_link *out) {
   return created(run_real.cuLinkCreate(n, options, values, out), out);
 }
-int run_cuLinkCreate_v2(unsigned n, int *options, void **values, run_handle *out) {
+int run_cuLinkCreate_v2(unsigned n, int *options, void **values, cu_link *out) {
   return created(run_real.cuLinkCreate_v2(n, options, values, out), out);
 }
-int run_cuLinkAddData(run_handle link, int type, void *data, size_t bytes, const char *name, unsigned n,
+int run_cuLinkAddData(cu_link link, int type, void *data, size_t bytes, const char *name, unsigned n,
                       int *options, void **values) {
   return added(run_real.cuLinkAddData(link, type, data, bytes, name, n, options, values), link, type, data,
                bytes);
 }
-int run_cuLinkAddData_v2(run_handle link, int type, void *data, size_t bytes, const char *name, unsigned n,
+int run_cuLinkAddData_v2(cu_link link, int type, void *data, size_t bytes, const char *name, unsigned n,
                          int *options, void **values) {
   return added(run_real.cuLinkAddData_v2(link, type, data, bytes, name, n, options, values), link, type, data,
                bytes);
 }
-int run_cuLinkAddFile(run_handle link, int type, const char *path, unsigned n, int *options, void **values) {
+int run_cuLinkAddFile(cu_link link, int type, const char *path, unsigned n, int *options, void **values) {
   return added_file(run_real.cuLinkAddFile(link, type, path, n, options, values), link, type, path);
 }
-int run_cuLinkAddFile_v2(run_handle link, int type, const char *path, unsigned n, int *options,
-                         void **values) {
+int run_cuLinkAddFile_v2(cu_link link, int type, const char *path, unsigned n, int *options, void **values) {
   return added_file(run_real.cuLinkAddFile_v2(link, type, path, n, options, values), link, type, path);
 }
-int run_cuLinkComplete(run_handle link, void **cubin, size_t *bytes) {
+int run_cuLinkComplete(cu_link link, void **cubin, size_t *bytes) {
   const int r = run_real.cuLinkComplete(link, cubin, bytes);
   if (r == RUN_SUCCESS && cubin && *cubin) run_link_finish(link, *cubin, bytes ? *bytes : 0);
   return r;
 }
-int run_cuLinkDestroy(run_handle link) {
+int run_cuLinkDestroy(cu_link link) {
   run_link_drop(link);
   return run_real.cuLinkDestroy(link);
 }

@@ -78,14 +78,14 @@ static run_module *look_at_file(const char *path) {
   return m;
 }
 
-/* The driver has answered. */
-static int loaded(int r, const run_handle *handle, run_module *m, bool library) {
+/* The driver has answered, with this handle. */
+static int loaded(int r, run_handle handle, run_module *m, bool library) {
   pthread_mutex_lock(&run_lock);
   if (r == RUN_SUCCESS && m) {
-    m->handle = *handle;
+    m->handle = handle;
     m->library = library;
   }
-  if (r == RUN_SUCCESS) run_know_module(*handle, m);
+  if (r == RUN_SUCCESS) run_know_module(handle, m);
   if (r != RUN_SUCCESS && m) {
     m->dead = true;
     run_module_leave(m);
@@ -96,9 +96,8 @@ static int loaded(int r, const run_handle *handle, run_module *m, bool library) 
 
 /* ---- Unloading --------------------------------------------------------------------------------- */
 
-/* Its handles mean nothing from now on; what was loaded beside it goes after it, when the driver has waited
- * for its launches. */
-static int leave(run_handle handle, int (*unload)(run_handle)) {
+/* Its handles mean nothing from now on. NULL: it is not known. */
+static run_module *leave(run_handle handle) {
   pthread_mutex_lock(&run_lock);
   run_module *m = run_module_of(handle);
   if (m) {
@@ -107,7 +106,11 @@ static int leave(run_handle handle, int (*unload)(run_handle)) {
     run_forget_module(m);
   }
   pthread_mutex_unlock(&run_lock);
-  const int r = unload(handle);
+  return m;
+}
+
+/* What was loaded beside it goes after it, when the driver has waited for its launches. */
+static int left(int r, run_module *m) {
   pthread_mutex_lock(&run_lock);
   if (m) run_module_leave(m);
   pthread_mutex_unlock(&run_lock);
@@ -116,40 +119,50 @@ static int leave(run_handle handle, int (*unload)(run_handle)) {
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
-int run_cuModuleLoad(run_handle *module, const char *path) {
+int run_cuModuleLoad(cu_module *module, const char *path) {
   run_module *m = look_at_file(path);
-  return loaded(run_real.cuModuleLoad(module, path), module, m, false);
+  const int r = run_real.cuModuleLoad(module, path);
+  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
 }
 
-int run_cuModuleLoadData(run_handle *module, const void *image) {
+int run_cuModuleLoadData(cu_module *module, const void *image) {
   run_module *m = look(image, 0);
-  return loaded(run_real.cuModuleLoadData(module, image), module, m, false);
+  const int r = run_real.cuModuleLoadData(module, image);
+  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
 }
 
-int run_cuModuleLoadDataEx(run_handle *module, const void *image, unsigned n, int *options, void **values) {
+int run_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, int *options, void **values) {
   run_module *m = look(image, 0);
-  return loaded(run_real.cuModuleLoadDataEx(module, image, n, options, values), module, m, false);
+  const int r = run_real.cuModuleLoadDataEx(module, image, n, options, values);
+  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
 }
 
-int run_cuModuleLoadFatBinary(run_handle *module, const void *image) {
+int run_cuModuleLoadFatBinary(cu_module *module, const void *image) {
   run_module *m = look(image, 0);
-  return loaded(run_real.cuModuleLoadFatBinary(module, image), module, m, false);
+  const int r = run_real.cuModuleLoadFatBinary(module, image);
+  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
 }
 
-int run_cuModuleUnload(run_handle module) { return leave(module, run_real.cuModuleUnload); }
+int run_cuModuleUnload(cu_module module) {
+  run_module *m = leave(module);
+  return left(run_real.cuModuleUnload(module), m);
+}
 
-int run_cuLibraryLoadData(run_handle *library, const void *image, int *jit, void **jit_values, unsigned n_jit,
+int run_cuLibraryLoadData(cu_library *library, const void *image, int *jit, void **jit_values, unsigned n_jit,
                           int *options, void **values, unsigned n) {
   run_module *m = look(image, 0);
-  return loaded(run_real.cuLibraryLoadData(library, image, jit, jit_values, n_jit, options, values, n),
-                library, m, true);
+  const int r = run_real.cuLibraryLoadData(library, image, jit, jit_values, n_jit, options, values, n);
+  return loaded(r, r == RUN_SUCCESS ? *library : NULL, m, true);
 }
 
-int run_cuLibraryLoadFromFile(run_handle *library, const char *path, int *jit, void **jit_values,
+int run_cuLibraryLoadFromFile(cu_library *library, const char *path, int *jit, void **jit_values,
                               unsigned n_jit, int *options, void **values, unsigned n) {
   run_module *m = look_at_file(path);
-  return loaded(run_real.cuLibraryLoadFromFile(library, path, jit, jit_values, n_jit, options, values, n),
-                library, m, true);
+  const int r = run_real.cuLibraryLoadFromFile(library, path, jit, jit_values, n_jit, options, values, n);
+  return loaded(r, r == RUN_SUCCESS ? *library : NULL, m, true);
 }
 
-int run_cuLibraryUnload(run_handle library) { return leave(library, run_real.cuLibraryUnload); }
+int run_cuLibraryUnload(cu_library library) {
+  run_module *m = leave(library);
+  return left(run_real.cuLibraryUnload(library), m);
+}

@@ -120,7 +120,7 @@ bool run_memory_is_shared(void) {
 
 /* ---- Streams ----------------------------------------------------------------------------------- */
 
-static int made(int r, const run_handle *stream, unsigned flags) {
+static int made(int r, const cu_stream *stream, unsigned flags) {
   if (r != RUN_SUCCESS || !run_tracks) return r;
   const run_stream one = {*stream, run_context(), !(flags & RUN_NON_BLOCKING)};
   pthread_mutex_lock(&lock);
@@ -129,7 +129,7 @@ static int made(int r, const run_handle *stream, unsigned flags) {
   return r;
 }
 
-void run_stream_gone(run_handle stream) {
+void run_stream_gone(cu_stream stream) {
   if (!run_tracks) return;
   pthread_mutex_lock(&lock);
   for (size_t k = 0; k < seen.streams.n; k++)
@@ -159,7 +159,7 @@ run_stream *run_streams_all(size_t *n) {
   return all;
 }
 
-run_stream run_stream_of(run_handle stream) {
+run_stream run_stream_of(cu_stream stream) {
   run_stream one = {stream, 0, true};
   pthread_mutex_lock(&lock);
   for (size_t k = 0; k < seen.streams.n; k++)
@@ -168,13 +168,13 @@ run_stream run_stream_of(run_handle stream) {
   return one;
 }
 
-int run_cuStreamCreate(run_handle *stream, unsigned flags) {
+int run_cuStreamCreate(cu_stream *stream, unsigned flags) {
   return made(run_real.cuStreamCreate(stream, flags), stream, flags);
 }
-int run_cuStreamCreateWithPriority(run_handle *stream, unsigned flags, int priority) {
+int run_cuStreamCreateWithPriority(cu_stream *stream, unsigned flags, int priority) {
   return made(run_real.cuStreamCreateWithPriority(stream, flags, priority), stream, flags);
 }
-int run_cuGreenCtxStreamCreate(run_handle *stream, run_handle context, unsigned flags, int priority) {
+int run_cuGreenCtxStreamCreate(cu_stream *stream, cu_green context, unsigned flags, int priority) {
   return made(run_real.cuGreenCtxStreamCreate(stream, context, flags, priority), stream, flags);
 }
 
@@ -185,38 +185,40 @@ static int got(int r, const uint64_t *address, uint64_t bytes, run_memory_kind k
   return r;
 }
 
-int run_cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+int run_cuMemAlloc_v2(cu_address *address, size_t bytes) {
   return got(run_real.cuMemAlloc_v2(address, bytes), address, bytes, RUN_MEMORY_DEVICE);
 }
-int run_cuMemAllocPitch_v2(uint64_t *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+int run_cuMemAllocPitch_v2(cu_address *address, size_t *pitch, size_t width, size_t height,
+                           unsigned element) {
   const int r = run_real.cuMemAllocPitch_v2(address, pitch, width, height, element);
   return r == RUN_SUCCESS ? got(r, address, *pitch * height, RUN_MEMORY_DEVICE) : r;
 }
-int run_cuMemAllocManaged(uint64_t *address, size_t bytes, unsigned flags) {
+int run_cuMemAllocManaged(cu_address *address, size_t bytes, unsigned flags) {
   return got(run_real.cuMemAllocManaged(address, bytes, flags), address, bytes, RUN_MEMORY_MANAGED);
 }
 /* What a capture allocates is there while its graph runs. */
-static int got_in(int r, const uint64_t *address, uint64_t bytes, run_handle stream, bool per_thread) {
+static int got_in(int r, const uint64_t *address, uint64_t bytes, cu_stream stream, bool per_thread) {
   const run_launch l = {.stream = stream, .per_thread = per_thread};
   return r == RUN_SUCCESS && run_tracks && run_is_captured(&l) ? r
                                                                : got(r, address, bytes, RUN_MEMORY_DEVICE);
 }
 
-int run_cuMemAllocAsync(uint64_t *address, size_t bytes, run_handle stream) {
+int run_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream stream) {
   return got_in(run_real.cuMemAllocAsync(address, bytes, stream), address, bytes, stream, false);
 }
-int run_cuMemAllocAsync_ptsz(uint64_t *address, size_t bytes, run_handle stream) {
+int run_cuMemAllocAsync_ptsz(cu_address *address, size_t bytes, cu_stream stream) {
   return got_in(run_real.cuMemAllocAsync_ptsz(address, bytes, stream), address, bytes, stream, true);
 }
-int run_cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, run_handle pool, run_handle stream) {
+int run_cuMemAllocFromPoolAsync(cu_address *address, size_t bytes, cu_pool pool, cu_stream stream) {
   return got_in(run_real.cuMemAllocFromPoolAsync(address, bytes, pool, stream), address, bytes, stream,
                 false);
 }
-int run_cuMemAllocFromPoolAsync_ptsz(uint64_t *address, size_t bytes, run_handle pool, run_handle stream) {
+int run_cuMemAllocFromPoolAsync_ptsz(cu_address *address, size_t bytes, cu_pool pool, cu_stream stream) {
   return got_in(run_real.cuMemAllocFromPoolAsync_ptsz(address, bytes, pool, stream), address, bytes, stream,
                 true);
 }
-int run_cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t memory, uint64_t flags) {
+int run_cuMemMap(cu_address address, size_t bytes, size_t offset, cu_physical memory,
+                 unsigned long long flags) {
   const int r = run_real.cuMemMap(address, bytes, offset, memory, flags);
   if (r == RUN_SUCCESS && run_tracks) add((run_range){.at = address, .bytes = bytes, .mapped = true});
   return r;
@@ -238,19 +240,19 @@ int run_cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags) {
   return got_host(run_real.cuMemHostRegister_v2(address, bytes, flags), address, bytes);
 }
 
-int run_cuMemFree_v2(uint64_t address) {
+int run_cuMemFree_v2(cu_address address) {
   drop(address, 1);
   return run_real.cuMemFree_v2(address);
 }
-int run_cuMemFreeAsync(uint64_t address, run_handle stream) {
+int run_cuMemFreeAsync(cu_address address, cu_stream stream) {
   drop(address, 1);
   return run_real.cuMemFreeAsync(address, stream);
 }
-int run_cuMemFreeAsync_ptsz(uint64_t address, run_handle stream) {
+int run_cuMemFreeAsync_ptsz(cu_address address, cu_stream stream) {
   drop(address, 1);
   return run_real.cuMemFreeAsync_ptsz(address, stream);
 }
-int run_cuMemUnmap(uint64_t address, size_t bytes) {
+int run_cuMemUnmap(cu_address address, size_t bytes) {
   drop(address, bytes);
   return run_real.cuMemUnmap(address, bytes);
 }
@@ -272,15 +274,15 @@ static int shared(int r) {
   return r;
 }
 
-int run_cuIpcGetMemHandle(void *handle, uint64_t address) {
+int run_cuIpcGetMemHandle(cu_ipc *handle, cu_address address) {
   return shared(run_real.cuIpcGetMemHandle(handle, address));
 }
-int run_cuIpcOpenMemHandle_v2(uint64_t *address, run_ipc handle, unsigned flags) {
+int run_cuIpcOpenMemHandle_v2(cu_address *address, cu_ipc handle, unsigned flags) {
   return shared(run_real.cuIpcOpenMemHandle_v2(address, handle, flags));
 }
-int run_cuMemExportToShareableHandle(void *handle, uint64_t memory, int type, uint64_t flags) {
+int run_cuMemExportToShareableHandle(void *handle, cu_physical memory, int type, unsigned long long flags) {
   return shared(run_real.cuMemExportToShareableHandle(handle, memory, type, flags));
 }
-int run_cuMemImportFromShareableHandle(uint64_t *memory, void *handle, int type) {
+int run_cuMemImportFromShareableHandle(cu_physical *memory, void *handle, int type) {
   return shared(run_real.cuMemImportFromShareableHandle(memory, handle, type));
 }

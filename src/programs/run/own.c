@@ -3,8 +3,8 @@
 
 enum { THREADS = 256, CTAS = 1024 };
 
-static run_handle find(run_own *own, const char *name) {
-  run_handle kernel, function;
+static cu_function find(run_own *own, const char *name) {
+  cu_function kernel, function;
   const run_driver *d = &run_real;
   if (!own->library &&
       d->cuLibraryLoadData(&own->library, own->text, NULL, NULL, 0, NULL, NULL, 0) != RUN_SUCCESS)
@@ -15,8 +15,8 @@ static run_handle find(run_own *own, const char *name) {
              : NULL;
 }
 
-int run_own_launch(run_own *own, const char *name, uint64_t n, run_handle stream, void **params) {
-  const run_handle f = n ? find(own, name) : NULL;
+int run_own_launch(run_own *own, const char *name, uint64_t n, cu_stream stream, void **params) {
+  const cu_function f = n ? find(own, name) : NULL;
   const uint64_t ctas = (n + THREADS - 1) / THREADS;
   if (!n) return RUN_SUCCESS;
   return f ? run_real.cuLaunchKernel(f, ctas < CTAS ? (unsigned)ctas : CTAS, 1, 1, THREADS, 1, 1, 0, stream,

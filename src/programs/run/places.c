@@ -9,26 +9,29 @@ enum { REGISTERS = 4 }; /* CUfunction_attribute */
 
 /* ---- Making ready ------------------------------------------------------------------------------ */
 
-static bool of_library(run_handle library, const char *name, run_handle *kernel, run_handle *function) {
+static bool of_library(cu_library library, const char *name, cu_function *kernel, cu_function *function) {
   return run_real.cuLibraryGetKernel(kernel, library, name) == RUN_SUCCESS &&
          run_real.cuKernelGetFunction(function, *kernel) == RUN_SUCCESS;
 }
 
-static bool of_program(const run_module *m, const char *name, run_handle *kernel, run_handle *function) {
+static bool of_program(const run_module *m, const char *name, cu_function *kernel, cu_function *function) {
   *kernel = NULL;
   return m->library ? of_library(m->handle, name, kernel, function)
                     : run_real.cuModuleGetFunction(function, m->handle, name) == RUN_SUCCESS;
 }
 
-typedef int get_function(uint64_t *address, size_t *bytes, run_handle of, const char *name);
+static int ask_variable(const run_variable *v, const run_module *m, uint64_t *at, size_t *bytes) {
+  const run_driver *d = &run_real;
+  if (!m->library)
+    return d->cuModuleGetGlobal_v2 ? d->cuModuleGetGlobal_v2(at, bytes, m->handle, v->name)
+                                   : RUN_NOT_SUPPORTED;
+  fn_cuLibraryGetGlobal *const get = v->managed ? d->cuLibraryGetManaged : d->cuLibraryGetGlobal;
+  return get ? get(at, bytes, m->handle, v->name) : RUN_NOT_SUPPORTED;
+}
 
 bool run_variable_find(run_variable *v, const run_module *m) {
   size_t bytes = 0;
-  get_function *const get = !m->library  ? run_real.cuModuleGetGlobal_v2
-                            : v->managed ? run_real.cuLibraryGetManaged
-                                         : run_real.cuLibraryGetGlobal;
-  const bool found = get && get(&v->at, &bytes, m->handle, v->name) == RUN_SUCCESS && bytes >= v->bytes;
-  if (!found) v->at = 0;
+  if (ask_variable(v, m, &v->at, &bytes) != RUN_SUCCESS || bytes < v->bytes) v->at = 0;
   return v->at != 0;
 }
 
@@ -40,7 +43,7 @@ const char *run_variables_find(run_variables *v, const run_module *m) {
 
 /* A library is of all contexts, unless it has addresses of one, which no other process has. `tried`: it may
  * never be wanted again. */
-static run_handle library_of(run_variant *v, run_place *p, bool tried) {
+static cu_library library_of(run_variant *v, run_place *p, bool tried) {
   if (!v->variables.all.n) return v->library ? v->library : (v->library = run_cubin_load(v->text, !tried));
   const char *why = run_variables_find(&v->variables, v->kernel->module);
   if (why) {
@@ -55,9 +58,9 @@ static run_handle library_of(run_variant *v, run_place *p, bool tried) {
 
 /* The program's kernel takes the parameters that the text says. It may be made from another text, where this
  * one is for a newer architecture. */
-static bool has_parameters(const run_variant *v, run_handle function) {
+static bool has_parameters(const run_variant *v, cu_function function) {
   size_t offset = 0, bytes = 0;
-  int (*const ask)(run_handle, size_t, size_t *, size_t *) = run_real.cuFuncGetParamInfo;
+  fn_cuFuncGetParamInfo *const ask = run_real.cuFuncGetParamInfo;
   if (!v->kernel->module->own.newer) return true;
   if (!ask || ask(function, v->n_params, &offset, &bytes) == RUN_SUCCESS) return false;
   return !v->n_params ||
@@ -65,7 +68,7 @@ static bool has_parameters(const run_variant *v, run_handle function) {
 }
 
 /* A driver that loads lazily puts off until the first launch what may wait for kernels that run. */
-static bool load_now(run_handle function) {
+static bool load_now(cu_function function) {
   const run_driver *d = &run_real;
   int registers;
   return (d->cuFuncLoad ? d->cuFuncLoad(function) : d->cuFuncGetAttribute(&registers, REGISTERS, function)) ==
@@ -75,7 +78,7 @@ static bool load_now(run_handle function) {
 /* The original, too: it is launched where the variant does not fit, and that may be its first launch of all.
  */
 static bool load(run_variant *v, run_place *p, bool tried) {
-  const run_handle library = library_of(v, p, tried);
+  const cu_library library = library_of(v, p, tried);
   return library && of_library(library, v->kernel->name, &p->kernel, &p->function) &&
          of_program(v->kernel->module, v->kernel->name, &p->original_kernel, &p->original) &&
          has_parameters(v, p->original) && load_now(p->function) && load_now(p->original);
@@ -85,7 +88,7 @@ static bool load(run_variant *v, run_place *p, bool tried) {
  * capture. */
 static bool allocate(run_place *p, uint64_t bytes, const void *content, uint64_t *out) {
   const run_driver *d = &run_real;
-  run_handle stream;
+  cu_stream stream;
   if (!d->cuMemAlloc_v2 || !d->cuMemFree_v2 || !d->cuMemsetD8Async || !d->cuMemcpyHtoDAsync_v2 ||
       !d->cuStreamCreate || !d->cuStreamSynchronize || !d->cuStreamDestroy_v2 ||
       d->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS)
@@ -252,7 +255,7 @@ void run_place_set(run_kernel *k, int attribute, int value) {
 /* ---- States ------------------------------------------------------------------------------------ */
 
 /* Handles of streams are addresses, or 1 and 2; threads' own streams get odd numbers above those. */
-static uint64_t key_of(run_handle stream, uint64_t thread) {
+static uint64_t key_of(cu_stream stream, uint64_t thread) {
   return thread ? thread << 8 | 3 : stream ? (uint64_t)(uintptr_t)stream : 1;
 }
 
@@ -264,7 +267,7 @@ static atomic_ulong waits;
  */
 #define RETIRED (UINT64_C(1) << 63)
 
-uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread) {
+uint64_t run_place_state(run_place *p, cu_stream stream, uint64_t thread) {
   const uint64_t key = key_of(stream, thread);
   for (int k = 0; k < RUN_STATES; k++) {
     uint64_t has = atomic_load_explicit(&p->streams[k], memory_order_acquire);
@@ -336,7 +339,7 @@ static void set_free(run_place *p, void *key) {
   }
 }
 
-void run_states_free(run_handle stream) {
+void run_states_free(cu_stream stream) {
   uint64_t key = key_of(stream, 0);
   each_place_locked(set_free, &key);
 }
@@ -380,7 +383,7 @@ static void add_memory(run_place *p, void *ctx) {
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
 /* The handle may be given to another stream as soon as the call has returned. */
-int run_cuStreamDestroy_v2(run_handle stream) {
+int run_cuStreamDestroy_v2(cu_stream stream) {
   uint64_t key = key_of(stream, 0);
   run_stream_gone(stream);
   if (stream) each_place(retire, &key);
@@ -411,7 +414,7 @@ int run_cuCtxSynchronize(void) {
   const begun b = begin_wait();
   return end_wait(run_real.cuCtxSynchronize(), NULL, b);
 }
-int run_cuCtxSynchronize_v2(run_handle context) {
+int run_cuCtxSynchronize_v2(cu_context context) {
   const begun b = begin_wait();
   return end_wait(run_real.cuCtxSynchronize_v2(context), context, b);
 }
@@ -428,15 +431,13 @@ int run_cuMemGetInfo_v2(size_t *left, size_t *total) {
   return r;
 }
 
-int run_cuStreamSynchronize(run_handle stream) {
-  return catch_up(run_real.cuStreamSynchronize(stream), NULL);
-}
-int run_cuStreamSynchronize_ptsz(run_handle stream) {
+int run_cuStreamSynchronize(cu_stream stream) { return catch_up(run_real.cuStreamSynchronize(stream), NULL); }
+int run_cuStreamSynchronize_ptsz(cu_stream stream) {
   return catch_up(run_real.cuStreamSynchronize_ptsz(stream), NULL);
 }
-int run_cuEventSynchronize(run_handle event) { return catch_up(run_real.cuEventSynchronize(event), NULL); }
+int run_cuEventSynchronize(cu_event event) { return catch_up(run_real.cuEventSynchronize(event), NULL); }
 
-int run_cuCtxDestroy_v2(run_handle context) {
+int run_cuCtxDestroy_v2(cu_context context) {
   run_times_take();
   unsigned long long id;
   if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) {
@@ -456,7 +457,7 @@ static bool is_active(int device) {
 /* The number of the device's primary context, while there is one; 0: there is none. */
 static unsigned long long primary_of(int device) {
   unsigned long long id = 0;
-  run_handle context;
+  cu_context context;
   const run_driver *d = &run_real;
   if (!run_tracks || !d->cuCtxGetId || !d->cuDevicePrimaryCtxRetain || !d->cuDevicePrimaryCtxRelease_v2 ||
       !is_active(device) || d->cuDevicePrimaryCtxRetain(&context, device) != RUN_SUCCESS)
@@ -476,15 +477,15 @@ static int end_primary(int (*real)(int), int device, bool resets) {
   if (r == RUN_SUCCESS && id && (resets || !is_active(device))) run_streams_gone(id);
   return r;
 }
-int run_cuDevicePrimaryCtxReset_v2(int device) {
+int run_cuDevicePrimaryCtxReset_v2(cu_device device) {
   return end_primary(run_real.cuDevicePrimaryCtxReset_v2, device, true);
 }
-int run_cuDevicePrimaryCtxReset(int device) {
+int run_cuDevicePrimaryCtxReset(cu_device device) {
   return end_primary(run_real.cuDevicePrimaryCtxReset, device, true);
 }
-int run_cuDevicePrimaryCtxRelease_v2(int device) {
+int run_cuDevicePrimaryCtxRelease_v2(cu_device device) {
   return end_primary(run_real.cuDevicePrimaryCtxRelease_v2, device, false);
 }
-int run_cuDevicePrimaryCtxRelease(int device) {
+int run_cuDevicePrimaryCtxRelease(cu_device device) {
   return end_primary(run_real.cuDevicePrimaryCtxRelease, device, false);
 }

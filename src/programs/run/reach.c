@@ -78,7 +78,7 @@ static const char *look_at(search *s, const uint64_t *words, size_t n, bool *any
   return why;
 }
 
-static const char *look_into(search *s, size_t number, uint64_t *words, run_handle stream) {
+static const char *look_into(search *s, size_t number, uint64_t *words, cu_stream stream) {
   const run_range r = s->reach->ranges.data[number];
   const char *why = NULL;
   bool any = false;
@@ -174,7 +174,7 @@ static const char *list_others(search *s) {
   return NULL;
 }
 
-static const char *find(search *s, const run_variables *v, size_t words, run_handle stream) {
+static const char *find(search *s, const run_variables *v, size_t words, cu_stream stream) {
   const uint64_t *block = s->reach->block;
   uint64_t *chunk = malloc(CHUNK);
   bool any = false;
@@ -187,7 +187,7 @@ static const char *find(search *s, const run_variables *v, size_t words, run_han
   return why;
 }
 
-const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
+const char *run_reach_of(const run_facts *f, const run_launch *l, cu_stream stream, uint64_t most,
                          double seconds, bool keep, run_reach *out) {
   search s = {.reach = out,
               .any_address = takes_any_address(),

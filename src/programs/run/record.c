@@ -141,7 +141,7 @@ static void drop_pack(run_pack *p) {
 
 /* Copies what the launch reaches; it is written while the program goes on. */
 static const char *keep_launch(run_kernel *k, run_shape *s, const run_facts *f, const run_launch *l,
-                               run_handle stream) {
+                               cu_stream stream) {
   const double begin = hd_seconds();
   run_pack *p = calloc(1, sizeof *p);
   if (!p) return "no memory";
@@ -167,7 +167,7 @@ static const char *keep_launch(run_kernel *k, run_shape *s, const run_facts *f, 
 static unsigned long most(void) { return (unsigned long)run_number(run_settings.most, 10); }
 
 /* Launches the original in a stream of heddle's, and waits for it. */
-static void time_it(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, run_handle stream,
+static void time_it(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, cu_stream stream,
                     int *result) {
   run_launch own = *l;
   run_time t;
@@ -199,11 +199,11 @@ static void ask_for_reach(run_kernel *k) {
     hd_diag_line(&d, k->refused, sizeof k->refused);
 }
 
-static const char *record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l,
+static const char *record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l,
                           bool *launched, int *result) {
   run_facts facts;
   hd_diag d = {0};
-  run_handle stream;
+  cu_stream stream;
   const run_driver *r = &run_real;
   if (!k->module->own.data) return k->module->own.why ? k->module->own.why : "no PTX";
   const char *why = !r->cuStreamCreate || !r->cuStreamDestroy_v2 || !r->cuStreamSynchronize ||
@@ -230,7 +230,7 @@ static const char *record(run_kernel *k, run_shape *s, run_handle function, cons
   return why;
 }
 
-const char *run_record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
+const char *run_record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                        int *result) {
   if (run_settings.profile[0] && k->shapes == s && !s->next && s->tries == 1) ask_for_reach(k);
   if ((run_settings.kernel[0] && fnmatch(run_settings.kernel, k->name, 0) != 0) ||

@@ -144,7 +144,7 @@ typedef struct run_variant {
   hd_recipe recipe;
   hd_table table;
   uint64_t saves;              /* nanoseconds of each launch, as they were measured; 0: none, or not known */
-  run_handle library;          /* of `text`, once it is loaded; NULL where it has variables: see run_place */
+  cu_library library;          /* of `text`, once it is loaded; NULL where it has variables: see run_place */
   _Atomic(run_place *) places; /* the contexts that it is ready in */
   atomic_bool off;             /* the driver did not take it once: the original is launched */
 } run_variant;
@@ -262,10 +262,10 @@ void run_variables_free(run_variables *v);
 /* ---- Machine code of rewritten kernels (cubins.c) ---------------------------------------------- */
 
 /* A text, or machine code, as a library in the driver. NULL: the driver does not take it. */
-run_handle run_library_load(const void *image);
+cu_library run_library_load(const void *image);
 /* The same of a text: its machine code of an earlier process, if there is any; else
  * compiled, and `kept` for later ones. NULL: the driver does not take it. Under run_lock, as all of these. */
-run_handle run_cubin_load(const char *text, bool kept);
+cu_library run_cubin_load(const char *text, bool kept);
 /* Keeps its machine code. */
 void run_cubin_make(const char *text);
 /* Reads what was kept for later processes, this or a text. False: it is not there, or not to be trusted,
@@ -310,12 +310,12 @@ enum { RUN_STATES = 32 };
 /* A variant in one context. */
 struct run_place {
   run_place *next;
-  unsigned long long context;           /* its number */
-  run_handle library;                   /* its own, where the text has addresses of this context; else NULL */
-  run_handle function, kernel;          /* as CUfunction and as CUkernel */
-  run_handle original, original_kernel; /* the same of the program's; a CUkernel, if it is a library's */
-  uint64_t table;                       /* the address of its table */
-  uint64_t states;                      /* of RUN_STATES states, one behind the other; 0: it needs none */
+  unsigned long long context;   /* its number */
+  cu_library library;           /* its own, where the text has addresses of this context; else NULL */
+  cu_function function, kernel; /* as CUfunction and as CUkernel */
+  cu_function original, original_kernel; /* the same of the program's; a CUkernel, if it is a library's */
+  uint64_t table;                        /* the address of its table */
+  uint64_t states;                       /* of RUN_STATES states, one behind the other; 0: it needs none */
   uint64_t state_bytes;
   struct run_lots {
     HD_VEC(uint64_t) slabs, idle; /* addresses of RUN_STATES states each, and of those that no node has */
@@ -349,7 +349,7 @@ void run_place_free(run_place *p);
 run_place *run_place_of(const run_variant *v);
 /* The state for launches in this stream; 0: there is none left. `thread`: not 0 for a thread's default
  * stream. */
-uint64_t run_place_state(run_place *p, run_handle stream, uint64_t thread);
+uint64_t run_place_state(run_place *p, cu_stream stream, uint64_t thread);
 /* Some variant keeps a state, or has as many CTAs as fit. */
 bool run_any_states(void);
 /* A state for a node of an executable graph, all zeros; 0: there is no room. Under run_lock. */
@@ -366,7 +366,7 @@ void run_variant_drop(run_variant *v);
 /* Makes it ready in the current context, and nothing else; NULL: the driver does not take it. */
 run_place *run_place_try(run_variant *v);
 /* The launches of heddle's own stream are over, and the stream goes. Under run_lock. */
-void run_states_free(run_handle stream);
+void run_states_free(cu_stream stream);
 /* Settings of a function that are no attributes, numbered behind those. */
 enum { RUN_CACHE_CONFIG = 30, RUN_SHARED_CONFIG = 31 };
 /* Sets an attribute of the variants as the program set it of the original. */

@@ -41,7 +41,7 @@ static void refuse(run_kernel *k, const char *why) {
   hd_fit(k->why, sizeof k->why, "not %s: %s", run_settings.tune[0] ? "tuned" : "recorded", why);
 }
 
-static bool attempt(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result) {
+static bool attempt(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, int *result) {
   bool launched = false;
   s->tries++;
   const char *why = (run_settings.tune[0] ? run_tune : run_record)(k, s, function, l, &launched, result);
@@ -55,7 +55,7 @@ static bool is_chosen(const run_kernel *k, const run_shape *s) {
   return number ? number == (double)(atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1) : is_due(s);
 }
 
-bool run_lever_watched(run_handle function, const run_launch *l, int *result) {
+bool run_lever_watched(cu_function function, const run_launch *l, int *result) {
   run_kernel *k = run_function_of(function);
   if (!k || !run_settings.tune[0] || k->module->own.data) return false;
   pthread_mutex_lock(&run_lock);
@@ -71,7 +71,7 @@ bool run_lever_watched(run_handle function, const run_launch *l, int *result) {
   return launched;
 }
 
-bool run_watched(run_handle function, const run_launch *l, int *result) {
+bool run_watched(cu_function function, const run_launch *l, int *result) {
   run_kernel *k = run_function_of(function);
   bool launched = false;
   if (!k) return false;

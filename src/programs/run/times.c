@@ -7,7 +7,7 @@ enum { PENDING = 1024 };
 
 typedef struct timing {
   run_kernel *kernel;
-  run_handle begin, end;
+  cu_event begin, end;
 } timing;
 
 /* A ring: timings whose end is not known to have been reached, the oldest first; the events of others are
@@ -38,9 +38,8 @@ void run_times_take(void) {
   pthread_mutex_unlock(&lock);
 }
 
-static int record(const run_launch *l, run_handle event) {
-  int (*const mark)(run_handle, run_handle) =
-      l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
+static int record(const run_launch *l, cu_event event) {
+  fn_cuEventRecord *const mark = l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
   return mark ? mark(event, l->stream) : RUN_NOT_SUPPORTED;
 }
 

@@ -9,7 +9,8 @@ enum { ALIGN = 256 };
 
 struct run_trial {
   run_launch l; /* in a stream of heddle's */
-  run_handle function, begin, end;
+  cu_function function;
+  cu_event begin, end;
   run_reach reach;
   run_guard guard;              /* of what it does not reach, */
   uint64_t untouched;           /* and what that holds */
@@ -99,7 +100,7 @@ static const char *find_reach(run_trial *t, const run_facts *f, const run_launch
   return why;
 }
 
-static int once(run_trial *t, run_handle f, const uint32_t grid[3], void **params, void **extra,
+static int once(run_trial *t, cu_function f, const uint32_t grid[3], void **params, void **extra,
                 double *seconds) {
   const run_driver *d = &run_real;
   float ms = 0;
@@ -217,7 +218,7 @@ static void check_end(run_trial *t) {
   if (strict && strcmp(strict, "1") == 0) abort();
 }
 
-const char *run_trial_open(const run_facts *facts, run_handle function, const run_launch *l, run_trial **out,
+const char *run_trial_open(const run_facts *facts, cu_function function, const run_launch *l, run_trial **out,
                            bool *launched, int *result) {
   run_trial *t = calloc(1, sizeof *t);
   *launched = false;

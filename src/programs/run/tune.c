@@ -177,7 +177,7 @@ void run_tune_describe(const run_kernel *k, const run_shape *shape, const run_gp
   snprintf(v->name, sizeof v->name, "%s", k->name);
 }
 
-static hd_plan_space space_of(const search *s, const run_shape *shape, run_handle function) {
+static hd_plan_space space_of(const search *s, const run_shape *shape, cu_function function) {
   hd_plan_space p = {.n_sms = s->gpu.n_sms,
                      .loads = 1,
                      .readonly = s->n_unwritten,
@@ -268,7 +268,7 @@ static const char *decide(search *s, const run_shape *shape) {
   return why;
 }
 
-static const char *find(search *s, const run_shape *shape, run_handle function) {
+static const char *find(search *s, const run_shape *shape, cu_function function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
   const hd_plan_space space = space_of(s, shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
@@ -295,7 +295,7 @@ static hd_shape tiles_of(const run_kernel *k, const run_facts *f, const run_laun
 }
 
 /* NULL: it has been tuned; else why not. */
-static const char *tune(run_kernel *k, run_shape *shape, run_handle function, const run_launch *l,
+static const char *tune(run_kernel *k, run_shape *shape, cu_function function, const run_launch *l,
                         bool *launched, int *result) {
   run_facts facts;
   hd_diag d = {0};
@@ -344,7 +344,7 @@ static const char *tune(run_kernel *k, run_shape *shape, run_handle function, co
   return why;
 }
 
-const char *run_tune(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
+const char *run_tune(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                      int *result) {
   const double begin = hd_seconds();
   if (spent >= run_number(run_settings.total, 60)) return no_time;

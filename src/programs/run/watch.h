@@ -65,8 +65,8 @@ typedef struct run_stream {
  * no memory. */
 run_stream *run_streams_all(size_t *n);
 /* One that was made; of others it is presumed that they block. */
-run_stream run_stream_of(run_handle stream);
-void run_stream_gone(run_handle stream);
+run_stream run_stream_of(cu_stream stream);
+void run_stream_gone(cu_stream stream);
 /* A context takes its streams with it, whose handles mean nothing then. */
 void run_streams_gone(unsigned long long context);
 
@@ -74,9 +74,9 @@ void run_streams_gone(unsigned long long context);
 
 /* The stream is captured, and was idle as that began for it; `legacy`: and so was the legacy stream of the
  * stream's context, which it blocks. */
-bool run_capture_began_idle(run_handle stream, bool legacy);
+bool run_capture_began_idle(cu_stream stream, bool legacy);
 /* Whether a stream is captured, by the driver. Not of the legacy one while that is frozen. */
-bool run_capture_asked(run_handle stream);
+bool run_capture_asked(cu_stream stream);
 /* A stream that blocks the current context's legacy one is under a capture that heddle saw begin: the legacy
  * one takes no work then, and the driver answers whatever it is asked of that with an error. Takes a lock
  * that no one holds for long, and that only while such a stream is captured. */
@@ -87,7 +87,7 @@ bool run_legacy_is_frozen(void);
 int run_captures_relax(void);
 void run_captures_restore(int mode);
 /* They leave the captures that they are in. */
-void run_captures_stream_gone(run_handle stream);
+void run_captures_stream_gone(cu_stream stream);
 void run_captures_context_gone(unsigned long long context);
 /* In a child of a fork. */
 void run_captures_forked(void);
@@ -154,7 +154,7 @@ typedef struct run_reach {
  * words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an idle one
  * to copy with; it may be `most` bytes, and take so many seconds. `keep`: with copies of what they hold.
  * NULL: they are in *out; else why it cannot be told. */
-const char *run_reach_of(const run_facts *f, const run_launch *l, run_handle stream, uint64_t most,
+const char *run_reach_of(const run_facts *f, const run_launch *l, cu_stream stream, uint64_t most,
                          double seconds, bool keep, run_reach *out);
 /* Bytes of a recorded buffer: the allocation, and some behind it. */
 uint64_t run_range_room(const run_range *r);
@@ -167,10 +167,10 @@ bool run_gather(const run_facts *f, const run_launch *l, char *to);
 /* PTX; and where it is loaded, once it is. */
 typedef struct run_own {
   const char *text;
-  run_handle library;
+  cu_library library;
 } run_own;
 /* Launches one of them for n elements; 0: nothing. Not RUN_SUCCESS: the driver says so. Under run_lock. */
-int run_own_launch(run_own *own, const char *name, uint64_t n, run_handle stream, void **params);
+int run_own_launch(run_own *own, const char *name, uint64_t n, cu_stream stream, void **params);
 
 /* ---- Guards (guard.c) -------------------------------------------------------------------------- */
 
@@ -183,9 +183,9 @@ typedef struct run_guard {
 /* False: there is no memory for it. */
 bool run_guard_open(run_guard *g, const run_range *ranges, size_t n);
 /* One number for what they hold. Not RUN_SUCCESS: the driver says so. */
-int run_guard_sum(run_guard *g, run_handle stream, uint64_t *out);
+int run_guard_sum(run_guard *g, cu_stream stream, uint64_t *out);
 /* Fills its own memory with zeros, before it is freed. */
-void run_guard_clear(run_guard *g, run_handle stream);
+void run_guard_clear(run_guard *g, cu_stream stream);
 void run_guard_close(run_guard *g);
 
 /* ---- Trials (trial.c) -------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ typedef struct run_trial run_trial;
  * wrote any of run_reach's others. *launched: the program's launch has been made, with *result, whatever
  * follows. NULL: the trial is open, and memory is as it is after the launch again when it is closed; else why
  * there is none. */
-const char *run_trial_open(const run_facts *facts, run_handle function, const run_launch *l, run_trial **out,
+const char *run_trial_open(const run_facts *facts, cu_function function, const run_launch *l, run_trial **out,
                            bool *launched, int *result);
 void run_trial_close(run_trial *t);
 /* Launches the variant on the same memory; NULL: the original. *same: all bytes are as the original left
@@ -226,15 +226,15 @@ double run_number(const char *text, double otherwise);
 /* Seconds that a shape's launches take in all before anything is made of them. */
 double run_worth(void);
 /* A launch before it is made; true: it has been made, with this result. */
-bool run_watched(run_handle function, const run_launch *l, int *result);
+bool run_watched(cu_function function, const run_launch *l, int *result);
 /* The same of one whose kernel must be the program's own. */
-bool run_lever_watched(run_handle function, const run_launch *l, int *result);
+bool run_lever_watched(cu_function function, const run_launch *l, int *result);
 
 /* ---- Times (times.c) --------------------------------------------------------------------------- */
 
 typedef struct run_time {
   run_kernel *kernel;
-  run_handle end;
+  cu_event end;
 } run_time;
 /* Before and after a launch. False: this one is not timed, and has no end. */
 bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out);
@@ -266,7 +266,7 @@ void run_pack_remove(const char *folder);
 
 /* Finds a plan for the shape; NULL: it has been tuned, or it is not worth it yet; else why not. *launched:
  * the launch has been made. */
-const char *run_tune(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
+const char *run_tune(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                      int *result);
 /* What is known of the verdict for launches of the shape; it is that the original stays. */
 void run_tune_describe(const run_kernel *k, const run_shape *s, const run_gpu *gpu, hd_verdict *v);
@@ -274,9 +274,9 @@ void run_tune_describe(const run_kernel *k, const run_shape *s, const run_gpu *g
 void run_tune_keep(const hd_verdict *v);
 /* Launches a kernel without PTX with an attribute, or as it is, whichever is next in the search for one that
  * helps. False: it has not been launched. Under run_lock. */
-bool run_lever_try(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, int *result);
+bool run_lever_try(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, int *result);
 /* Makes a workload of the launch, and times it. The same as run_tune. */
-const char *run_record(run_kernel *k, run_shape *s, run_handle function, const run_launch *l, bool *launched,
+const char *run_record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                        int *result);
 /* At the end: keeps those whose shapes took most time, removes the others, and appends a line for each. */
 void run_record_end(hd_buf *lines);

@@ -20,7 +20,7 @@ static void *wait_in_driver(void *looked_up) {
   return wait((uint64_t)(uintptr_t)&flag, 1, 2, 3, 4, 5, 6, 7) == 0 ? NULL : &flag;
 }
 
-static int launch(run_handle f, uint64_t out, unsigned n, int times) {
+static int launch(cu_function f, uint64_t out, unsigned n, int times) {
   uint64_t count = 512;
   void *params[] = {&out, &count};
   int r = 0;
@@ -29,7 +29,8 @@ static int launch(run_handle f, uint64_t out, unsigned n, int times) {
 }
 
 int main(void) {
-  run_handle module, f;
+  cu_function f;
+  cu_module module;
   uint64_t out;
   pthread_t thread;
   void *failed, *driver = dlopen("libprogram_fake.so", RTLD_LAZY | RTLD_NOLOAD);

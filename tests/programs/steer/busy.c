@@ -8,7 +8,8 @@
 #include "order.h"
 
 enum { LEGACY = 1, OWN = 2 };
-static run_handle free_one, blocking, other, graph = (run_handle)256;
+static cu_graph graph = (cu_graph)256;
+static cu_stream free_one, blocking, other;
 static uint64_t out;
 static bool steers;
 
@@ -25,14 +26,14 @@ static void expect(unsigned long waits, const char *what) {
   if (fake_waits() != waits) fail(what, (long)(fake_waits() - waits));
 }
 
-static void launch_in(run_handle f, run_handle stream) {
+static void launch_in(cu_function f, cu_stream stream) {
   uint64_t count = 512;
   void *params[] = {&out, &count};
   ok(cuLaunchKernel(f, 8, 1, 1, 1, 1, 1, 0, stream, params, NULL));
 }
 
-static run_handle function_of(run_handle module) {
-  run_handle f;
+static cu_function function_of(cu_module module) {
+  cu_function f;
   ok(cuModuleGetFunction(&f, module, "order"));
   return f;
 }
@@ -40,16 +41,17 @@ static run_handle function_of(run_handle module) {
 /* While there is work a kernel is asked for and launched, others are waited for, a graph is made, and the
  * module goes. Only the first launch of a function that nobody has loaded may wait: it does so without
  * heddle. */
-static void work_in(run_handle stream, const char *text) {
-  static run_handle node;
-  run_handle module, exec;
+static void work_in(cu_stream stream, const char *text) {
+  static cu_node node;
+  cu_graph_exec exec;
+  cu_module module;
   uint64_t count = 512;
   void *params[] = {&out, &count};
   const long held = fake_held();
   ok(cuModuleLoadData(&module, text));
   const unsigned long before = fake_waits();
   fake_begin(stream);
-  run_handle f = function_of(module);
+  cu_function f = function_of(module);
   launch_in(f, other);
   expect(before + 1, "a kernel is asked for and launched");
   ok(cuStreamSynchronize(other));
@@ -62,7 +64,7 @@ static void work_in(run_handle stream, const char *text) {
   if (steers && fake_held() == held) fail("things that a rewritten kernel needs", 0);
   launch_in(f, other);
   expect(before + 1, "a rewritten kernel's first launch");
-  const run_node p = {.function = f, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
+  const cu_kernel_node p = {.function = f, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
   ok(node ? cuGraphKernelNodeSetParams_v2(node, &p) : cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &p));
   for (int k = 0; k < 40; k++) { /* more nodes than there are states at first */
     ok(cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -80,11 +82,11 @@ static void work_in(run_handle stream, const char *text) {
 /* The original is launched for the first time while there is work, in a way in which no other takes its
  * place. */
 static void original_comes_late(void) {
-  run_handle module;
+  cu_module module;
   uint64_t count = 512;
   void *params[] = {&out, &count};
   ok(cuModuleLoadData(&module, PTX_ORDER));
-  run_handle f = function_of(module);
+  cu_function f = function_of(module);
   launch_in(f, other);
   const unsigned long before = fake_waits();
   fake_begin(free_one);
@@ -96,11 +98,11 @@ static void original_comes_late(void) {
 
 /* A thread has work in its own default stream, which nobody else can ask for. */
 static pthread_barrier_t both;
-static run_handle shared;
+static cu_function shared;
 
 static void *work_in_own_stream(void *arg) {
-  launch_in(shared, (run_handle)OWN);
-  fake_begin((run_handle)OWN);
+  launch_in(shared, (cu_stream)OWN);
+  fake_begin((cu_stream)OWN);
   pthread_barrier_wait(&both);
   pthread_barrier_wait(&both);
   fake_end();
@@ -110,14 +112,14 @@ static void *work_in_own_stream(void *arg) {
 
 static void threads_own_streams(void) {
   pthread_t thread;
-  run_handle module;
+  cu_module module;
   ok(cuModuleLoadData(&module, PTX_ORDER));
   shared = function_of(module);
   ok(cuModuleLoadData(&module, PTX_COUNTING));
   pthread_create(&thread, NULL, work_in_own_stream, NULL);
   pthread_barrier_wait(&both);
   const unsigned long before = fake_waits();
-  run_handle f = function_of(module);
+  cu_function f = function_of(module);
   ok(cuStreamSynchronize(other));
   expect(before, "a thread's own stream");
   pthread_barrier_wait(&both);
@@ -138,9 +140,9 @@ static void *launch_always(void *f) {
 
 static void launches_wait_for_loads(void) {
   pthread_t thread;
-  run_handle module, mine;
+  cu_module mine, module;
   ok(cuModuleLoadData(&mine, PTX_ORDER));
-  run_handle f = function_of(mine);
+  cu_function f = function_of(mine);
   launch_in(f, other);
   pthread_create(&thread, NULL, launch_always, f);
   unsigned long own = 0, most = 0;
@@ -171,7 +173,7 @@ int main(int argc, char **argv) {
   ok(cuMemAlloc_v2(&out, 64));
   work_in(free_one, PTX_ORDER);
   work_in(blocking, PTX_COUNTING);
-  work_in((run_handle)OWN, PTX_ORDER);
+  work_in((cu_stream)OWN, PTX_ORDER);
   original_comes_late();
   launches_wait_for_loads();
   threads_own_streams();

@@ -13,8 +13,8 @@
 #include "order.h"
 
 enum { LEGACY = 1, OWN = 2, INVALIDATED = 901, UNMATCHED = 903, IMPLICIT = 906, BLOCKING = 0 };
-static run_handle blocking, free_one, elsewhere, free_elsewhere, other, waiting, drawn, free_drawn;
-static run_handle graph = (run_handle)256;
+static cu_stream elsewhere, free_elsewhere, blocking, free_one, other, waiting, drawn, free_drawn;
+static cu_graph graph = (cu_graph)256;
 static uint64_t out;
 static bool steers;
 static unsigned long own; /* errors that the program's own calls gave */
@@ -46,23 +46,23 @@ static void expect_own(const char *what) {
 
 /* ---- Ways to capture --------------------------------------------------------------------------- */
 
-typedef int begin_function(run_handle stream, int mode);
-static int first(run_handle s, int mode) { return cuStreamBeginCapture(s); }
-static int first_ptsz(run_handle s, int mode) { return cuStreamBeginCapture_ptsz(s); }
-static int to_graph(run_handle s, int mode) {
+typedef int begin_function(cu_stream stream, int mode);
+static int first(cu_stream s, int mode) { return cuStreamBeginCapture(s); }
+static int first_ptsz(cu_stream s, int mode) { return cuStreamBeginCapture_ptsz(s); }
+static int to_graph(cu_stream s, int mode) {
   return cuStreamBeginCaptureToGraph(s, graph, NULL, NULL, 0, mode);
 }
-static int to_graph_ptsz(run_handle s, int mode) {
+static int to_graph_ptsz(cu_stream s, int mode) {
   return cuStreamBeginCaptureToGraph_ptsz(s, graph, NULL, NULL, 0, mode);
 }
-static int again(run_handle s, int mode) { return cuStreamBeginRecaptureToGraph(s, mode, graph, NULL, NULL); }
-static int again_ptsz(run_handle s, int mode) {
+static int again(cu_stream s, int mode) { return cuStreamBeginRecaptureToGraph(s, mode, graph, NULL, NULL); }
+static int again_ptsz(cu_stream s, int mode) {
   return cuStreamBeginRecaptureToGraph_ptsz(s, mode, graph, NULL, NULL);
 }
 
 static const struct row {
   const char *name;
-  const run_handle *stream; /* NULL: the thread's own */
+  const cu_stream *stream; /* NULL: the thread's own */
   begin_function *begin;
   bool per_thread; /* that is stream 0 */
   bool freezes;    /* the legacy stream of the current context */
@@ -84,25 +84,25 @@ static const struct row {
     {"another context's, non-blocking", &free_elsewhere, cuStreamBeginCapture_v2, false, false},
 };
 
-static run_handle handle_of(const struct row *r) {
-  return r->stream ? *r->stream : r->per_thread ? NULL : (run_handle)OWN;
+static cu_stream handle_of(const struct row *r) {
+  return r->stream ? *r->stream : r->per_thread ? NULL : (cu_stream)OWN;
 }
 
-static int end(run_handle stream, bool per_thread) {
-  run_handle captured;
+static int end(cu_stream stream, bool per_thread) {
+  cu_graph captured;
   return per_thread ? cuStreamEndCapture_ptsz(stream, &captured) : cuStreamEndCapture(stream, &captured);
 }
 
 /* ---- What is done under a capture -------------------------------------------------------------- */
 
-static int launch(run_handle f, run_handle stream, bool per_thread) {
+static int launch(cu_function f, cu_stream stream, bool per_thread) {
   uint64_t count = 512;
   void *params[] = {&out, &count};
   return (per_thread ? cuLaunchKernel_ptsz : cuLaunchKernel)(f, 8, 1, 1, 1, 1, 1, 0, stream, params, NULL);
 }
 
-static run_handle function_of(run_handle module) {
-  run_handle f;
+static cu_function function_of(cu_module module) {
+  cu_function f;
   ok(cuModuleGetFunction(&f, module, "order"));
   return f;
 }
@@ -110,7 +110,7 @@ static run_handle function_of(run_handle module) {
 enum { MODULES = 4 };
 
 /* Launches in all streams that take some, and their waits. `f`: a kernel that is known. */
-static void use_others(run_handle f, const struct row *r) {
+static void use_others(cu_function f, const struct row *r) {
   ok(launch(f, other, false));
   ok(launch(f, waiting, true));
   if (r->stream) ok(launch(f, NULL, true));
@@ -120,15 +120,15 @@ static void use_others(run_handle f, const struct row *r) {
   expect_own("waits");
   if (r->freezes) return;
   ok(launch(f, NULL, false));
-  ok(launch(f, (run_handle)LEGACY, false));
-  ok(launch(f, (run_handle)LEGACY, true));
+  ok(launch(f, (cu_stream)LEGACY, false));
+  ok(launch(f, (cu_stream)LEGACY, true));
   ok(cuStreamWaitEvent(NULL, NULL, 0));
   expect_own("launches in the legacy stream");
 }
 
 /* Streams come in behind an event, one of which freezes the legacy stream. */
-static void draw(run_handle *modules, run_handle event, const struct row *r) {
-  const run_handle stream = handle_of(r);
+static void draw(cu_module *modules, cu_event event, const struct row *r) {
+  const cu_stream stream = handle_of(r);
   ok((r->per_thread ? cuEventRecord_ptsz : cuEventRecord)(event, stream));
   ok(cuStreamWaitEvent(free_drawn, event, 0));
   ok(launch(function_of(modules[1]), free_drawn, false));
@@ -144,12 +144,12 @@ static void draw(run_handle *modules, run_handle event, const struct row *r) {
   expect_own("a blocking stream is drawn in");
 }
 
-static void make_executable(run_handle f) {
-  static run_handle node;
-  run_handle exec;
+static void make_executable(cu_function f) {
+  static cu_node node;
+  cu_graph_exec exec;
   uint64_t count = 512;
   void *params[] = {&out, &count};
-  const run_node p = {.function = f, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
+  const cu_kernel_node p = {.function = f, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
   ok(node ? cuGraphKernelNodeSetParams_v2(node, &p) : cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &p));
   for (int k = 0; k < 40; k++) { /* more nodes than there are states at first */
     ok(cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -160,11 +160,12 @@ static void make_executable(run_handle f) {
 
 static void try_row(const struct row *r, int mode) {
   char name[128];
-  run_handle modules[MODULES], event;
+  cu_event event;
+  cu_module modules[MODULES];
   snprintf(name, sizeof name, "%s, mode %d", r->name, mode);
   now = name;
   for (int k = 0; k < MODULES; k++) ok(cuModuleLoadData(&modules[k], k % 2 ? PTX_COUNTING : PTX_ORDER));
-  run_handle known = function_of(modules[0]);
+  cu_function known = function_of(modules[0]);
   ok(cuEventCreate(&event, 0));
   ok(r->begin(handle_of(r), mode));
   expect_own("it begins");
@@ -191,8 +192,9 @@ static void try_row(const struct row *r, int mode) {
 }
 
 /* The program ends its capture itself, by a launch in the legacy stream. */
-static void invalidated(run_handle legacy, bool per_thread) {
-  run_handle module, late, known;
+static void invalidated(cu_stream legacy, bool per_thread) {
+  cu_function known;
+  cu_module module, late;
   now = "invalidated";
   ok(cuModuleLoadData(&module, PTX_ORDER));
   ok(cuModuleLoadData(&late, PTX_ORDER));
@@ -218,10 +220,10 @@ static void invalidated(run_handle legacy, bool per_thread) {
  * under captures that calls might disturb, and a launch with one is refused once. */
 static void machine_code(void) {
   static const unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2};
-  run_handle module;
+  cu_module module;
   now = "machine code";
   ok(cuModuleLoadData(&module, cubin));
-  run_handle f;
+  cu_function f;
   ok(cuModuleGetFunction(&f, module, "shipped"));
   for (int mode = 0; mode < 3; mode++) {
     ok(cuStreamBeginCapture_v2(blocking, mode));
@@ -239,11 +241,11 @@ static void machine_code(void) {
 
 /* A capture of which heddle sees neither the beginning nor the end. */
 static void unseen(int mode) {
-  run_handle module, late;
+  cu_module module, late;
   now = "unseen";
   ok(cuModuleLoadData(&module, PTX_ORDER));
   ok(cuModuleLoadData(&late, PTX_COUNTING));
-  run_handle known = function_of(module);
+  cu_function known = function_of(module);
   ok(fake_begin_unseen(blocking, mode));
   ok(launch(known, blocking, false));
   const long held = fake_held();
@@ -264,7 +266,9 @@ static void unseen(int mode) {
 
 /* Calls that do not end the capture. */
 static void no_endings(void) {
-  run_handle module, event, captured;
+  cu_graph captured;
+  cu_event event;
+  cu_module module;
   now = "no endings";
   ok(cuModuleLoadData(&module, PTX_ORDER));
   ok(cuEventCreate(&event, 0));
@@ -283,7 +287,8 @@ static void no_endings(void) {
 
 /* A stream is destroyed under a capture. */
 static void stream_goes(void) {
-  run_handle module, gone;
+  cu_stream gone;
+  cu_module module;
   now = "a stream that goes";
   ok(cuModuleLoadData(&module, PTX_ORDER));
   ok(cuStreamCreate(&gone, BLOCKING));
@@ -299,13 +304,13 @@ static void stream_goes(void) {
 /* ---- Work that goes on ------------------------------------------------------------------------- */
 
 /* Work in the legacy stream of this context, which one that is captured freezes, or does not. */
-static void legacy_works(run_handle stream, bool before) {
-  run_handle module;
+static void legacy_works(cu_stream stream, bool before) {
+  cu_module module;
   now = before ? "work in the legacy stream before the capture" : "work in the legacy stream during it";
   ok(cuModuleLoadData(&module, PTX_ORDER));
-  if (before) fake_begin((run_handle)LEGACY);
+  if (before) fake_begin((cu_stream)LEGACY);
   ok(cuStreamBeginCapture_v2(stream, 2));
-  if (!before) fake_begin((run_handle)LEGACY);
+  if (!before) fake_begin((cu_stream)LEGACY);
   const unsigned long waits = fake_waits();
   (void)function_of(module);
   ok(cuStreamSynchronize(other));
@@ -319,11 +324,11 @@ static void legacy_works(run_handle stream, bool before) {
 /* Work in another context's legacy stream, which that context's stream freezes as its capture begins from
  * this one. */
 static void other_legacy_works(void) {
-  run_handle module;
+  cu_module module;
   now = "work in another context's legacy stream";
   fake_context(2);
   ok(cuModuleLoadData(&module, PTX_ORDER));
-  fake_begin((run_handle)LEGACY);
+  fake_begin((cu_stream)LEGACY);
   fake_context(1);
   ok(cuStreamBeginCapture_v2(elsewhere, 2));
   fake_context(2);
@@ -356,11 +361,12 @@ static void *capture_own(void *event) {
 
 static void another_threads_own(bool drawn_in) {
   pthread_t thread;
-  run_handle module, late, event = NULL;
+  cu_event event = NULL;
+  cu_module module, late;
   now = drawn_in ? "another thread's own, drawn in" : "another thread's own";
   ok(cuModuleLoadData(&module, PTX_ORDER));
   ok(cuModuleLoadData(&late, PTX_COUNTING));
-  run_handle known = function_of(module);
+  cu_function known = function_of(module);
   if (drawn_in) {
     ok(cuEventCreate(&event, 0));
     ok(cuStreamBeginCapture_v2(free_one, 2));
@@ -393,7 +399,7 @@ static atomic_bool stop;
 
 static void *capture_always(void *event) {
   for (unsigned k = 0; !stop; k++) {
-    const run_handle from = k % 2 ? free_drawn : blocking;
+    const cu_stream from = k % 2 ? free_drawn : blocking;
     ok(cuStreamBeginCapture_v2(from, 2));
     ok(cuEventRecord(event, from));
     ok(cuStreamWaitEvent(drawn, event, 0));
@@ -404,7 +410,8 @@ static void *capture_always(void *event) {
 
 static void captures_come_between(void) {
   pthread_t thread;
-  run_handle module, event;
+  cu_module module;
+  cu_event event;
   int mode = 2;
   now = "captures of another thread";
   ok(cuThreadExchangeStreamCaptureMode(&mode));
@@ -442,8 +449,8 @@ int main(int argc, char **argv) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     for (int mode = 0; mode < 3; mode++) try_row(&rows[k], mode);
   invalidated(NULL, false);
-  invalidated((run_handle)LEGACY, false);
-  invalidated((run_handle)LEGACY, true);
+  invalidated((cu_stream)LEGACY, false);
+  invalidated((cu_stream)LEGACY, true);
   for (int mode = 0; mode < 3; mode++) unseen(mode);
   machine_code();
   no_endings();

@@ -54,12 +54,10 @@ static code room(size_t bytes) {
   } while (0)
 
 int nvrtcGetCUBIN(run_handle program, char *code) __attribute__((weak));
-int jit_create(run_handle *link, uint32_t n, const char **options) __asm__("__nvJitLinkCreate_13_0")
-    __attribute__((weak));
-int jit_add(run_handle link, int type, const void *data, size_t bytes,
-            const char *name) __asm__("__nvJitLinkAddData_13_0") __attribute__((weak));
-int jit_get(run_handle link, void *cubin) __asm__("__nvJitLinkGetLinkedCubin_13_0") __attribute__((weak));
-int jit_destroy(run_handle *link) __asm__("__nvJitLinkDestroy_13_0") __attribute__((weak));
+fn_jitlink_Create jit_create __asm__("__nvJitLinkCreate_13_0") __attribute__((weak));
+fn_jitlink_AddData jit_add __asm__("__nvJitLinkAddData_13_0") __attribute__((weak));
+fn_jitlink_GetLinkedCubin jit_get __asm__("__nvJitLinkGetLinkedCubin_13_0") __attribute__((weak));
+fn_jitlink_Destroy jit_destroy __asm__("__nvJitLinkDestroy_13_0") __attribute__((weak));
 
 static code compile(const char *text, bool linked, bool ptx) {
   const char *options[] = {"-arch=sm_90", "-rdc=true"};
@@ -78,23 +76,21 @@ static code compile(const char *text, bool linked, bool ptx) {
   return c;
 }
 
-enum { JIT_PTX = 2, JIT_LIBRARY = 6 };
-
 static code link_texts(bool linked, const char *option, bool other) {
   const code texts[] = {compile(apart, false, true), compile(helper, false, true)};
   const char *options[] = {"-arch=sm_90", option};
   const uint32_t n = option ? 2 : 1;
   void *const library = open_library("libnvJitLink.so", linked);
-  run_handle link;
+  cu_jitlink link;
   size_t bytes;
   MUST(linked ? jit_create(&link, n, options) : function(library, "nvJitLinkCreate")(&link, n, options));
   for (int k = 0; k < 2; k++)
-    MUST(linked ? jit_add(link, JIT_PTX, texts[k].data, texts[k].bytes, "text")
+    MUST(linked ? jit_add(link, JITLINK_PTX, texts[k].data, texts[k].bytes, "text")
                 : function(library, k ? "nvJitLinkAddData" : "__nvJitLinkAddData_13_0")(
-                      link, JIT_PTX, texts[k].data, texts[k].bytes, "text"));
+                      link, JITLINK_PTX, texts[k].data, texts[k].bytes, "text"));
   if (other) {
     static const char empty[] = "!<arch>\n";
-    MUST(function(library, "nvJitLinkAddData")(link, JIT_LIBRARY, empty, sizeof empty - 1, "none"));
+    MUST(function(library, "nvJitLinkAddData")(link, JITLINK_LIBRARY, empty, sizeof empty - 1, "none"));
   }
   MUST(function(library, "nvJitLinkComplete")(link));
   MUST(function(library, "nvJitLinkGetLinkedCubinSize")(link, &bytes));
@@ -110,7 +106,7 @@ enum { PTX = 1, OBJECT = 3 };
 static code link_by_driver(bool other) {
   static char ptx[] = ".version 7.8\n.target sm_70\n.address_size 64\n"
                       ".visible .entry twice(.param .u64 x) { ret; }\n";
-  run_handle link;
+  cu_link link;
   void *cubin;
   size_t bytes;
   MUST(cuLinkCreate_v2(0, NULL, NULL, &link));
@@ -144,7 +140,8 @@ static code read_all(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  run_handle module, f;
+  cu_function f;
+  cu_module module;
   uint64_t x = 256;
   void *params[] = {&x};
   cuInit(0);

@@ -6,7 +6,8 @@
 #include "order.h"
 
 int main(void) {
-  run_handle module, f;
+  cu_function f;
+  cu_module module;
   uint64_t out = 256, count = 512;
   void *params[] = {&out, &count};
   cuInit(0);

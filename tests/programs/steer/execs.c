@@ -12,7 +12,8 @@
 enum { NODES = 2, ROUNDS = 3, MOST = 17 };
 
 static unsigned failures, with_states;
-static run_handle function, nodes[NODES];
+static cu_node nodes[NODES];
+static cu_function function;
 
 static int ok(int r) {
   failures += r != 0;
@@ -30,7 +31,7 @@ static void fail(const char *what) {
 static uint64_t taken[(MOST + 1) * NODES];
 static unsigned n_taken;
 
-static void take(run_handle exec, unsigned word) {
+static void take(cu_graph_exec exec, unsigned word) {
   for (int k = 0; k < NODES; k++) {
     const uint64_t state = fake_exec_word(exec, nodes[k], word);
     if (!word || fake_exec_function(exec, nodes[k]) == function) continue;
@@ -43,7 +44,7 @@ static void take(run_handle exec, unsigned word) {
 }
 
 static void use(unsigned word) {
-  run_handle exec[MOST];
+  cu_graph_exec exec[MOST];
   unsigned n = 0;
   for (unsigned k = 0; k < MOST; k++)
     if (ok(cuGraphInstantiateWithFlags(&exec[n], NULL, 0))) take(exec[n++], word);
@@ -51,7 +52,7 @@ static void use(unsigned word) {
   n_taken = 0;
   uint64_t out = 1, count = 2;
   void *params[] = {&out, &count};
-  const run_node p = {.function = function, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
+  const cu_kernel_node p = {.function = function, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
   for (unsigned k = 0; k < n; k++) {
     ok(k % 2 ? cuGraphExecUpdate_v2(exec[k], NULL, NULL)
              : cuGraphExecKernelNodeSetParams_v2(exec[k], nodes[0], &p));
@@ -59,7 +60,7 @@ static void use(unsigned word) {
   }
   /* What is destroyed may still run, until the context is idle. */
   for (unsigned k = 0; k < n; k++) ok(cuGraphExecDestroy(exec[k]));
-  run_handle more;
+  cu_graph_exec more;
   if (ok(cuGraphInstantiateWithFlags(&more, NULL, 0))) {
     take(more, word);
     ok(cuGraphExecDestroy(more));
@@ -69,14 +70,14 @@ static void use(unsigned word) {
 
 int main(int argc, char **argv) {
   const unsigned word = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
-  run_handle module;
+  cu_module module;
   uint64_t out = 0, count = 0;
   void *params[] = {&out, &count};
   ok(cuInit(0));
   if (ok(cuModuleLoadData(&module, PTX_ORDER)) && ok(cuModuleGetFunction(&function, module, "order"))) {
-    const run_node p = {.function = function, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
+    const cu_kernel_node p = {.function = function, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
     for (int k = 0; k < NODES; k++)
-      while (!ok(cuGraphAddKernelNode_v2(&nodes[k], (run_handle)&module, NULL, 0, &p))) continue;
+      while (!ok(cuGraphAddKernelNode_v2(&nodes[k], (cu_graph)&module, NULL, 0, &p))) continue;
     long held = 0;
     for (int round = 0; round < ROUNDS; round++) {
       use(word);

@@ -42,23 +42,33 @@ static unsigned number(run_handle h) {
   return (uintptr_t)h >= 0x100000 && k < MOST_HANDLES ? (unsigned)k : 0;
 }
 
-static int hand_out(run_handle *out, run_handle from) {
+static run_handle handle_of(uintptr_t k) { return (run_handle)(0x100000 + 64 * k); }
+
+/* `out`: of a handle, whatever it is of; so below. */
+static void put(void *out, run_handle h) { memcpy(out, &h, sizeof h); }
+static unsigned number_at(const void *out) {
+  run_handle h;
+  memcpy(&h, out, sizeof h);
+  return number(h);
+}
+
+static int hand_out(void *out, run_handle from) {
   const int r = call();
   if (r) return r;
-  *out = (run_handle)(uintptr_t)(0x100000 + 64 * atomic_fetch_add(&handles, 1));
-  given[number(*out)].from = number(from);
+  put(out, handle_of(atomic_fetch_add(&handles, 1)));
+  given[number_at(out)].from = number(from);
   return 0;
 }
 
 EXPORT int fake_call(void) { return call(); }
-EXPORT unsigned fake_params(run_handle function) { return given[given[number(function)].from].params; }
+EXPORT unsigned fake_params(cu_function function) { return given[given[number(function)].from].params; }
 
 /* Machine code of the fake compiler: an ELF header, and the text that it was made of. */
 enum { HEADER = 64, HAS_TEXT = 15 };
 static atomic_ulong compiled;
 EXPORT unsigned long fake_compiled(void) { return compiled; }
 
-static int load(run_handle *out, const char *image) {
+static int load(void *out, const char *image) {
   fake_load(1);
   const int disturbs = fake_disturb(), r = disturbs ? disturbs : hand_out(out, NULL);
   fake_load(-1);
@@ -67,16 +77,16 @@ static int load(run_handle *out, const char *image) {
   else if (image[HAS_TEXT])
     image += HEADER;
   const char *at = r ? NULL : strstr(image, ".entry"), *end = at ? strchr(at, ')') : NULL;
-  while (end && (at = strstr(at + 1, ".param")) && at < end) given[number(*out)].params++;
+  while (end && (at = strstr(at + 1, ".param")) && at < end) given[number_at(out)].params++;
   return r;
 }
 
 /* A module's function has one handle. */
-static int function_of(run_handle *out, run_handle module, const char *name) {
+static int function_of(cu_function *out, cu_module module, const char *name) {
   const unsigned n = atomic_load(&handles);
   for (unsigned k = 1; fail > 0 && k <= n && k < MOST_HANDLES; k++)
     if (given[k].from == number(module) && strcmp(given[k].name, name) == 0) {
-      *out = (run_handle)(uintptr_t)(0x100000 + 64 * (uintptr_t)(k - 1));
+      put(out, handle_of(k - 1));
       return call();
     }
   const int r = hand_out(out, module);
@@ -92,16 +102,16 @@ static int unload(run_handle h) {
 
 /* Kernels of heddle's: two that compare, and one that sums; all others add. FAKE_UNSUMMED is set: that one
  * fails from the first launch of another on, in a stream that was made before. */
-static char comparing[2], summing;
+static struct cu_function_ { char none; } comparing[2], summing;
 static atomic_bool added;
 
-static int sum(run_handle function) {
+static int sum(cu_function function) {
   if (function == &summing) return added && getenv("FAKE_UNSUMMED") ? FAILED : 0;
   if (function != &comparing[0] && function != &comparing[1]) added = true;
   return 0;
 }
 
-static int launched(run_handle function, run_handle stream, bool per_thread) {
+static int launched(cu_function function, cu_stream stream, bool per_thread) {
   int r = call();
   if (!r && fail > 0) r = sum(function);
   if (!r) r = fake_use(stream, per_thread);
@@ -111,7 +121,7 @@ static int launched(run_handle function, run_handle stream, bool per_thread) {
   return r;
 }
 
-static void act(run_handle function, void **params) {
+static void act(cu_function function, void **params) {
   uint64_t a[4];
   if (fail <= 0 || !params || function == &summing) return;
   const bool compares = function == &comparing[0] || function == &comparing[1];
@@ -127,24 +137,24 @@ static void act(run_handle function, void **params) {
  * Events that are recorded behind it know. */
 static atomic_bool streams;
 
-static int record(run_handle event, run_handle stream, bool per_thread) {
+static int record(cu_event event, cu_stream stream, bool per_thread) {
   given[number(event)].streams = streams;
   fake_record(event, stream, per_thread);
   const int r = call();
   return r ? r : fake_use(stream, per_thread);
 }
 
-static void look_at(const run_config *c, void **params) {
+static void look_at(const cu_launch_config *c, void **params) {
   streams = false;
   for (unsigned k = 0; c && k < c->n_attributes && getenv("FAKE_WINDOW"); k++) {
-    const run_attribute *a = &c->attributes[k];
+    const cu_launch_attribute *a = &c->attributes[k];
     int hit;
-    memcpy(&hit, a->value + 20, sizeof hit);
-    streams = streams || (a->id == 1 && hit == 1 && memcmp(a->value, params[0], sizeof(uint64_t)) == 0);
+    memcpy(&hit, a->value.bytes + 20, sizeof hit);
+    streams = streams || (a->id == 1 && hit == 1 && memcmp(a->value.bytes, params[0], sizeof(uint64_t)) == 0);
   }
 }
 
-static int launch(run_handle function, void **params, run_handle stream, bool per_thread) {
+static int launch(cu_function function, void **params, cu_stream stream, bool per_thread) {
   const int r = launched(function, stream, per_thread);
   if (!r) act(function, params);
   return r;
@@ -156,11 +166,11 @@ static int answer(int *out, int value) {
   return r;
 }
 
-static int kernel(run_handle *out, run_handle library, const char *name) {
+static int kernel(cu_function *out, cu_library library, const char *name) {
   const int r = hand_out(out, library);
-  if (!r && strcmp(name, "words") == 0) *out = &comparing[0];
-  if (!r && strcmp(name, "bytes") == 0) *out = &comparing[1];
-  if (!r && strcmp(name, "sum") == 0) *out = &summing;
+  if (!r && strcmp(name, "words") == 0) put(out, &comparing[0]);
+  if (!r && strcmp(name, "bytes") == 0) put(out, &comparing[1]);
+  if (!r && strcmp(name, "sum") == 0) put(out, &summing);
   return r;
 }
 
@@ -211,14 +221,14 @@ static int made(void **cubin, size_t *bytes) {
   return call();
 }
 
-static int make_function_ready(run_handle function) {
+static int make_function_ready(cu_function function) {
   fake_may_wait();
   given[number(function)].loaded = true;
   const int r = call();
   return r ? r : fake_disturb();
 }
 
-static int make_stream(run_handle *out, unsigned flags) {
+static int make_stream(cu_stream *out, unsigned flags) {
   const int r = hand_out(out, NULL);
   if (!r) given[number(*out)].blocks = !(flags & RUN_NON_BLOCKING);
   if (!r) given[number(*out)].context = fake_current();
@@ -226,30 +236,29 @@ static int make_stream(run_handle *out, unsigned flags) {
   return r;
 }
 
-void fake_stream(run_handle stream, unsigned long long *context, bool *blocks) {
+void fake_stream(cu_stream stream, unsigned long long *context, bool *blocks) {
   *context = given[number(stream)].context;
   *blocks = given[number(stream)].blocks;
 }
 
 static bool any_blocks(void) {
   for (unsigned k = 1; k <= handles && k < MOST_HANDLES; k++)
-    if (given[k].blocks && fake_query((run_handle)(uintptr_t)(0x100000 + 64 * (uintptr_t)(k - 1)), false))
-      return true;
+    if (given[k].blocks && fake_query(handle_of(k - 1), false)) return true;
   return false;
 }
 
-static int query(run_handle stream) {
+static int query(cu_stream stream) {
   const int disturbs = fake_disturb(), r = disturbs ? disturbs : fake_ask(stream);
   return r ? r : fake_query(stream, (uintptr_t)stream < 2 && any_blocks());
 }
 
-static int time_between(float *ms, run_handle end) {
+static int time_between(float *ms, cu_event end) {
   const int r = fake_disturb();
   *ms = given[number(end)].streams ? 0.5F : 1;
   return r ? r : call();
 }
 
-static int same(run_handle *out, run_handle from) {
+static int same(cu_function *out, cu_function from) {
   const int r = call();
   if (!r) *out = from;
   return r;
@@ -281,80 +290,80 @@ static int count_devices(int *n) {
 GIVES(cuInit, (unsigned flags), call())
 GIVES(cuDriverGetVersion, (int *version), answer(version, 13000))
 GIVES(cuDeviceGetCount, (int *n), count_devices(n))
-GIVES(cuDevicePrimaryCtxGetState, (int device, unsigned *flags, int *active),
+GIVES(cuDevicePrimaryCtxGetState, (cu_device device, unsigned *flags, int *active),
       device ? FAILED : answer(active, 0))
-GIVES(cuDeviceGet, (int *device, int ordinal), answer(device, ordinal))
-GIVES(cuDeviceGetName, (char *name, int cap, int device), (snprintf(name, (size_t)cap, "fake"), call()))
-GIVES(cuDeviceGetAttribute, (int *value, int attribute, int device),
+GIVES(cuDeviceGet, (cu_device * device, int ordinal), answer(device, ordinal))
+GIVES(cuDeviceGetName, (char *name, int cap, cu_device device), (snprintf(name, (size_t)cap, "fake"), call()))
+GIVES(cuDeviceGetAttribute, (int *value, int attribute, cu_device device),
       answer(value, attribute == 75   ? 9
                     : attribute == 76 ? 0
                                       : 4))
-GIVES(cuFuncGetParamInfo, (run_handle function, size_t index, size_t *offset, size_t *bytes),
+GIVES(cuFuncGetParamInfo, (cu_function function, size_t index, size_t *offset, size_t *bytes),
       (*offset = 8 * index, *bytes = 8, index ? FAILED : call()))
-GIVES(cuKernelGetParamInfo, (run_handle kernel, size_t index, size_t *offset, size_t *bytes),
+GIVES(cuKernelGetParamInfo, (cu_function kernel, size_t index, size_t *offset, size_t *bytes),
       (call(), FAILED))
 GIVES(cuCtxGetLimit, (size_t * value, int limit), (*value = 1 << 20, call()))
-GIVES(cuCtxGetDevice, (int *device), answer(device, 0))
-GIVES(cuCtxGetId, (run_handle context, unsigned long long *id), (*id = context ? 1 : fake_current(), call()))
+GIVES(cuCtxGetDevice, (cu_device * device), answer(device, 0))
+GIVES(cuCtxGetId, (cu_context context, unsigned long long *id), (*id = context ? 1 : fake_current(), call()))
 GIVES(cuMemcpyBatchAsync,
       (uint64_t flag, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g),
       wait_for((atomic_int *)(uintptr_t)flag, (const uint64_t[]){a, b, c, d, e, f, g}))
-GIVES(cuModuleLoad, (run_handle * module, const char *path), hand_out(module, NULL))
-GIVES(cuModuleLoadData, (run_handle * module, const void *image), load(module, image))
-GIVES(cuModuleGetFunction, (run_handle * function, run_handle module, const char *name),
+GIVES(cuModuleLoad, (cu_module * module, const char *path), hand_out(module, NULL))
+GIVES(cuModuleLoadData, (cu_module * module, const void *image), load(module, image))
+GIVES(cuModuleGetFunction, (cu_function * function, cu_module module, const char *name),
       function_of(function, module, name))
 GIVES(cuLibraryLoadData,
-      (run_handle * library, const void *image, int *jit, void **jit_values, unsigned n_jit, int *options,
+      (cu_library * library, const void *image, int *jit, void **jit_values, unsigned n_jit, int *options,
        void **values, unsigned n),
       (held++, load(library, image)))
-GIVES(cuModuleGetGlobal_v2, (uint64_t * address, size_t *bytes, run_handle module, const char *name),
+GIVES(cuModuleGetGlobal_v2, (cu_address * address, size_t *bytes, cu_module module, const char *name),
       variable(address, bytes))
-GIVES(cuLibraryGetGlobal, (uint64_t * address, size_t *bytes, run_handle library, const char *name),
+GIVES(cuLibraryGetGlobal, (cu_address * address, size_t *bytes, cu_library library, const char *name),
       variable(address, bytes))
-GIVES(cuLibraryUnload, (run_handle library), (held--, fake_may_wait(), unload(library)))
-GIVES(cuLinkCreate_v2, (unsigned n, int *options, void **values, run_handle *link), hand_out(link, NULL))
+GIVES(cuLibraryUnload, (cu_library library), (held--, fake_may_wait(), unload(library)))
+GIVES(cuLinkCreate_v2, (unsigned n, int *options, void **values, cu_link *link), hand_out(link, NULL))
 GIVES(cuLinkAddData_v2,
-      (run_handle link, int type, void *data, size_t bytes, const char *name, unsigned n, int *options,
+      (cu_link link, int type, void *data, size_t bytes, const char *name, unsigned n, int *options,
        void **values),
       add_to_link(type, data, bytes))
-GIVES(cuLinkComplete, (run_handle link, void **cubin, size_t *bytes), made(cubin, bytes))
-GIVES(cuModuleUnload, (run_handle module), unload(module))
-GIVES(cuLibraryGetKernel, (run_handle * out, run_handle library, const char *name),
+GIVES(cuLinkComplete, (cu_link link, void **cubin, size_t *bytes), made(cubin, bytes))
+GIVES(cuModuleUnload, (cu_module module), unload(module))
+GIVES(cuLibraryGetKernel, (cu_function * out, cu_library library, const char *name),
       kernel(out, library, name))
-GIVES(cuKernelGetFunction, (run_handle * function, run_handle kernel), same(function, kernel))
-GIVES(cuMemAlloc_v2, (uint64_t * address, size_t bytes), allocate(address, bytes))
-GIVES(cuMemFree_v2, (uint64_t address),
+GIVES(cuKernelGetFunction, (cu_function * function, cu_function kernel), same(function, kernel))
+GIVES(cuMemAlloc_v2, (cu_address * address, size_t bytes), allocate(address, bytes))
+GIVES(cuMemFree_v2, (cu_address address),
       (free((void *)(uintptr_t)address), held--, fake_may_wait(), fake_disturb() ? FAILED : call()))
 GIVES(cuMemGetInfo_v2, (size_t * left, size_t *total), (*left = *total = 1 << 30, call()))
-GIVES(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, run_handle stream),
+GIVES(cuMemcpyDtoDAsync_v2, (cu_address to, cu_address from, size_t bytes, cu_stream stream),
       copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes))
-GIVES(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, run_handle stream),
+GIVES(cuMemcpyDtoHAsync_v2, (void *to, cu_address from, size_t bytes, cu_stream stream),
       copy(to, (const void *)(uintptr_t)from, bytes))
-GIVES(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, run_handle stream),
+GIVES(cuMemcpyHtoDAsync_v2, (cu_address to, const void *from, size_t bytes, cu_stream stream),
       copy((void *)(uintptr_t)to, from, bytes))
-GIVES(cuMemsetD8Async, (uint64_t address, unsigned char value, size_t bytes, run_handle stream),
+GIVES(cuMemsetD8Async, (cu_address address, uint8_t value, size_t bytes, cu_stream stream),
       (fail > 0 ? memset((void *)(uintptr_t)address, value, bytes) : NULL, call()))
-GIVES(cuEventElapsedTime, (float *ms, run_handle begin, run_handle end), time_between(ms, end))
-GIVES(cuEventRecord, (run_handle event, run_handle stream), record(event, stream, false))
-GIVES(cuEventRecord_ptsz, (run_handle event, run_handle stream), record(event, stream, true))
-GIVES(cuEventCreate, (run_handle * event, unsigned flags), hand_out(event, NULL))
-GIVES(cuStreamCreate, (run_handle * stream, unsigned flags), make_stream(stream, flags))
-GIVES(cuStreamCreateWithPriority, (run_handle * stream, unsigned flags, int priority),
+GIVES(cuEventElapsedTime, (float *ms, cu_event begin, cu_event end), time_between(ms, end))
+GIVES(cuEventRecord, (cu_event event, cu_stream stream), record(event, stream, false))
+GIVES(cuEventRecord_ptsz, (cu_event event, cu_stream stream), record(event, stream, true))
+GIVES(cuEventCreate, (cu_event * event, unsigned flags), hand_out(event, NULL))
+GIVES(cuStreamCreate, (cu_stream * stream, unsigned flags), make_stream(stream, flags))
+GIVES(cuStreamCreateWithPriority, (cu_stream * stream, unsigned flags, int priority),
       make_stream(stream, flags))
-GIVES(cuStreamQuery, (run_handle stream), query(stream))
-GIVES(cuFuncLoad, (run_handle function), make_function_ready(function))
-GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, run_handle function, int threads, size_t shared),
+GIVES(cuStreamQuery, (cu_stream stream), query(stream))
+GIVES(cuFuncLoad, (cu_function function), make_function_ready(function))
+GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, cu_function function, int threads, size_t shared),
       answer(n, 2))
 GIVES(cuLaunchKernel,
-      (run_handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-       unsigned shared, run_handle stream, void **params, void **extra),
+      (cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+       unsigned shared, cu_stream stream, void **params, void **extra),
       (fail > 0 ? look_at(NULL, params) : (void)0, launch(function, params, stream, false)))
 GIVES(cuLaunchKernel_ptsz,
-      (run_handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-       unsigned shared, run_handle stream, void **params, void **extra),
+      (cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+       unsigned shared, cu_stream stream, void **params, void **extra),
       (fail > 0 ? look_at(NULL, params) : (void)0, launch(function, params, stream, true)))
-GIVES(cuLaunchKernelEx, (const run_config *config, run_handle function, void **params, void **extra),
+GIVES(cuLaunchKernelEx, (const cu_launch_config *config, cu_function function, void **params, void **extra),
       (fail > 0 ? look_at(config, params) : (void)0, launch(function, params, config->stream, false)))
 GIVES(cuGraphAddKernelNode_v2,
-      (run_handle * node, run_handle graph, const run_handle *after, size_t n, const run_node *p),
-      graph ? fake_add_node(node, p) : launched(p->function, (run_handle)OWN, false))
+      (cu_node * node, cu_graph graph, cu_node *after, size_t n, const cu_kernel_node *p),
+      graph ? fake_add_node(node, p) : launched(p->function, (cu_stream)OWN, false))

@@ -6,10 +6,10 @@
 
 #include "run/driver.h"
 
-int cuInit(unsigned flags);
-#define RUN_ENTRY(symbol, parameters, arguments) int symbol parameters;
+fn_cuInit cuInit;
+#define RUN_ENTRY(symbol, parameters, arguments) fn_##symbol symbol;
 #include "run/entries.def"
-#define RUN_NEED(symbol, parameters) int symbol parameters;
+#define RUN_NEED(symbol) fn_##symbol symbol;
 #include "run/needs.def"
 /* Sets the flag at the first argument to FAKE_WAITS, unless it is set, and waits until it is something else;
  * the other arguments are 1 to 7. It has no handler. */
@@ -29,7 +29,7 @@ unsigned long fake_compiled(void);
 long fake_held(void);
 
 /* Work in a stream that does not end before fake_end: of (handle)2, in the thread's own default stream. */
-void fake_begin(run_handle stream);
+void fake_begin(cu_stream stream);
 void fake_end(void);
 /* Calls that may wait for kernels that run, as they were made while there was such work: loading, unloading,
  * allocating, freeing, asking for a variable, the first launch of a function that is not loaded; and launches
@@ -39,34 +39,34 @@ unsigned long fake_waits(void);
 void fake_may_wait(void);
 void fake_load(int change);
 void fake_launch(atomic_bool *is_loaded);
-int fake_query(run_handle stream, bool blocks);
+int fake_query(cu_stream stream, bool blocks);
 
 /* Answers with an error on account of a capture, whoever asked (fake_capture.c). */
 unsigned long fake_refused(void);
 /* A capture that begins and ends past whatever stands in front of the driver. */
-int fake_begin_unseen(run_handle stream, int mode);
-int fake_end_unseen(run_handle stream);
+int fake_begin_unseen(cu_stream stream, int mode);
+int fake_end_unseen(cu_stream stream);
 /* The number of this thread's current context, 1 unless it is set. */
 void fake_context(unsigned long long context);
 unsigned long long fake_current(void);
 /* For fake.c: the error that a call gives which puts something into the stream, asks for its work, or may
  * disturb a capture; 0: none. An event that is recorded. */
-int fake_use(run_handle stream, bool per_thread);
-int fake_ask(run_handle stream);
+int fake_use(cu_stream stream, bool per_thread);
+int fake_ask(cu_stream stream);
 int fake_disturb(void);
-void fake_record(run_handle event, run_handle stream, bool per_thread);
+void fake_record(cu_event event, cu_stream stream, bool per_thread);
 /* For fake_capture.c: from the first work on, a while in which other threads may come between; a stream that
  * was made. */
 void fake_linger(void);
-void fake_stream(run_handle stream, unsigned long long *context, bool *blocks);
+void fake_stream(cu_stream stream, unsigned long long *context, bool *blocks);
 
 /* For fake_graph.c: whether this call fails; how many parameters the function has. */
 int fake_call(void);
-unsigned fake_params(run_handle function);
+unsigned fake_params(cu_function function);
 /* A node of the one graph; what it has, and what an executable graph has in its place. */
-int fake_add_node(run_handle *node, const run_node *p);
-run_handle fake_node_function(run_handle node);
-run_handle fake_exec_function(run_handle exec, run_handle node);
-uint64_t fake_exec_word(run_handle exec, run_handle node, unsigned word);
+int fake_add_node(cu_node *node, const cu_kernel_node *p);
+cu_function fake_node_function(cu_node node);
+cu_function fake_exec_function(cu_graph_exec exec, cu_node node);
+uint64_t fake_exec_word(cu_graph_exec exec, cu_node node, unsigned word);
 
 #endif

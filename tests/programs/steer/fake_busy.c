@@ -9,11 +9,11 @@ static atomic_ulong waits;
 static int loading;
 /* A launch that meets a load is counted before the load ends. */
 static pthread_mutex_t between = PTHREAD_MUTEX_INITIALIZER;
-static run_handle in;
+static cu_stream in;
 static unsigned long long where; /* the context, of the legacy stream */
 static pthread_t by;
 
-__attribute__((visibility("default"))) void fake_begin(run_handle stream) {
+__attribute__((visibility("default"))) void fake_begin(cu_stream stream) {
   in = stream;
   where = fake_current();
   by = pthread_self();
@@ -53,10 +53,10 @@ void fake_launch(atomic_bool *is_loaded) {
 }
 
 /* Stream 2 is the thread's own. The legacy one waits for those that block it, and may have work itself. */
-int fake_query(run_handle stream, bool blocks) {
-  const bool own = stream == (run_handle)2, legacy = (uintptr_t)stream < 2;
+int fake_query(cu_stream stream, bool blocks) {
+  const bool own = stream == (cu_stream)2, legacy = (uintptr_t)stream < 2;
   const bool works = own      ? in == stream && pthread_equal(by, pthread_self())
-                     : legacy ? blocks || (in == (run_handle)1 && where == fake_current())
+                     : legacy ? blocks || (in == (cu_stream)1 && where == fake_current())
                               : in == stream;
   return busy && works ? RUN_NOT_READY : 0;
 }

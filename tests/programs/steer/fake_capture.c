@@ -23,7 +23,7 @@ enum { UNSUPPORTED = 900, INVALIDATED = 901, UNMATCHED = 903, IMPLICIT = 906, NO
 
 /* A stream under capture. */
 typedef struct stream {
-  run_handle handle;
+  cu_stream handle;
   pthread_t thread; /* whose own it is */
   unsigned long long context;
   bool blocks;
@@ -41,7 +41,7 @@ static struct capture {
 static unsigned n_captures;
 static atomic_uint going_on;
 static struct {
-  run_handle event;
+  cu_event event;
   unsigned capture;
 } recorded[MOST];
 static atomic_ulong refused;
@@ -59,13 +59,11 @@ static int refuse(int r) {
 
 /* ---- Under the lock ---------------------------------------------------------------------------- */
 
-static bool is_legacy(run_handle h, bool per_thread) {
-  return h == (run_handle)LEGACY || (!h && !per_thread);
-}
+static bool is_legacy(cu_stream h, bool per_thread) { return h == (cu_stream)LEGACY || (!h && !per_thread); }
 
-static stream stream_of(run_handle h, bool per_thread) {
-  stream s = {.handle = !h ? (run_handle)OWN : h, .context = current, .blocks = true};
-  if (s.handle == (run_handle)OWN)
+static stream stream_of(cu_stream h, bool per_thread) {
+  stream s = {.handle = !h ? (cu_stream)OWN : h, .context = current, .blocks = true};
+  if (s.handle == (cu_stream)OWN)
     s.thread = pthread_self();
   else
     fake_stream(h, &s.context, &s.blocks);
@@ -77,7 +75,7 @@ static int place_of(const stream *s) {
   for (int k = 0; k < MOST; k++) {
     const stream *c = &captured[k];
     if (c->capture && c->handle == s->handle && c->context == s->context &&
-        (s->handle != (run_handle)OWN || pthread_equal(c->thread, s->thread)))
+        (s->handle != (cu_stream)OWN || pthread_equal(c->thread, s->thread)))
       return k;
   }
   return MOST;
@@ -108,7 +106,7 @@ static int come_in(stream s, unsigned capture, bool begun) {
 /* ---- For fake.c -------------------------------------------------------------------------------- */
 
 /* 0, or the error that a call is refused with which puts something into the stream, or asks for its work. */
-static int use(run_handle h, bool per_thread, bool asks) {
+static int use(cu_stream h, bool per_thread, bool asks) {
   int r = 0;
   if (!going_on) return 0;
   pthread_mutex_lock(&lock);
@@ -126,8 +124,8 @@ static int use(run_handle h, bool per_thread, bool asks) {
   pthread_mutex_unlock(&lock);
   return r;
 }
-int fake_use(run_handle h, bool per_thread) { return use(h, per_thread, false); }
-int fake_ask(run_handle h) { return use(h, false, true); }
+int fake_use(cu_stream h, bool per_thread) { return use(h, per_thread, false); }
+int fake_ask(cu_stream h) { return use(h, false, true); }
 
 /* The same for one that may disturb a capture. */
 int fake_disturb(void) {
@@ -146,7 +144,7 @@ int fake_disturb(void) {
   return r ? refuse(r) : 0;
 }
 
-void fake_record(run_handle event, run_handle h, bool per_thread) {
+void fake_record(cu_event event, cu_stream h, bool per_thread) {
   static int next;
   if (!going_on || is_legacy(h, per_thread)) return;
   pthread_mutex_lock(&lock);
@@ -162,7 +160,7 @@ void fake_record(run_handle event, run_handle h, bool per_thread) {
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
-static int begin(run_handle h, bool per_thread, int mode) {
+static int begin(cu_stream h, bool per_thread, int mode) {
   int r = fake_call();
   if (r) return r;
   pthread_mutex_lock(&lock);
@@ -179,17 +177,16 @@ static int begin(run_handle h, bool per_thread, int mode) {
   fake_linger();
   return r;
 }
-EXPORT int fake_begin_unseen(run_handle h, int mode) { return begin(h, false, mode); }
+EXPORT int fake_begin_unseen(cu_stream h, int mode) { return begin(h, false, mode); }
 #define BEGINS(symbol, parameters, mode)                                                                     \
   EXPORT int symbol parameters { return begin(stream, false, mode); }                                        \
   EXPORT int symbol##_ptsz parameters { return begin(stream, true, mode); }
-BEGINS(cuStreamBeginCapture, (run_handle stream), GLOBAL)
-BEGINS(cuStreamBeginCapture_v2, (run_handle stream, int mode), mode)
+BEGINS(cuStreamBeginCapture, (cu_stream stream), GLOBAL)
+BEGINS(cuStreamBeginCapture_v2, (cu_stream stream, int mode), mode)
 BEGINS(cuStreamBeginCaptureToGraph,
-       (run_handle stream, run_handle graph, const run_handle *after, const void *edges, size_t n, int mode),
+       (cu_stream stream, cu_graph graph, cu_node *after, const void *edges, size_t n, int mode), mode)
+BEGINS(cuStreamBeginRecaptureToGraph, (cu_stream stream, int mode, cu_graph graph, void *differs, void *data),
        mode)
-BEGINS(cuStreamBeginRecaptureToGraph,
-       (run_handle stream, int mode, run_handle graph, void *differs, void *data), mode)
 
 /* Under the lock: the capture of this place ends. */
 static int end_of(int k) {
@@ -201,7 +198,7 @@ static int end_of(int k) {
   return captures[capture % CAPTURES].invalid ? INVALIDATED : 0;
 }
 
-static int end(run_handle h, bool per_thread, run_handle *graph) {
+static int end(cu_stream h, bool per_thread, cu_graph *graph) {
   int r = fake_call();
   if (r) return r;
   *graph = NULL;
@@ -213,11 +210,11 @@ static int end(run_handle h, bool per_thread, run_handle *graph) {
   pthread_mutex_unlock(&lock);
   return r;
 }
-EXPORT int fake_end_unseen(run_handle h) { return end(h, false, &(run_handle){NULL}); }
-EXPORT int cuStreamEndCapture(run_handle stream, run_handle *graph) { return end(stream, false, graph); }
-EXPORT int cuStreamEndCapture_ptsz(run_handle stream, run_handle *graph) { return end(stream, true, graph); }
+EXPORT int fake_end_unseen(cu_stream h) { return end(h, false, &(cu_graph){NULL}); }
+EXPORT int cuStreamEndCapture(cu_stream stream, cu_graph *graph) { return end(stream, false, graph); }
+EXPORT int cuStreamEndCapture_ptsz(cu_stream stream, cu_graph *graph) { return end(stream, true, graph); }
 
-EXPORT int cuStreamDestroy_v2(run_handle h) {
+EXPORT int cuStreamDestroy_v2(cu_stream h) {
   if (!going_on) return 0;
   pthread_mutex_lock(&lock);
   const stream s = stream_of(h, false);
@@ -226,7 +223,7 @@ EXPORT int cuStreamDestroy_v2(run_handle h) {
   return 0;
 }
 
-static int wait_for(run_handle h, run_handle event, bool per_thread) {
+static int wait_for(cu_stream h, cu_event event, bool per_thread) {
   int r = fake_call();
   if (r || !going_on) return r;
   pthread_mutex_lock(&lock);
@@ -241,14 +238,14 @@ static int wait_for(run_handle h, run_handle event, bool per_thread) {
   pthread_mutex_unlock(&lock);
   return r;
 }
-EXPORT int cuStreamWaitEvent(run_handle stream, run_handle event, unsigned flags) {
+EXPORT int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags) {
   return wait_for(stream, event, false);
 }
-EXPORT int cuStreamWaitEvent_ptsz(run_handle stream, run_handle event, unsigned flags) {
+EXPORT int cuStreamWaitEvent_ptsz(cu_stream stream, cu_event event, unsigned flags) {
   return wait_for(stream, event, true);
 }
 
-static int tell(run_handle h, bool per_thread, int *status, uint64_t *id) {
+static int tell(cu_stream h, bool per_thread, int *status, uint64_t *id) {
   int r = fake_call();
   if (r) return r;
   *status = NONE;
@@ -266,12 +263,12 @@ static int tell(run_handle h, bool per_thread, int *status, uint64_t *id) {
   fake_linger();
   return r;
 }
-EXPORT int cuStreamIsCapturing(run_handle stream, int *status) { return tell(stream, false, status, NULL); }
-EXPORT int cuStreamIsCapturing_ptsz(run_handle stream, int *status) {
+EXPORT int cuStreamIsCapturing(cu_stream stream, int *status) { return tell(stream, false, status, NULL); }
+EXPORT int cuStreamIsCapturing_ptsz(cu_stream stream, int *status) {
   return tell(stream, true, status, NULL);
 }
-EXPORT int cuStreamGetCaptureInfo_v2(run_handle stream, int *status, uint64_t *id, run_handle *graph,
-                                     run_handle **after, size_t *n) {
+EXPORT int cuStreamGetCaptureInfo_v2(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
+                                     cu_node **after, size_t *n) {
   return tell(stream, false, status, id);
 }
 

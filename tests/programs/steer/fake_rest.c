@@ -1,9 +1,10 @@
 /* The other entry points of the driver that does nothing. */
-#include "fake.h"
+#include "abi/cuda.h"
 
-#define GIVES(symbol, parameters)                                                                            \
-  __attribute__((weak, visibility("default"))) int symbol parameters { return 0; }
-#define RUN_ENTRY(symbol, parameters, arguments) GIVES(symbol, parameters)
+#define GIVES(symbol)                                                                                        \
+  __attribute__((weak, visibility("default"))) int symbol(void);                                             \
+  int symbol(void) { return 0; }
+#define RUN_ENTRY(symbol, parameters, arguments) GIVES(symbol)
 #include "run/entries.def"
-#define RUN_NEED(symbol, parameters) GIVES(symbol, parameters)
+#define RUN_NEED(symbol) GIVES(symbol)
 #include "run/needs.def"

@@ -18,12 +18,12 @@ static int ok(int r) {
   return r == 0;
 }
 
-static void launch(run_handle f, unsigned n) {
+static void launch(cu_function f, unsigned n) {
   uint64_t count = 512;
   void *params[] = {&out, &count};
-  run_config config = {.grid = {n, 1, 1}, .block = {1, 1, 1}};
-  run_node node = {.function = f, .grid = {n, 1, 1}, .block = {1, 1, 1}, .params = params};
-  run_handle added;
+  cu_launch_config config = {.grid = {n, 1, 1}, .block = {1, 1, 1}};
+  cu_kernel_node node = {.function = f, .grid = {n, 1, 1}, .block = {1, 1, 1}, .params = params};
+  cu_node added;
   run += (unsigned long)ok(cuLaunchKernel(f, n, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
   run += (unsigned long)ok(cuLaunchKernelEx(&config, f, params, NULL));
   launched += (unsigned long)ok(cuGraphAddKernelNode_v2(&added, NULL, NULL, 0, &node));
@@ -32,7 +32,10 @@ static void launch(run_handle f, unsigned n) {
 int main(int argc, char **argv) {
   static const char unparsed[] = ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry e() { ? }\n";
   const bool tuned = argc > 1;
-  run_handle other, module, library, kernel, f;
+  cu_function kernel;
+  cu_library library;
+  cu_function f;
+  cu_module other, module;
   uint64_t unreached;
   ok(cuInit(0));
   while (!ok(cuMemAlloc_v2(&out, 64))) continue;

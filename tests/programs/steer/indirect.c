@@ -14,7 +14,8 @@ static const char ptx[] =
 
 int main(void) {
   static const char *const names[] = {"calls", "takes"};
-  run_handle module, f;
+  cu_function f;
+  cu_module module;
   uint64_t to = 256, out = 512;
   void *params[] = {&to, &out};
   cuInit(0);

@@ -6,7 +6,7 @@
 
 #include "fake.h"
 
-enum { LAUNCHES = 200, CLUSTER_DIMENSION = 4 };
+enum { LAUNCHES = 200 };
 
 static unsigned failures;
 
@@ -17,12 +17,13 @@ static bool ok(int r) {
 
 int main(void) {
   static const unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2};
-  run_handle module, function;
+  cu_function function;
+  cu_module module;
   uint64_t word, ran = 0;
   unsigned long before = 0;
   void *params[] = {&word};
-  run_attribute cluster = {.id = CLUSTER_DIMENSION, .value = {2, 0, 0, 0, 1, 0, 0, 0, 1}};
-  const run_config config = {
+  cu_launch_attribute cluster = {.id = CU_LAUNCH_CLUSTER_DIMENSION, .value.dims = {2, 1, 1}};
+  const cu_launch_config config = {
       .grid = {8, 1, 1}, .block = {32, 1, 1}, .attributes = &cluster, .n_attributes = 1};
   ok(cuInit(0));
   while (!ok(cuMemAlloc_v2(&word, sizeof word))) continue;

@@ -15,7 +15,7 @@
 
 enum { THREADS = 3, MODULES = 60, FORK_EVERY = 12 };
 
-static _Atomic(run_handle) kernel; /* of the module that was loaded last */
+static _Atomic(cu_function) kernel; /* of the module that was loaded last */
 static atomic_bool over;
 static atomic_ulong launched, gone, strange;
 
@@ -51,7 +51,8 @@ int main(int argc, char **argv) {
   pthread_t threads[THREADS];
   cuInit(0);
   for (int k = 0; k < MODULES; k++) {
-    run_handle module, f;
+    cu_function f;
+    cu_module module;
     const unsigned long before = launched;
     if (cuModuleLoadData(&module, k % 2 ? PTX_ORDER : PTX_COUNTING) ||
         cuModuleGetFunction(&f, module, "order"))

@@ -10,7 +10,8 @@
 enum { TIMES = 3000, BEFORE = 1000, MOST_BYTES = 500 };
 
 static int once(const char *text) {
-  run_handle module, f;
+  cu_function f;
+  cu_module module;
   uint64_t out = 256, count = 512;
   void *params[] = {&out, &count};
   return cuModuleLoadData(&module, text) != 0 || cuModuleGetFunction(&f, module, "order") != 0 ||
