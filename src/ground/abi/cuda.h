@@ -117,8 +117,10 @@ enum { /* CUdevice_attribute */
        CU_ATTR_ARCH_MINOR = 76,
        CU_ATTR_SHARED_PER_SM = 81,
        CU_ATTR_REGISTERS_PER_SM = 82,
+       CU_ATTR_PAGEABLE_MEMORY_ACCESS = 88,
        CU_ATTR_SHARED_PER_CTA = 97,
        CU_ATTR_CTAS_PER_SM = 106,
+       CU_ATTR_WINDOW_BYTES = 109,
        CU_ATTR_SHARED_RESERVED = 111,
 };
 
@@ -142,6 +144,7 @@ enum { /* CUlimit */
        CU_LIMIT_PRINTF_FIFO = 1,
        CU_LIMIT_HEAP = 2,
        CU_LIMIT_SYNC_DEPTH = 3, /* of kernels that wait for kernels, which new GPUs do not let them */
+       CU_LIMIT_PERSISTING_L2 = 6,
        CU_LIMITS = 7
 };
 
@@ -155,7 +158,8 @@ enum { /* CUlimit */
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4 };
 
-enum { /* CUstreamCaptureMode */ CU_CAPTURE_RELAXED = 2 };
+enum { CU_CAPTURE_RELAXED = 2 }; /* CUstreamCaptureMode */
+enum { CU_CAPTURE_ACTIVE = 1 };  /* CUstreamCaptureStatus */
 
 typedef void cu_host_fn(void *data);
 typedef void cu_stream_callback(cu_stream stream, cu_result status, void *data);
@@ -204,6 +208,17 @@ typedef struct cu_launch_attribute {
   } value;
 } cu_launch_attribute;
 _Static_assert(sizeof(cu_launch_attribute) == 72, "CUlaunchAttribute");
+enum { /* CUaccessProperty */ CU_ACCESS_STREAMING = 1, CU_ACCESS_PERSISTING = 2 };
+
+/* CUaccessPolicyWindow */
+typedef struct cu_window {
+  cu_address at;
+  size_t bytes;
+  float hits; /* the share of accesses that count as `hit` */
+  int hit, miss;
+} cu_window;
+_Static_assert(sizeof(cu_window) == 32, "CUaccessPolicyWindow");
+
 enum { /* CUlaunchAttributeID */
        CU_LAUNCH_IGNORED = 0,
        CU_LAUNCH_POLICY_WINDOW = 1,
@@ -396,6 +411,7 @@ enum { CU_TEXTURE_INTEGER = 1, CU_TEXTURE_NORMALIZED = 2, CU_TEXTURE_SRGB = 16 }
 /* ---- Graphs ---------------------------------------------------------------------------------------- */
 
 enum { CU_NODE_KERNEL = 0, CU_NODE_GRAPH = 4 }; /* CUgraphNodeType */
+enum { CU_INSTANTIATE_DEVICE_LAUNCH = 4 };      /* CUgraphInstantiate_flags: other kernels launch it */
 
 /* CUDA_KERNEL_NODE_PARAMS_v2 */
 typedef struct cu_kernel_node {

@@ -51,7 +51,7 @@ bool run_is_threaded(void) { return atomic_load_explicit(&has_threads, memory_or
 
 /* The legacy stream waits for this one: while it is captured, that takes no work. */
 static bool freezes_legacy(const run_stream *s) {
-  return s->blocks && (s->handle == RUN_OWN || (s->context && s->context == run_context()));
+  return s->blocks && (s->handle == CU_STREAM_PER_THREAD || (s->context && s->context == run_context()));
 }
 
 /* Streams under capture, which cannot be asked: NULL where all were idle as their captures began, and are
@@ -70,7 +70,7 @@ static const char *leave_captured_out(run_stream *streams, size_t *n) {
     if (!run_capture_began_idle(streams[k].handle, freezes)) return why;
     frozen = frozen || freezes;
   }
-  if (!frozen && (run_legacy_is_frozen() || run_capture_asked(RUN_LEGACY))) return why;
+  if (!frozen && (run_legacy_is_frozen() || run_capture_asked(CU_STREAM_LEGACY))) return why;
   if (frozen) streams[0] = streams[--kept];
   *n = kept;
   return NULL;
@@ -79,9 +79,9 @@ static const char *leave_captured_out(run_stream *streams, size_t *n) {
 static const char *wait_for(const run_stream *streams, size_t n, double until) {
   for (size_t k = 0; k < n;) {
     const int r = run_real.cuStreamQuery(streams[k].handle);
-    if (r == RUN_SUCCESS)
+    if (r == CU_SUCCESS)
       k++;
-    else if (r != RUN_NOT_READY)
+    else if (r != CU_NOT_READY)
       return "the driver does not say whether the GPU is idle";
     else if (hd_seconds() > until)
       return "the GPU was never idle at its launches";
@@ -97,12 +97,12 @@ static int ask_device(int device) {
   cu_context context, popped;
   unsigned flags;
   int active = 0, r = d->cuDevicePrimaryCtxGetState(device, &flags, &active);
-  if (r == RUN_SUCCESS && !active) return r;
-  if (r == RUN_SUCCESS) r = d->cuDevicePrimaryCtxRetain(&context, device);
-  if (r != RUN_SUCCESS) return r;
+  if (r == CU_SUCCESS && !active) return r;
+  if (r == CU_SUCCESS) r = d->cuDevicePrimaryCtxRetain(&context, device);
+  if (r != CU_SUCCESS) return r;
   r = d->cuCtxPushCurrent_v2(context);
-  if (r == RUN_SUCCESS) {
-    r = d->cuStreamQuery(RUN_LEGACY);
+  if (r == CU_SUCCESS) {
+    r = d->cuStreamQuery(CU_STREAM_LEGACY);
     d->cuCtxPopCurrent_v2(&popped);
   }
   d->cuDevicePrimaryCtxRelease_v2(device);
@@ -114,17 +114,17 @@ static const char *wait_for_devices(double until) {
   static const char unknown[] = "the driver does not say whether other GPUs are idle";
   const run_driver *d = &run_real;
   int n = 0, own = -1;
-  if (!d->cuDeviceGetCount || d->cuDeviceGetCount(&n) != RUN_SUCCESS || n < 1) return unknown;
+  if (!d->cuDeviceGetCount || d->cuDeviceGetCount(&n) != CU_SUCCESS || n < 1) return unknown;
   if (n == 1) return NULL;
   if (!d->cuDevicePrimaryCtxGetState || !d->cuDevicePrimaryCtxRetain || !d->cuDevicePrimaryCtxRelease_v2 ||
       !d->cuCtxPushCurrent_v2 || !d->cuCtxPopCurrent_v2 || !d->cuCtxGetDevice ||
-      d->cuCtxGetDevice(&own) != RUN_SUCCESS)
+      d->cuCtxGetDevice(&own) != CU_SUCCESS)
     return unknown;
   for (int device = 0; device < n;) {
-    const int r = device == own ? RUN_SUCCESS : ask_device(device);
-    if (r == RUN_SUCCESS)
+    const int r = device == own ? CU_SUCCESS : ask_device(device);
+    if (r == CU_SUCCESS)
       device++;
-    else if (r != RUN_NOT_READY)
+    else if (r != CU_NOT_READY)
       return unknown;
     else if (hd_seconds() > until)
       return "other GPUs were never idle at its launches";
@@ -159,13 +159,13 @@ void run_release(void) { run_gate_open(); }
 
 const char *run_not_alone(double seconds) {
   const run_driver *d = &run_real;
-  int mode = RUN_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_RELAXED;
   if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode)
     return "the driver is too old";
   if (!run_gate_is_whole() && run_is_threaded()) return "the program has several threads";
   if (run_gate_others_own_streams()) return "other threads use default streams of their own";
   if (run_memory_is_shared()) return "other processes have some of its memory";
-  if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return "the driver is too old";
+  if (d->cuThreadExchangeStreamCaptureMode(&mode) != CU_SUCCESS) return "the driver is too old";
   const double until = hd_seconds() + seconds;
   const char *why = not_idle(seconds, false);
   if (!why) why = wait_for_devices(until);

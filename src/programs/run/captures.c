@@ -9,8 +9,6 @@
 
 #include "run/watch.h"
 
-enum { ACTIVE = 1 }; /* CUstreamCaptureStatus */
-
 typedef struct member {
   cu_stream stream;
   uint64_t thread;            /* whose own default stream it is; 0: it is none */
@@ -42,8 +40,8 @@ void run_captures_forked(void) {
 }
 
 static member member_of(cu_stream stream, bool per_thread) {
-  if (!stream) stream = per_thread ? RUN_OWN : RUN_LEGACY;
-  if (stream == RUN_OWN)
+  if (!stream) stream = per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+  if (stream == CU_STREAM_PER_THREAD)
     return (member){
         .stream = stream, .thread = run_thread_number(), .context = run_context(), .blocks = true};
   const run_stream s = run_stream_of(stream);
@@ -138,8 +136,8 @@ static bool keeps_legacy_idle(uint64_t capture, unsigned long long context) {
 /* ---- The driver -------------------------------------------------------------------------------- */
 
 bool run_capture_asked(cu_stream stream) {
-  int status = ACTIVE;
-  return !run_real.cuStreamIsCapturing || run_real.cuStreamIsCapturing(stream, &status) != RUN_SUCCESS ||
+  int status = CU_CAPTURE_ACTIVE;
+  return !run_real.cuStreamIsCapturing || run_real.cuStreamIsCapturing(stream, &status) != CU_SUCCESS ||
          status;
 }
 
@@ -148,7 +146,8 @@ static uint64_t capture_of(cu_stream stream) {
   int status = 0;
   uint64_t id = 0;
   fn_cuStreamGetCaptureInfo_v2 *const ask = run_real.cuStreamGetCaptureInfo_v2;
-  return ask && ask(stream, &status, &id, NULL, NULL, NULL) == RUN_SUCCESS && status == ACTIVE ? id : 0;
+  return ask && ask(stream, &status, &id, NULL, NULL, NULL) == CU_SUCCESS && status == CU_CAPTURE_ACTIVE ? id
+                                                                                                         : 0;
 }
 
 bool run_capture_began_idle(cu_stream stream, bool legacy) {
@@ -163,31 +162,31 @@ bool run_capture_began_idle(cu_stream stream, bool legacy) {
 }
 
 int run_captures_relax(void) {
-  int mode = RUN_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_RELAXED;
   fn_cuThreadExchangeStreamCaptureMode *const exchange = run_real.cuThreadExchangeStreamCaptureMode;
-  return exchange && exchange(&mode) == RUN_SUCCESS ? mode : RUN_CAPTURE_RELAXED;
+  return exchange && exchange(&mode) == CU_SUCCESS ? mode : CU_CAPTURE_RELAXED;
 }
 
 void run_captures_restore(int mode) {
-  if (mode != RUN_CAPTURE_RELAXED) run_real.cuThreadExchangeStreamCaptureMode(&mode);
+  if (mode != CU_CAPTURE_RELAXED) run_real.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
 static bool has_no_work(cu_stream stream) {
-  return !(stream == RUN_LEGACY && run_legacy_is_frozen()) && !run_capture_asked(stream) &&
-         run_real.cuStreamQuery(stream) == RUN_SUCCESS;
+  return !(stream == CU_STREAM_LEGACY && run_legacy_is_frozen()) && !run_capture_asked(stream) &&
+         run_real.cuStreamQuery(stream) == CU_SUCCESS;
 }
 
 /* Within the gate: whether there is work in the stream, and in its legacy one. Where other threads are there,
  * too, nothing is asked, and there may be. */
 static void look(member *m) {
-  int mode = RUN_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_RELAXED;
   const run_driver *d = &run_real;
   if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode ||
       !run_gate_try_close())
     return;
-  if (d->cuThreadExchangeStreamCaptureMode(&mode) == RUN_SUCCESS) {
+  if (d->cuThreadExchangeStreamCaptureMode(&mode) == CU_SUCCESS) {
     m->idle = has_no_work(m->stream);
-    m->legacy = m->blocks && m->context && m->context == run_context() && has_no_work(RUN_LEGACY);
+    m->legacy = m->blocks && m->context && m->context == run_context() && has_no_work(CU_STREAM_LEGACY);
     d->cuThreadExchangeStreamCaptureMode(&mode);
   }
   run_gate_open();
@@ -203,7 +202,7 @@ static member begin(cu_stream stream, bool per_thread) {
 }
 
 static int begun(int r, member m) {
-  if (r == RUN_SUCCESS) {
+  if (r == CU_SUCCESS) {
     m.begun = true;
     m.capture = capture_of(m.stream);
     put(&m);
@@ -234,7 +233,7 @@ BEGIN_BOTH(cuStreamBeginRecaptureToGraph,
 static int ended(int r, cu_stream stream, bool per_thread) {
   if (!atomic_load(&members)) return r;
   const member m = member_of(stream, per_thread);
-  if (r != RUN_SUCCESS && (m.stream == RUN_LEGACY || run_capture_asked(m.stream))) return r;
+  if (r != CU_SUCCESS && (m.stream == CU_STREAM_LEGACY || run_capture_asked(m.stream))) return r;
   pthread_mutex_lock(&lock);
   const member *known = find(&m);
   if (known) leave((size_t)(known - all.data));
@@ -254,11 +253,11 @@ static int waits(fn_cuStreamWaitEvent *real, cu_stream stream, cu_event event, u
                  bool per_thread) {
   if (!atomic_load_explicit(&members, memory_order_relaxed)) return real(stream, event, flags);
   member m = member_of(stream, per_thread);
-  if (m.stream == RUN_LEGACY || is_known(&m)) return real(stream, event, flags);
+  if (m.stream == CU_STREAM_LEGACY || is_known(&m)) return real(stream, event, flags);
   run_gate_enter();
   look(&m);
   const int r = real(stream, event, flags);
-  m.capture = r == RUN_SUCCESS ? capture_of(m.stream) : 0;
+  m.capture = r == CU_SUCCESS ? capture_of(m.stream) : 0;
   m.legacy = m.legacy || (m.blocks && m.context && keeps_legacy_idle(m.capture, m.context));
   if (m.capture) put(&m);
   run_gate_leave();

@@ -12,8 +12,8 @@
 #include "heddle/trusted.h"
 #include "run/run.h"
 
-enum { PATH = HD_STEER_PATH + 96, PTX = 1, MOST_FILES = 4096 }; /* PTX: CUjitInputType */
-static const uint64_t most_bytes = UINT64_C(256) << 20;         /* of all files */
+enum { PATH = HD_STEER_PATH + 96, MOST_FILES = 4096 };
+static const uint64_t most_bytes = UINT64_C(256) << 20; /* of all files */
 
 /* Made, and not yet written: a file takes longer than a GPU should wait for. Under run_lock. */
 static HD_VEC(struct made {
@@ -36,8 +36,8 @@ static bool path_of(const char *text, char path[PATH]) {
 
 cu_library run_library_load(const void *image) {
   cu_library library;
-  return run_real.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0) == RUN_SUCCESS ? library
-                                                                                                  : NULL;
+  return run_real.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0) == CU_SUCCESS ? library
+                                                                                                 : NULL;
 }
 
 /* ---- Files ------------------------------------------------------------------------------------- */
@@ -129,11 +129,11 @@ static cu_library compile(const char *path, const char *text, bool wanted) {
   void *code = NULL;
   size_t bytes = 0;
   if (!d->cuLinkCreate_v2 || !d->cuLinkAddData_v2 || !d->cuLinkComplete || !d->cuLinkDestroy ||
-      d->cuLinkCreate_v2(0, NULL, NULL, &link) != RUN_SUCCESS)
+      d->cuLinkCreate_v2(0, NULL, NULL, &link) != CU_SUCCESS)
     return NULL;
-  if (d->cuLinkAddData_v2(link, PTX, (void *)(uintptr_t)text, strlen(text) + 1, "heddle", 0, NULL, NULL) ==
-          RUN_SUCCESS &&
-      d->cuLinkComplete(link, &code, &bytes) == RUN_SUCCESS && code && bytes > 4 &&
+  if (d->cuLinkAddData_v2(link, CU_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1, "heddle", 0, NULL,
+                          NULL) == CU_SUCCESS &&
+      d->cuLinkComplete(link, &code, &bytes) == CU_SUCCESS && code && bytes > 4 &&
       memcmp(code, "\177ELF", 4) == 0 && (!wanted || (library = run_library_load(code))))
     keep(path, code, bytes);
   d->cuLinkDestroy(link);

@@ -101,12 +101,12 @@ static bool ready(const char *symbol) {
 #define RUN_UNGATED(symbol, parameters, arguments)                                                           \
   __attribute__((visibility("default"))) int symbol parameters;                                              \
   __attribute__((visibility("default"))) int symbol parameters {                                             \
-    return ready(#symbol) && run_real.symbol ? run_##symbol arguments : RUN_NOT_SUPPORTED;                   \
+    return ready(#symbol) && run_real.symbol ? run_##symbol arguments : CU_NOT_SUPPORTED;                    \
   }
 #define RUN_ENTRY(symbol, parameters, arguments)                                                             \
   __attribute__((visibility("default"))) int symbol parameters;                                              \
   __attribute__((visibility("default"))) int symbol parameters {                                             \
-    if (!ready(#symbol) || !run_real.symbol) return RUN_NOT_SUPPORTED;                                       \
+    if (!ready(#symbol) || !run_real.symbol) return CU_NOT_SUPPORTED;                                        \
     if (!run_watches) return run_##symbol arguments;                                                         \
     if (run_gate_is_own(#symbol)) run_gate_own_stream();                                                     \
     run_gate_in();                                                                                           \
@@ -118,7 +118,7 @@ static bool ready(const char *symbol) {
  * came. */
 #define RUN_LAUNCH(symbol, parameters, arguments)                                                            \
   static __attribute__((noinline)) int gated_##symbol parameters {                                           \
-    if (!ready(#symbol) || !run_real.symbol) return RUN_NOT_SUPPORTED;                                       \
+    if (!ready(#symbol) || !run_real.symbol) return CU_NOT_SUPPORTED;                                        \
     if (run_watches && run_gate_is_own(#symbol)) run_gate_own_stream();                                      \
     run_gate_enter();                                                                                        \
     const int r = run_##symbol arguments;                                                                    \
@@ -160,13 +160,13 @@ bool run_driver_has(const void *address) {
 
 int run_cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags) {
   const int r = run_real.cuGetProcAddress(name, fn, version, flags);
-  if (r == RUN_SUCCESS && fn) *fn = front_of(*fn);
+  if (r == CU_SUCCESS && fn) *fn = front_of(*fn);
   return r;
 }
 
 int run_cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status) {
   const int r = run_real.cuGetProcAddress_v2(name, fn, version, flags, status);
-  if (r == RUN_SUCCESS && fn) *fn = front_of(*fn);
+  if (r == CU_SUCCESS && fn) *fn = front_of(*fn);
   return r;
 }
 

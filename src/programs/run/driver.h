@@ -9,27 +9,6 @@
 /* A handle, whatever it is of. */
 typedef void *run_handle;
 
-#define RUN_LEGACY CU_STREAM_LEGACY
-#define RUN_OWN CU_STREAM_PER_THREAD
-
-enum { RUN_SUCCESS = 0, RUN_NOT_READY = 600, RUN_NOT_SUPPORTED = 801 };
-enum { RUN_CAPTURE_ERROR = 900, RUN_LAST_CAPTURE_ERROR = 908 }; /* CUDA_ERROR_STREAM_CAPTURE_... */
-enum { RUN_CAPTURE_RELAXED = 2, RUN_NON_BLOCKING = 1 };         /* modes of capture, flags of streams */
-enum { RUN_KERNEL_NODE = 0, RUN_GRAPH_NODE = 4 };               /* CUgraphNodeType */
-enum {                                                          /* CUlaunchAttributeID */
-       RUN_IGNORED = 0,
-       RUN_WINDOW = 1,
-       RUN_COOPERATIVE = 2,
-       RUN_CLUSTER = 4,
-       RUN_CLUSTER_SCHEDULING = 5,
-       RUN_PRIORITY = 8,
-       RUN_SYNC_DOMAIN_MAP = 9,
-       RUN_SYNC_DOMAIN = 10,
-       RUN_PREFERRED_CLUSTER = 11,
-       RUN_UPDATABLE_NODE = 13,
-       RUN_CARVEOUT = 14
-};
-
 /* The driver's own entry points. One that it does not have is NULL. */
 typedef struct run_driver {
 #define RUN_ENTRY(symbol, parameters, arguments) fn_##symbol *symbol;

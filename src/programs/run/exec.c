@@ -91,13 +91,13 @@ static bool is_plain(cu_node node) {
   static const struct {
     int id;
     uint32_t most[3];
-  } plain[] = {{RUN_COOPERATIVE, {0, UINT32_MAX, UINT32_MAX}},
-               {RUN_CLUSTER, {1, 1, 1}},
-               {RUN_PREFERRED_CLUSTER, {1, 1, 1}},
-               {RUN_UPDATABLE_NODE, {0, UINT32_MAX, UINT32_MAX}}};
+  } plain[] = {{CU_LAUNCH_COOPERATIVE, {0, UINT32_MAX, UINT32_MAX}},
+               {CU_LAUNCH_CLUSTER_DIMENSION, {1, 1, 1}},
+               {CU_LAUNCH_PREFERRED_CLUSTER, {1, 1, 1}},
+               {CU_LAUNCH_UPDATABLE_NODE, {0, UINT32_MAX, UINT32_MAX}}};
   for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
     uint32_t value[16] = {0};
-    if (run_real.cuGraphKernelNodeGetAttribute(node, plain[k].id, value) != RUN_SUCCESS) continue;
+    if (run_real.cuGraphKernelNodeGetAttribute(node, plain[k].id, value) != CU_SUCCESS) continue;
     for (int i = 0; i < 3; i++)
       if (value[i] > plain[k].most[i]) return false;
   }
@@ -107,14 +107,14 @@ static bool is_plain(cu_node node) {
 static void give_kernel(run_exec *e, cu_node node) {
   run_replacement r;
   cu_kernel_node was, own;
-  if (run_real.cuGraphKernelNodeGetParams_v2(node, &was) != RUN_SUCCESS || !is_plain(node)) return;
+  if (run_real.cuGraphKernelNodeGetParams_v2(node, &was) != CU_SUCCESS || !is_plain(node)) return;
   const cu_function function = was.function ? was.function : was.kernel;
   was.context = NULL; /* the current one, as is seen below */
   e->node = node;
   const run_variant *v = run_node_choose(&was, e, &own, &r);
   const run_place *p = v ? run_place_behind(own.function) : NULL;
   if (p && (p->original == function || p->original_kernel == function) &&
-      run_real.cuGraphExecKernelNodeSetParams_v2(e->handle, node, &own) == RUN_SUCCESS)
+      run_real.cuGraphExecKernelNodeSetParams_v2(e->handle, node, &own) == CU_SUCCESS)
     atomic_fetch_add(&v->kernel->nodes, 1);
 }
 
@@ -122,15 +122,15 @@ static void give_kernel(run_exec *e, cu_node node) {
 static void give_kernels(run_exec *e, cu_graph graph, int depth) {
   const run_driver *d = &run_real;
   size_t n = 0;
-  if (depth == MOST_DEPTH || d->cuGraphGetNodes(graph, NULL, &n) != RUN_SUCCESS || !n) return;
+  if (depth == MOST_DEPTH || d->cuGraphGetNodes(graph, NULL, &n) != CU_SUCCESS || !n) return;
   cu_node *nodes = calloc(n, sizeof *nodes);
   cu_graph child;
-  if (nodes && d->cuGraphGetNodes(graph, nodes, &n) != RUN_SUCCESS) n = 0;
+  if (nodes && d->cuGraphGetNodes(graph, nodes, &n) != CU_SUCCESS) n = 0;
   for (size_t k = 0; nodes && k < n; k++) {
     int type = -1;
-    if (d->cuGraphNodeGetType(nodes[k], &type) != RUN_SUCCESS) continue;
-    if (type == RUN_KERNEL_NODE) give_kernel(e, nodes[k]);
-    if (type == RUN_GRAPH_NODE && d->cuGraphChildGraphNodeGetGraph(nodes[k], &child) == RUN_SUCCESS)
+    if (d->cuGraphNodeGetType(nodes[k], &type) != CU_SUCCESS) continue;
+    if (type == CU_NODE_KERNEL) give_kernel(e, nodes[k]);
+    if (type == CU_NODE_GRAPH && d->cuGraphChildGraphNodeGetGraph(nodes[k], &child) == CU_SUCCESS)
       give_kernels(e, child, depth + 1);
   }
   free(nodes);
@@ -145,10 +145,9 @@ static bool is_able(void) {
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
-enum { DEVICE_LAUNCH = 4 }; /* CUgraphInstantiate_flags: other kernels launch it, as it was uploaded */
-
 static int made(int r, const cu_graph_exec *exec, cu_graph graph, uint64_t flags) {
-  if (r != RUN_SUCCESS || !is_able() || flags & DEVICE_LAUNCH) return r;
+  if (r != CU_SUCCESS || !is_able() || flags & CU_INSTANTIATE_DEVICE_LAUNCH)
+    return r; /* other kernels launch it, as it was uploaded */
   pthread_mutex_lock(&run_lock);
   drop(*exec); /* one that was destroyed unseen */
   run_exec *e = add(*exec, graph);
@@ -159,7 +158,7 @@ static int made(int r, const cu_graph_exec *exec, cu_graph graph, uint64_t flags
 
 /* Its nodes have the graph's kernels now. Only those of the graph that it was made of name them. */
 static int updated(int r, cu_graph_exec exec, cu_graph graph) {
-  if (r != RUN_SUCCESS || !is_able()) return r;
+  if (r != CU_SUCCESS || !is_able()) return r;
   pthread_mutex_lock(&run_lock);
   run_exec *e = find(exec);
   if (e && e->graph == graph) give_kernels(e, graph, 0);

@@ -196,7 +196,7 @@ __asm__(
     "  leave\n.cfi_def_cfa 7, 8\n  ret\n"
     ".cfi_endproc\n.size run_gate_thunk, .-run_gate_thunk\n");
 
-static int absent(void) { return RUN_NOT_SUPPORTED; }
+static int absent(void) { return CU_NOT_SUPPORTED; }
 
 /* CU_STREAM_PER_THREAD is 2. Arguments from WORDS on are on the stack. */
 static bool is_own(unsigned number, const uint64_t *words, const uint64_t *more) {

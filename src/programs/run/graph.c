@@ -38,7 +38,7 @@ static int add(fn_cuGraphAddKernelNode *real, cu_node *node, cu_graph graph, cu_
   run_replacement r;
   cu_kernel_node own;
   run_variant *v = choose(p, first_version, NULL, &own, &r);
-  if (v && real(node, graph, after, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  if (v && real(node, graph, after, n, &own) == CU_SUCCESS) return CU_SUCCESS;
   return run_instead(real(node, graph, after, n, p), v);
 }
 
@@ -56,7 +56,7 @@ static int set(fn_cuGraphKernelNodeSetParams *real, cu_node node, const cu_kerne
   run_replacement r;
   cu_kernel_node own;
   run_variant *v = choose(p, first_version, NULL, &own, &r);
-  if (v && real(node, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  if (v && real(node, &own) == CU_SUCCESS) return CU_SUCCESS;
   return run_instead(real(node, p), v);
 }
 
@@ -72,9 +72,9 @@ static int set_exec(fn_cuGraphExecKernelNodeSetParams *real, cu_graph_exec exec,
   run_replacement r;
   cu_kernel_node own;
   run_exec *e = run_exec_open(exec, node);
-  const bool done = choose(p, first_version, e, &own, &r) && real(exec, node, &own) == RUN_SUCCESS;
+  const bool done = choose(p, first_version, e, &own, &r) && real(exec, node, &own) == CU_SUCCESS;
   run_exec_close(e);
-  return done ? RUN_SUCCESS : real(exec, node, p);
+  return done ? CU_SUCCESS : real(exec, node, p);
 }
 
 int run_cuGraphExecKernelNodeSetParams(cu_graph_exec exec, cu_node node, const cu_kernel_node *p) {
@@ -87,7 +87,7 @@ int run_cuGraphExecKernelNodeSetParams_v2(cu_graph_exec exec, cu_node node, cons
 /* ---- Nodes of any type ------------------------------------------------------------------------- */
 
 static run_variant *choose_any(const cu_any_node *p, run_exec *exec, cu_any_node *out, run_replacement *r) {
-  if (!p || p->type != RUN_KERNEL_NODE) return NULL;
+  if (!p || p->type != CU_NODE_KERNEL) return NULL;
   *out = *p;
   return run_node_choose(&p->of.kernel, exec, &out->of.kernel, r);
 }
@@ -96,7 +96,7 @@ int run_cuGraphAddNode(cu_node *node, cu_graph graph, cu_node *after, size_t n, 
   run_replacement r;
   cu_any_node own;
   run_variant *v = choose_any(p, NULL, &own, &r);
-  if (v && run_real.cuGraphAddNode(node, graph, after, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  if (v && run_real.cuGraphAddNode(node, graph, after, n, &own) == CU_SUCCESS) return CU_SUCCESS;
   return run_instead(run_real.cuGraphAddNode(node, graph, after, n, p), v);
 }
 
@@ -105,7 +105,7 @@ int run_cuGraphAddNode_v2(cu_node *node, cu_graph graph, cu_node *after, const v
   run_replacement r;
   cu_any_node own;
   run_variant *v = choose_any(p, NULL, &own, &r);
-  if (v && run_real.cuGraphAddNode_v2(node, graph, after, edges, n, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  if (v && run_real.cuGraphAddNode_v2(node, graph, after, edges, n, &own) == CU_SUCCESS) return CU_SUCCESS;
   return run_instead(run_real.cuGraphAddNode_v2(node, graph, after, edges, n, p), v);
 }
 
@@ -113,7 +113,7 @@ int run_cuGraphNodeSetParams(cu_node node, cu_any_node *p) {
   run_replacement r;
   cu_any_node own;
   run_variant *v = choose_any(p, NULL, &own, &r);
-  if (v && run_real.cuGraphNodeSetParams(node, &own) == RUN_SUCCESS) return RUN_SUCCESS;
+  if (v && run_real.cuGraphNodeSetParams(node, &own) == CU_SUCCESS) return CU_SUCCESS;
   return run_instead(run_real.cuGraphNodeSetParams(node, p), v);
 }
 
@@ -122,16 +122,16 @@ int run_cuGraphExecNodeSetParams(cu_graph_exec exec, cu_node node, cu_any_node *
   cu_any_node own;
   run_exec *e = run_exec_open(exec, node);
   const bool done =
-      choose_any(p, e, &own, &r) && run_real.cuGraphExecNodeSetParams(exec, node, &own) == RUN_SUCCESS;
+      choose_any(p, e, &own, &r) && run_real.cuGraphExecNodeSetParams(exec, node, &own) == CU_SUCCESS;
   run_exec_close(e);
-  return done ? RUN_SUCCESS : run_real.cuGraphExecNodeSetParams(exec, node, p);
+  return done ? CU_SUCCESS : run_real.cuGraphExecNodeSetParams(exec, node, p);
 }
 
 /* ---- What the program is told ------------------------------------------------------------------ */
 
 /* The parameters behind the program's own stay: it knows how many it has. */
 static int get(int r, cu_kernel_node *p, bool first_version) {
-  if (r != RUN_SUCCESS || !p) return r;
+  if (r != CU_SUCCESS || !p) return r;
   const run_place *place = run_place_behind(p->function);
   if (place) p->function = place->original;
   if (!first_version && (place = run_place_behind(p->kernel))) p->kernel = place->original_kernel;

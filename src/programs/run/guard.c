@@ -32,10 +32,10 @@ static int add_chunk(const run_guard *g, uint64_t from, uint64_t bytes, cu_strea
   const run_driver *d = &run_real;
   uint64_t a = g->room, n = (bytes + WORD - 1) / WORD, base = from / WORD, to = g->sum;
   void *params[] = {&a, &n, &base, &to};
-  int r = RUN_SUCCESS;
+  int r = CU_SUCCESS;
   if (bytes % WORD) r = d->cuMemsetD8Async(a + (n - 1) * WORD, 0, WORD, stream);
-  if (r == RUN_SUCCESS) r = d->cuMemcpyDtoDAsync_v2(a, from, bytes, stream);
-  return r == RUN_SUCCESS ? run_own_launch(&summer, "sum", n, stream, params) : r;
+  if (r == CU_SUCCESS) r = d->cuMemcpyDtoDAsync_v2(a, from, bytes, stream);
+  return r == CU_SUCCESS ? run_own_launch(&summer, "sum", n, stream, params) : r;
 }
 
 bool run_guard_open(run_guard *g, const run_range *ranges, size_t n) {
@@ -46,22 +46,22 @@ bool run_guard_open(run_guard *g, const run_range *ranges, size_t n) {
   if (most > ROOM) most = ROOM;
   if (!n) return true;
   g->bytes = most + WORD;
-  if (run_real.cuMemAlloc_v2(&g->sum, WORD) != RUN_SUCCESS) g->sum = 0;
-  if (g->sum && run_real.cuMemAlloc_v2(&g->room, g->bytes) != RUN_SUCCESS) g->room = 0;
+  if (run_real.cuMemAlloc_v2(&g->sum, WORD) != CU_SUCCESS) g->sum = 0;
+  if (g->sum && run_real.cuMemAlloc_v2(&g->room, g->bytes) != CU_SUCCESS) g->room = 0;
   return g->room != 0;
 }
 
 int run_guard_sum(run_guard *g, cu_stream stream, uint64_t *out) {
   *out = 0;
-  if (!g->n) return RUN_SUCCESS;
+  if (!g->n) return CU_SUCCESS;
   int r = run_real.cuMemsetD8Async(g->sum, 0, WORD, stream);
-  for (size_t k = 0; r == RUN_SUCCESS && k < g->n; k++)
-    for (uint64_t at = 0; r == RUN_SUCCESS && at < g->ranges[k].bytes; at += ROOM) {
+  for (size_t k = 0; r == CU_SUCCESS && k < g->n; k++)
+    for (uint64_t at = 0; r == CU_SUCCESS && at < g->ranges[k].bytes; at += ROOM) {
       const uint64_t left = g->ranges[k].bytes - at;
       r = add_chunk(g, g->ranges[k].at + at, left < ROOM ? left : ROOM, stream);
     }
-  if (r == RUN_SUCCESS) r = run_real.cuMemcpyDtoHAsync_v2(out, g->sum, WORD, stream);
-  return r == RUN_SUCCESS ? run_real.cuStreamSynchronize(stream) : r;
+  if (r == CU_SUCCESS) r = run_real.cuMemcpyDtoHAsync_v2(out, g->sum, WORD, stream);
+  return r == CU_SUCCESS ? run_real.cuStreamSynchronize(stream) : r;
 }
 
 void run_guard_clear(run_guard *g, cu_stream stream) {

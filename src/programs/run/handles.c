@@ -127,7 +127,7 @@ static void got(run_handle handle, run_module *m, const char *name) {
 
 int run_cuModuleGetFunction(cu_function *function, cu_module module, const char *name) {
   const int r = run_real.cuModuleGetFunction(function, module, name);
-  if (r != RUN_SUCCESS) return r;
+  if (r != CU_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
   got(*function, run_module_of(module), name);
   pthread_mutex_unlock(&run_lock);
@@ -136,7 +136,7 @@ int run_cuModuleGetFunction(cu_function *function, cu_module module, const char 
 
 int run_cuLibraryGetKernel(cu_function *kernel, cu_library library, const char *name) {
   const int r = run_real.cuLibraryGetKernel(kernel, library, name);
-  if (r != RUN_SUCCESS) return r;
+  if (r != CU_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
   got(*kernel, run_module_of(library), name);
   pthread_mutex_unlock(&run_lock);
@@ -145,14 +145,14 @@ int run_cuLibraryGetKernel(cu_function *kernel, cu_library library, const char *
 
 static const char *name_of(cu_function handle, fn_cuFuncGetName *get) {
   const char *name = NULL;
-  return get && handle && get(&name, handle) == RUN_SUCCESS ? name : NULL;
+  return get && handle && get(&name, handle) == CU_SUCCESS ? name : NULL;
 }
 
 /* The driver may write fewer than n: it writes into `all`, which is freed here. */
 static int listed(int r, cu_function *all, cu_function *handles, unsigned n, run_handle of,
                   fn_cuFuncGetName *get) {
   pthread_mutex_lock(&run_lock);
-  for (unsigned k = 0; r == RUN_SUCCESS && k < n && all[k]; k++) {
+  for (unsigned k = 0; r == CU_SUCCESS && k < n && all[k]; k++) {
     handles[k] = all[k];
     got(all[k], run_module_of(of), name_of(all[k], get));
   }
@@ -175,7 +175,7 @@ int run_cuLibraryEnumerateKernels(cu_function *handles, unsigned n, cu_library l
 
 int run_cuLibraryGetModule(cu_module *module, cu_library library) {
   const int r = run_real.cuLibraryGetModule(module, library);
-  if (r != RUN_SUCCESS) return r;
+  if (r != CU_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
   run_know_module(*module, run_module_of(library));
   pthread_mutex_unlock(&run_lock);
@@ -184,7 +184,7 @@ int run_cuLibraryGetModule(cu_module *module, cu_library library) {
 
 int run_cuKernelGetFunction(cu_function *function, cu_function kernel) {
   const int r = run_real.cuKernelGetFunction(function, kernel);
-  if (r != RUN_SUCCESS) return r;
+  if (r != CU_SUCCESS) return r;
   pthread_mutex_lock(&run_lock);
   run_kernel *k = run_function_of(kernel);
   run_know_function(*function, k);
@@ -205,31 +205,31 @@ static void set(run_handle handle, int attribute, int value) {
 
 int run_cuFuncSetAttribute(cu_function function, int attribute, int value) {
   const int r = run_real.cuFuncSetAttribute(function, attribute, value);
-  if (r == RUN_SUCCESS) set(function, attribute, value);
+  if (r == CU_SUCCESS) set(function, attribute, value);
   return r;
 }
 
 int run_cuKernelSetAttribute(int attribute, int value, cu_function kernel, cu_device device) {
   const int r = run_real.cuKernelSetAttribute(attribute, value, kernel, device);
-  if (r == RUN_SUCCESS) set(kernel, attribute, value);
+  if (r == CU_SUCCESS) set(kernel, attribute, value);
   return r;
 }
 
 /* A preference is kept as an attribute is. */
 int run_cuFuncSetCacheConfig(cu_function function, int config) {
   const int r = run_real.cuFuncSetCacheConfig(function, config);
-  if (r == RUN_SUCCESS) set(function, RUN_CACHE_CONFIG, config);
+  if (r == CU_SUCCESS) set(function, RUN_CACHE_CONFIG, config);
   return r;
 }
 
 int run_cuFuncSetSharedMemConfig(cu_function function, int config) {
   const int r = run_real.cuFuncSetSharedMemConfig(function, config);
-  if (r == RUN_SUCCESS) set(function, RUN_SHARED_CONFIG, config);
+  if (r == CU_SUCCESS) set(function, RUN_SHARED_CONFIG, config);
   return r;
 }
 
 int run_cuKernelSetCacheConfig(cu_function kernel, int config, cu_device device) {
   const int r = run_real.cuKernelSetCacheConfig(kernel, config, device);
-  if (r == RUN_SUCCESS) set(kernel, RUN_CACHE_CONFIG, config);
+  if (r == CU_SUCCESS) set(kernel, RUN_CACHE_CONFIG, config);
   return r;
 }

@@ -34,7 +34,7 @@ static uint32_t fit(run_place *p, const run_launch *l) {
   int n = 0;
   if (threads > 1024 || !run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor ||
       run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, p->function, (int)threads, l->shared) !=
-          RUN_SUCCESS ||
+          CU_SUCCESS ||
       n <= 0 || n > 255)
     return 0;
   atomic_store_explicit(&p->fit, key | (uint64_t)n, memory_order_relaxed);
@@ -45,8 +45,8 @@ bool run_is_captured(const run_launch *l) {
   int status = 1;
   fn_cuStreamIsCapturing *const ask =
       l->per_thread ? run_real.cuStreamIsCapturing_ptsz : run_real.cuStreamIsCapturing;
-  if (ask && (l->stream == RUN_LEGACY || (!l->stream && !l->per_thread))) return run_legacy_is_frozen();
-  return !ask || ask(l->stream, &status) != RUN_SUCCESS || status != 0;
+  if (ask && (l->stream == CU_STREAM_LEGACY || (!l->stream && !l->per_thread))) return run_legacy_is_frozen();
+  return !ask || ask(l->stream, &status) != CU_SUCCESS || status != 0;
 }
 
 static bool find_state(const run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
@@ -54,7 +54,7 @@ static bool find_state(const run_variant *v, run_place *p, const run_launch *l, 
   if (l->exec) return !v->recipe.state_bytes || (r->state = run_exec_state(l->exec, p)) != 0;
   if (l->node || run_is_captured(l)) return false;
   if (!v->recipe.state_bytes) return true;
-  const bool own = l->stream == RUN_OWN || (!l->stream && l->per_thread);
+  const bool own = l->stream == CU_STREAM_PER_THREAD || (!l->stream && l->per_thread);
   r->state = run_place_state(p, l->stream, own ? run_thread_number() : 0);
   return r->state != 0;
 }
@@ -164,7 +164,7 @@ run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r) 
 }
 
 int run_instead(int original, run_variant *v) {
-  if (v && original == RUN_SUCCESS) atomic_store_explicit(&v->off, true, memory_order_relaxed);
+  if (v && original == CU_SUCCESS) atomic_store_explicit(&v->off, true, memory_order_relaxed);
   return original;
 }
 
@@ -178,10 +178,10 @@ static run_variant *choose(run_kernel *k, const run_launch *l, run_replacement *
 
 /* A launch that the driver does not take is the original's to fail. */
 static bool took(int r, run_variant *v) {
-  if (r == RUN_SUCCESS) atomic_fetch_add_explicit(&v->kernel->steered, 1, memory_order_relaxed);
-  if (r == RUN_SUCCESS && v->saves)
+  if (r == CU_SUCCESS) atomic_fetch_add_explicit(&v->kernel->steered, 1, memory_order_relaxed);
+  if (r == CU_SUCCESS && v->saves)
     atomic_fetch_add_explicit(&v->kernel->saved, v->saves, memory_order_relaxed);
-  return r == RUN_SUCCESS;
+  return r == CU_SUCCESS;
 }
 
 int run_send(const run_launch *l, cu_function f, const uint32_t grid[3], void **params, void **extra) {
@@ -209,7 +209,9 @@ static int send_either(run_kernel *k, cu_function f, const run_launch *l) {
 }
 
 /* The legacy functions take a thread's own default stream by this handle. */
-static bool is_own(cu_stream stream, bool per_thread) { return stream == RUN_OWN || (per_thread && !stream); }
+static bool is_own(cu_stream stream, bool per_thread) {
+  return stream == CU_STREAM_PER_THREAD || (per_thread && !stream);
+}
 
 /* A launch that may be tuned, recorded or timed. */
 static __attribute__((noinline)) int launch_watched(cu_function f, const run_launch *l) {
@@ -218,7 +220,7 @@ static __attribute__((noinline)) int launch_watched(cu_function f, const run_lau
   if (run_watched(f, l, &result)) return result;
   const bool timed = run_settings.profile[0] && run_time_begin(run_function_of(f), l, &t);
   result = send_either(run_function_of(f), f, l);
-  if (timed) run_time_end(&t, l, result == RUN_SUCCESS);
+  if (timed) run_time_end(&t, l, result == CU_SUCCESS);
   return result;
 }
 
@@ -273,8 +275,9 @@ static void launched(cu_function f) {
 /* Attributes that are as good for the rewritten kernel: none, an access-policy window, a priority, domains of
  * memory synchronisation. Clusters, cooperation and programmatic dependence are not. */
 static bool are_harmless(const cu_launch_config *c) {
-  static const uint32_t harmless = 1u << RUN_IGNORED | 1u << RUN_WINDOW | 1u << RUN_PRIORITY |
-                                   1u << RUN_SYNC_DOMAIN_MAP | 1u << RUN_SYNC_DOMAIN;
+  static const uint32_t harmless = 1u << CU_LAUNCH_IGNORED | 1u << CU_LAUNCH_POLICY_WINDOW |
+                                   1u << CU_LAUNCH_PRIORITY | 1u << CU_LAUNCH_SYNC_DOMAIN_MAP |
+                                   1u << CU_LAUNCH_SYNC_DOMAIN;
   for (unsigned k = 0; k < c->n_attributes; k++)
     if (c->attributes[k].id < 0 || c->attributes[k].id > 31 || !(harmless & 1u << c->attributes[k].id))
       return false;

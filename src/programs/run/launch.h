@@ -54,7 +54,9 @@ run_variant *run_node_choose(const cu_kernel_node *p, run_exec *exec, cu_kernel_
                              run_replacement *r);
 /* The driver refused a launch on account of a capture, whatever it is of: another attempt would be an error
  * that the program did not cause. */
-static inline bool run_is_of_capture(int r) { return r >= RUN_CAPTURE_ERROR && r <= RUN_LAST_CAPTURE_ERROR; }
+static inline bool run_is_of_capture(int r) {
+  return r >= CU_CAPTURE_UNSUPPORTED && r <= CU_CAPTURE_WRONG_THREAD;
+}
 /* The driver did not take the replacement, and this is what it said of the original: when it took that, the
  * variant is at fault, and is not used again. */
 int run_instead(int original, run_variant *v);

@@ -12,20 +12,19 @@
 #include "heddle/stats.h"
 #include "run/watch.h"
 
-enum { STREAMING = 1, PERSISTING = 2 };            /* CUaccessProperty */
-enum { PERSISTING_BYTES = 6, WINDOW_BYTES = 109 }; /* CUlimit; CUdevice_attribute */
-
 static const struct lever {
   const char *text;
   int attribute, value;
   size_t param; /* of a window: that points into the allocation that it is */
-} levers[] = {{"launch:carveout=0", RUN_CARVEOUT, 0, 0},
-              {"launch:carveout=50", RUN_CARVEOUT, 50, 0},
-              {"launch:carveout=100", RUN_CARVEOUT, 100, 0},
-              {"launch:clusters=spread", RUN_CLUSTER_SCHEDULING, 1, 0},
-              {"launch:clusters=balance", RUN_CLUSTER_SCHEDULING, 2, 0},
+} levers[] = {{"launch:carveout=0", CU_LAUNCH_CARVEOUT, 0, 0},
+              {"launch:carveout=50", CU_LAUNCH_CARVEOUT, 50, 0},
+              {"launch:carveout=100", CU_LAUNCH_CARVEOUT, 100, 0},
+              {"launch:clusters=spread", CU_LAUNCH_CLUSTER_SCHEDULING, 1, 0},
+              {"launch:clusters=balance", CU_LAUNCH_CLUSTER_SCHEDULING, 2, 0},
 #define WINDOWS(n)                                                                                           \
-  {"launch:stream=" #n, RUN_WINDOW, STREAMING, n}, { "launch:persist=" #n, RUN_WINDOW, PERSISTING, n }
+  {"launch:stream=" #n, CU_LAUNCH_POLICY_WINDOW, CU_ACCESS_STREAMING, n}, {                                  \
+    "launch:persist=" #n, CU_LAUNCH_POLICY_WINDOW, CU_ACCESS_PERSISTING, n                                   \
+  }
               WINDOWS(0),
               WINDOWS(1),
               WINDOWS(2),
@@ -51,13 +50,6 @@ static const cu_launch_attribute *attribute_of(const run_launch *l, int id) {
   return NULL;
 }
 
-/* CUaccessPolicyWindow */
-typedef struct window {
-  uint64_t at, bytes;
-  float hits;
-  int hit, miss;
-} window;
-
 /* The driver is asked once: *known is 0, or 1 and the answer. Handles of both kinds are launched. */
 static bool is_pointer(cu_function f, size_t param, atomic_int *known) {
   const int before = known ? atomic_load_explicit(known, memory_order_relaxed) : 0;
@@ -65,7 +57,7 @@ static bool is_pointer(cu_function f, size_t param, atomic_int *known) {
   fn_cuFuncGetParamInfo *const ask[] = {run_real.cuFuncGetParamInfo, run_real.cuKernelGetParamInfo};
   for (size_t k = 0; k < sizeof ask / sizeof *ask; k++) {
     size_t offset, bytes;
-    if (!ask[k] || ask[k](f, param, &offset, &bytes) != RUN_SUCCESS) continue;
+    if (!ask[k] || ask[k](f, param, &offset, &bytes) != CU_SUCCESS) continue;
     if (known) atomic_store_explicit(known, bytes == sizeof(uint64_t) ? 2 : 1, memory_order_relaxed);
     return bytes == sizeof(uint64_t);
   }
@@ -78,10 +70,11 @@ static uint64_t most_bytes(void) {
   static atomic_int known[DEVICES]; /* that, and 1 */
   const run_driver *d = &run_real;
   int device, most = 0;
-  if (d->cuCtxGetDevice(&device) != RUN_SUCCESS || device < 0) return 0;
+  if (d->cuCtxGetDevice(&device) != CU_SUCCESS || device < 0) return 0;
   if (device < DEVICES && (most = atomic_load_explicit(&known[device], memory_order_relaxed)))
     return (uint64_t)most - 1;
-  if (d->cuDeviceGetAttribute(&most, WINDOW_BYTES, device) != RUN_SUCCESS || most < 0 || most == INT_MAX)
+  if (d->cuDeviceGetAttribute(&most, CU_ATTR_WINDOW_BYTES, device) != CU_SUCCESS || most < 0 ||
+      most == INT_MAX)
     return 0;
   if (device < DEVICES) atomic_store_explicit(&known[device], most + 1, memory_order_relaxed);
   return (uint64_t)most;
@@ -90,15 +83,15 @@ static uint64_t most_bytes(void) {
 /* The allocation that the launch's parameter points into. Of L2's persisting share there is what the program
  * has set aside. */
 static bool find_window(const struct lever *v, cu_function f, const run_launch *l, atomic_int *pointer,
-                        window *out) {
+                        cu_window *out) {
   const run_driver *d = &run_real;
   uint64_t address, most;
   size_t share = 0;
   if (!l->params || l->extra || !is_pointer(f, v->param, pointer)) return false;
   memcpy(&address, l->params[v->param], sizeof address);
   if (!run_memory_find(address, &out->at, &out->bytes) || !(most = most_bytes())) return false;
-  if (v->value == PERSISTING &&
-      (!d->cuCtxGetLimit || d->cuCtxGetLimit(&share, PERSISTING_BYTES) != RUN_SUCCESS || !share))
+  if (v->value == CU_ACCESS_PERSISTING &&
+      (!d->cuCtxGetLimit || d->cuCtxGetLimit(&share, CU_LIMIT_PERSISTING_L2) != CU_SUCCESS || !share))
     return false;
   if (out->bytes > most) out->bytes = most;
   out->hits = 1;
@@ -111,14 +104,14 @@ static bool find_window(const struct lever *v, cu_function f, const run_launch *
  * launch. */
 static bool make(const struct lever *v, cu_function f, const run_launch *l, atomic_int *pointer,
                  cu_launch_attribute *out) {
-  window w;
+  cu_window w;
   _Static_assert(sizeof w <= sizeof out->value, "CUlaunchAttributeValue");
   if (attribute_of(l, v->attribute) || (l->config && l->config->n_attributes >= MOST_ATTRIBUTES) ||
-      (v->attribute == RUN_CLUSTER_SCHEDULING && !attribute_of(l, RUN_CLUSTER)) ||
-      (v->attribute == RUN_WINDOW && !find_window(v, f, l, pointer, &w)))
+      (v->attribute == CU_LAUNCH_CLUSTER_SCHEDULING && !attribute_of(l, CU_LAUNCH_CLUSTER_DIMENSION)) ||
+      (v->attribute == CU_LAUNCH_POLICY_WINDOW && !find_window(v, f, l, pointer, &w)))
     return false;
   *out = (cu_launch_attribute){.id = v->attribute};
-  if (v->attribute == RUN_WINDOW)
+  if (v->attribute == CU_LAUNCH_POLICY_WINDOW)
     memcpy(out->value.bytes, &w, sizeof w);
   else
     memcpy(out->value.bytes, &v->value, sizeof v->value);
@@ -131,7 +124,7 @@ static int send(const cu_launch_attribute *a, cu_function f, const run_launch *l
   cu_launch_config own = {.dynamic_shared = l->shared, .attributes = all};
   fn_cuLaunchKernelEx *const real =
       l->per_thread ? run_real.cuLaunchKernelEx_ptsz : run_real.cuLaunchKernelEx;
-  if (!real) return RUN_NOT_SUPPORTED;
+  if (!real) return CU_NOT_SUPPORTED;
   memcpy(own.grid, l->grid, sizeof own.grid);
   memcpy(own.block, l->block, sizeof own.block);
   own.stream = l->stream;
@@ -148,7 +141,7 @@ bool run_lever_launch(run_kernel *k, cu_function f, const run_launch *l, int *re
         memcmp(v->block, l->block, sizeof v->block) != 0 || !make(v->lever, f, l, &v->is_pointer, &a))
       continue;
     *result = send(&a, f, l);
-    if (*result != RUN_SUCCESS) return run_is_of_capture(*result);
+    if (*result != CU_SUCCESS) return run_is_of_capture(*result);
     atomic_fetch_add_explicit(&k->steered, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&k->saved, v->saves, memory_order_relaxed);
     return true;
@@ -222,8 +215,8 @@ static run_trial_of_levers *begin(const run_kernel *k, const run_shape *s, cu_fu
   t->tried = t->n - 1;
   if (run_gpu_of(&gpu)) run_tune_describe(k, s, &gpu, &v);
   const int mode = run_captures_relax();
-  t->over = !gpu.name[0] || run_has_verdict(&v.key) || d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS ||
-            d->cuEventCreate(&t->end, 0) != RUN_SUCCESS;
+  t->over = !gpu.name[0] || run_has_verdict(&v.key) || d->cuEventCreate(&t->begin, 0) != CU_SUCCESS ||
+            d->cuEventCreate(&t->end, 0) != CU_SUCCESS;
   run_captures_restore(mode);
   return t;
 }
@@ -282,9 +275,9 @@ static bool look_back(run_trial_of_levers *t) {
   float ms;
   const int mode = run_captures_relax(), r = run_real.cuEventElapsedTime(&ms, t->begin, t->end);
   run_captures_restore(mode);
-  if (r == RUN_NOT_READY) return false;
+  if (r == CU_NOT_READY) return false;
   t->waits = false;
-  if (r != RUN_SUCCESS) return true; /* and the launch is made once more */
+  if (r != CU_SUCCESS) return true; /* and the launch is made once more */
   t->seconds[t->next][t->round] = ms > 0 ? (double)ms * 1e-3 : 1e-9;
   t->next++;
   step(t);
@@ -293,7 +286,7 @@ static bool look_back(run_trial_of_levers *t) {
 
 static bool mark(const run_launch *l, cu_event event) {
   fn_cuEventRecord *const record = l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
-  return record && record(event, l->stream) == RUN_SUCCESS;
+  return record && record(event, l->stream) == CU_SUCCESS;
 }
 
 static void end(run_trial_of_levers *t) {
@@ -319,10 +312,10 @@ bool run_lever_try(run_kernel *k, run_shape *s, cu_function f, const run_launch 
   cu_launch_attribute a;
   if ((v && !make(v, f, l, NULL, &a)) || !mark(l, t->begin)) return false;
   *result = v ? send(&a, f, l) : run_send(l, f, l->grid, l->params, l->extra);
-  if (v && *result != RUN_SUCCESS) {
+  if (v && *result != CU_SUCCESS) {
     leave_out(t, t->next);
     return false;
   }
-  t->waits = *result == RUN_SUCCESS && mark(l, t->end);
+  t->waits = *result == CU_SUCCESS && mark(l, t->end);
   return true;
 }

@@ -98,20 +98,20 @@ void run_link_finish(run_handle handle, const void *cubin, size_t bytes) {
 
 /* ---- The driver's ------------------------------------------------------------------------------- */
 
-enum { CUBIN = 0, PTX = 1 }; /* CUjitInputType */
-
 static int created(int r, const cu_link *out) {
-  if (r == RUN_SUCCESS) run_link_begin(*out, false);
+  if (r == CU_SUCCESS) run_link_begin(*out, false);
   return r;
 }
 
 static int added(int r, run_handle handle, int type, const void *data, size_t bytes) {
-  if (r == RUN_SUCCESS) run_link_add(handle, type == CUBIN || type == PTX ? data : NULL, bytes);
+  if (r == CU_SUCCESS)
+    run_link_add(handle, type == CU_INPUT_CUBIN || type == CU_INPUT_PTX ? data : NULL, bytes);
   return r;
 }
 
 static int added_file(int r, run_handle handle, int type, const char *path) {
-  if (r == RUN_SUCCESS) run_link_add_file(handle, type == CUBIN || type == PTX ? path : NULL);
+  if (r == CU_SUCCESS)
+    run_link_add_file(handle, type == CU_INPUT_CUBIN || type == CU_INPUT_PTX ? path : NULL);
   return r;
 }
 
@@ -139,7 +139,7 @@ int run_cuLinkAddFile_v2(cu_link link, int type, const char *path, unsigned n, i
 }
 int run_cuLinkComplete(cu_link link, void **cubin, size_t *bytes) {
   const int r = run_real.cuLinkComplete(link, cubin, bytes);
-  if (r == RUN_SUCCESS && cubin && *cubin) run_link_finish(link, *cubin, bytes ? *bytes : 0);
+  if (r == CU_SUCCESS && cubin && *cubin) run_link_finish(link, *cubin, bytes ? *bytes : 0);
   return r;
 }
 int run_cuLinkDestroy(cu_link link) {

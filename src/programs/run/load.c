@@ -81,12 +81,12 @@ static run_module *look_at_file(const char *path) {
 /* The driver has answered, with this handle. */
 static int loaded(int r, run_handle handle, run_module *m, bool library) {
   pthread_mutex_lock(&run_lock);
-  if (r == RUN_SUCCESS && m) {
+  if (r == CU_SUCCESS && m) {
     m->handle = handle;
     m->library = library;
   }
-  if (r == RUN_SUCCESS) run_know_module(handle, m);
-  if (r != RUN_SUCCESS && m) {
+  if (r == CU_SUCCESS) run_know_module(handle, m);
+  if (r != CU_SUCCESS && m) {
     m->dead = true;
     run_module_leave(m);
   }
@@ -122,25 +122,25 @@ static int left(int r, run_module *m) {
 int run_cuModuleLoad(cu_module *module, const char *path) {
   run_module *m = look_at_file(path);
   const int r = run_real.cuModuleLoad(module, path);
-  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
+  return loaded(r, r == CU_SUCCESS ? *module : NULL, m, false);
 }
 
 int run_cuModuleLoadData(cu_module *module, const void *image) {
   run_module *m = look(image, 0);
   const int r = run_real.cuModuleLoadData(module, image);
-  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
+  return loaded(r, r == CU_SUCCESS ? *module : NULL, m, false);
 }
 
 int run_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, int *options, void **values) {
   run_module *m = look(image, 0);
   const int r = run_real.cuModuleLoadDataEx(module, image, n, options, values);
-  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
+  return loaded(r, r == CU_SUCCESS ? *module : NULL, m, false);
 }
 
 int run_cuModuleLoadFatBinary(cu_module *module, const void *image) {
   run_module *m = look(image, 0);
   const int r = run_real.cuModuleLoadFatBinary(module, image);
-  return loaded(r, r == RUN_SUCCESS ? *module : NULL, m, false);
+  return loaded(r, r == CU_SUCCESS ? *module : NULL, m, false);
 }
 
 int run_cuModuleUnload(cu_module module) {
@@ -152,14 +152,14 @@ int run_cuLibraryLoadData(cu_library *library, const void *image, int *jit, void
                           int *options, void **values, unsigned n) {
   run_module *m = look(image, 0);
   const int r = run_real.cuLibraryLoadData(library, image, jit, jit_values, n_jit, options, values, n);
-  return loaded(r, r == RUN_SUCCESS ? *library : NULL, m, true);
+  return loaded(r, r == CU_SUCCESS ? *library : NULL, m, true);
 }
 
 int run_cuLibraryLoadFromFile(cu_library *library, const char *path, int *jit, void **jit_values,
                               unsigned n_jit, int *options, void **values, unsigned n) {
   run_module *m = look_at_file(path);
   const int r = run_real.cuLibraryLoadFromFile(library, path, jit, jit_values, n_jit, options, values, n);
-  return loaded(r, r == RUN_SUCCESS ? *library : NULL, m, true);
+  return loaded(r, r == CU_SUCCESS ? *library : NULL, m, true);
 }
 
 int run_cuLibraryUnload(cu_library library) {

@@ -42,7 +42,7 @@ static void drop_between(uint64_t at, uint64_t bytes) {
 
 unsigned long long run_context(void) {
   unsigned long long id;
-  return run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &id) == RUN_SUCCESS ? id : 0;
+  return run_real.cuCtxGetId && run_real.cuCtxGetId(NULL, &id) == CU_SUCCESS ? id : 0;
 }
 
 static void add(run_range r) {
@@ -121,8 +121,8 @@ bool run_memory_is_shared(void) {
 /* ---- Streams ----------------------------------------------------------------------------------- */
 
 static int made(int r, const cu_stream *stream, unsigned flags) {
-  if (r != RUN_SUCCESS || !run_tracks) return r;
-  const run_stream one = {*stream, run_context(), !(flags & RUN_NON_BLOCKING)};
+  if (r != CU_SUCCESS || !run_tracks) return r;
+  const run_stream one = {*stream, run_context(), !(flags & CU_STREAM_NON_BLOCKING)};
   pthread_mutex_lock(&lock);
   if (!hd_vec_push(&seen.streams, one)) seen.lost = true;
   pthread_mutex_unlock(&lock);
@@ -147,7 +147,7 @@ void run_streams_gone(unsigned long long context) {
 }
 
 run_stream *run_streams_all(size_t *n) {
-  static const run_stream defaults[] = {{RUN_LEGACY, 0, true}, {RUN_OWN, 0, true}};
+  static const run_stream defaults[] = {{CU_STREAM_LEGACY, 0, true}, {CU_STREAM_PER_THREAD, 0, true}};
   enum { DEFAULTS = sizeof defaults / sizeof *defaults };
   pthread_mutex_lock(&lock);
   const size_t own = seen.streams.n;
@@ -181,7 +181,7 @@ int run_cuGreenCtxStreamCreate(cu_stream *stream, cu_green context, unsigned fla
 /* ---- Allocations ------------------------------------------------------------------------------- */
 
 static int got(int r, const uint64_t *address, uint64_t bytes, run_memory_kind kind) {
-  if (r == RUN_SUCCESS && run_tracks) add((run_range){.at = *address, .bytes = bytes, .kind = kind});
+  if (r == CU_SUCCESS && run_tracks) add((run_range){.at = *address, .bytes = bytes, .kind = kind});
   return r;
 }
 
@@ -191,7 +191,7 @@ int run_cuMemAlloc_v2(cu_address *address, size_t bytes) {
 int run_cuMemAllocPitch_v2(cu_address *address, size_t *pitch, size_t width, size_t height,
                            unsigned element) {
   const int r = run_real.cuMemAllocPitch_v2(address, pitch, width, height, element);
-  return r == RUN_SUCCESS ? got(r, address, *pitch * height, RUN_MEMORY_DEVICE) : r;
+  return r == CU_SUCCESS ? got(r, address, *pitch * height, RUN_MEMORY_DEVICE) : r;
 }
 int run_cuMemAllocManaged(cu_address *address, size_t bytes, unsigned flags) {
   return got(run_real.cuMemAllocManaged(address, bytes, flags), address, bytes, RUN_MEMORY_MANAGED);
@@ -199,8 +199,7 @@ int run_cuMemAllocManaged(cu_address *address, size_t bytes, unsigned flags) {
 /* What a capture allocates is there while its graph runs. */
 static int got_in(int r, const uint64_t *address, uint64_t bytes, cu_stream stream, bool per_thread) {
   const run_launch l = {.stream = stream, .per_thread = per_thread};
-  return r == RUN_SUCCESS && run_tracks && run_is_captured(&l) ? r
-                                                               : got(r, address, bytes, RUN_MEMORY_DEVICE);
+  return r == CU_SUCCESS && run_tracks && run_is_captured(&l) ? r : got(r, address, bytes, RUN_MEMORY_DEVICE);
 }
 
 int run_cuMemAllocAsync(cu_address *address, size_t bytes, cu_stream stream) {
@@ -220,7 +219,7 @@ int run_cuMemAllocFromPoolAsync_ptsz(cu_address *address, size_t bytes, cu_pool 
 int run_cuMemMap(cu_address address, size_t bytes, size_t offset, cu_physical memory,
                  unsigned long long flags) {
   const int r = run_real.cuMemMap(address, bytes, offset, memory, flags);
-  if (r == RUN_SUCCESS && run_tracks) add((run_range){.at = address, .bytes = bytes, .mapped = true});
+  if (r == CU_SUCCESS && run_tracks) add((run_range){.at = address, .bytes = bytes, .mapped = true});
   return r;
 }
 
@@ -230,11 +229,11 @@ static int got_host(int r, const void *address, size_t bytes) {
 }
 int run_cuMemHostAlloc(void **address, size_t bytes, unsigned flags) {
   const int r = run_real.cuMemHostAlloc(address, bytes, flags);
-  return r == RUN_SUCCESS ? got_host(r, *address, bytes) : r;
+  return r == CU_SUCCESS ? got_host(r, *address, bytes) : r;
 }
 int run_cuMemAllocHost_v2(void **address, size_t bytes) {
   const int r = run_real.cuMemAllocHost_v2(address, bytes);
-  return r == RUN_SUCCESS ? got_host(r, *address, bytes) : r;
+  return r == CU_SUCCESS ? got_host(r, *address, bytes) : r;
 }
 int run_cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags) {
   return got_host(run_real.cuMemHostRegister_v2(address, bytes, flags), address, bytes);
@@ -269,7 +268,7 @@ int run_cuMemHostUnregister(void *address) {
 
 static int shared(int r) {
   pthread_mutex_lock(&lock);
-  seen.shared |= r == RUN_SUCCESS;
+  seen.shared |= r == CU_SUCCESS;
   pthread_mutex_unlock(&lock);
   return r;
 }

@@ -5,33 +5,31 @@
 
 #include "run/watch.h"
 
-enum { REGISTERS = 4 }; /* CUfunction_attribute */
-
 /* ---- Making ready ------------------------------------------------------------------------------ */
 
 static bool of_library(cu_library library, const char *name, cu_function *kernel, cu_function *function) {
-  return run_real.cuLibraryGetKernel(kernel, library, name) == RUN_SUCCESS &&
-         run_real.cuKernelGetFunction(function, *kernel) == RUN_SUCCESS;
+  return run_real.cuLibraryGetKernel(kernel, library, name) == CU_SUCCESS &&
+         run_real.cuKernelGetFunction(function, *kernel) == CU_SUCCESS;
 }
 
 static bool of_program(const run_module *m, const char *name, cu_function *kernel, cu_function *function) {
   *kernel = NULL;
   return m->library ? of_library(m->handle, name, kernel, function)
-                    : run_real.cuModuleGetFunction(function, m->handle, name) == RUN_SUCCESS;
+                    : run_real.cuModuleGetFunction(function, m->handle, name) == CU_SUCCESS;
 }
 
 static int ask_variable(const run_variable *v, const run_module *m, uint64_t *at, size_t *bytes) {
   const run_driver *d = &run_real;
   if (!m->library)
     return d->cuModuleGetGlobal_v2 ? d->cuModuleGetGlobal_v2(at, bytes, m->handle, v->name)
-                                   : RUN_NOT_SUPPORTED;
+                                   : CU_NOT_SUPPORTED;
   fn_cuLibraryGetGlobal *const get = v->managed ? d->cuLibraryGetManaged : d->cuLibraryGetGlobal;
-  return get ? get(at, bytes, m->handle, v->name) : RUN_NOT_SUPPORTED;
+  return get ? get(at, bytes, m->handle, v->name) : CU_NOT_SUPPORTED;
 }
 
 bool run_variable_find(run_variable *v, const run_module *m) {
   size_t bytes = 0;
-  if (ask_variable(v, m, &v->at, &bytes) != RUN_SUCCESS || bytes < v->bytes) v->at = 0;
+  if (ask_variable(v, m, &v->at, &bytes) != CU_SUCCESS || bytes < v->bytes) v->at = 0;
   return v->at != 0;
 }
 
@@ -62,17 +60,17 @@ static bool has_parameters(const run_variant *v, cu_function function) {
   size_t offset = 0, bytes = 0;
   fn_cuFuncGetParamInfo *const ask = run_real.cuFuncGetParamInfo;
   if (!v->kernel->module->own.newer) return true;
-  if (!ask || ask(function, v->n_params, &offset, &bytes) == RUN_SUCCESS) return false;
+  if (!ask || ask(function, v->n_params, &offset, &bytes) == CU_SUCCESS) return false;
   return !v->n_params ||
-         (ask(function, v->n_params - 1, &offset, &bytes) == RUN_SUCCESS && offset + bytes == v->own_bytes);
+         (ask(function, v->n_params - 1, &offset, &bytes) == CU_SUCCESS && offset + bytes == v->own_bytes);
 }
 
 /* A driver that loads lazily puts off until the first launch what may wait for kernels that run. */
 static bool load_now(cu_function function) {
   const run_driver *d = &run_real;
   int registers;
-  return (d->cuFuncLoad ? d->cuFuncLoad(function) : d->cuFuncGetAttribute(&registers, REGISTERS, function)) ==
-         RUN_SUCCESS;
+  return (d->cuFuncLoad ? d->cuFuncLoad(function)
+                        : d->cuFuncGetAttribute(&registers, CU_FUNC_REGISTERS, function)) == CU_SUCCESS;
 }
 
 /* The original, too: it is launched where the variant does not fit, and that may be its first launch of all.
@@ -91,12 +89,12 @@ static bool allocate(run_place *p, uint64_t bytes, const void *content, uint64_t
   cu_stream stream;
   if (!d->cuMemAlloc_v2 || !d->cuMemFree_v2 || !d->cuMemsetD8Async || !d->cuMemcpyHtoDAsync_v2 ||
       !d->cuStreamCreate || !d->cuStreamSynchronize || !d->cuStreamDestroy_v2 ||
-      d->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS)
+      d->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CU_SUCCESS)
     return false;
-  if (d->cuMemAlloc_v2(out, bytes) != RUN_SUCCESS) *out = 0;
+  if (d->cuMemAlloc_v2(out, bytes) != CU_SUCCESS) *out = 0;
   bool ok = *out && (content ? d->cuMemcpyHtoDAsync_v2(*out, content, bytes, stream)
-                             : d->cuMemsetD8Async(*out, 0, bytes, stream)) == RUN_SUCCESS;
-  ok = d->cuStreamSynchronize(stream) == RUN_SUCCESS && ok;
+                             : d->cuMemsetD8Async(*out, 0, bytes, stream)) == CU_SUCCESS;
+  ok = d->cuStreamSynchronize(stream) == CU_SUCCESS && ok;
   d->cuStreamDestroy_v2(stream);
   if (!ok && *out) {
     d->cuMemFree_v2(*out);
@@ -118,9 +116,9 @@ static bool fill(const run_variant *v, run_place *p) {
 static int apply(run_place *p, int attribute, int value) {
   const run_driver *d = &run_real;
   if (attribute == RUN_CACHE_CONFIG)
-    return d->cuFuncSetCacheConfig ? d->cuFuncSetCacheConfig(p->function, value) : RUN_SUCCESS;
+    return d->cuFuncSetCacheConfig ? d->cuFuncSetCacheConfig(p->function, value) : CU_SUCCESS;
   if (attribute == RUN_SHARED_CONFIG)
-    return d->cuFuncSetSharedMemConfig ? d->cuFuncSetSharedMemConfig(p->function, value) : RUN_SUCCESS;
+    return d->cuFuncSetSharedMemConfig ? d->cuFuncSetSharedMemConfig(p->function, value) : CU_SUCCESS;
   return d->cuFuncSetAttribute(p->function, attribute, value);
 }
 
@@ -129,7 +127,7 @@ static bool settle(const run_variant *v, run_place *p) {
   if (!run_gpu_of(&gpu)) return false;
   p->n_sms = gpu.n_sms;
   for (int a = 0; a < 32; a++)
-    if (v->kernel->set & 1u << a && apply(p, a, v->kernel->values[a]) != RUN_SUCCESS) return false;
+    if (v->kernel->set & 1u << a && apply(p, a, v->kernel->values[a]) != CU_SUCCESS) return false;
   return true;
 }
 
@@ -162,7 +160,7 @@ static run_place *make(run_variant *v, unsigned long long context, bool tried) {
   if (!p) return NULL;
   p->context = context;
   p->state_bytes = (v->recipe.state_bytes + 255) / 256 * 256;
-  if (!run_real.cuCtxGetDevice || run_real.cuCtxGetDevice(&p->device) != RUN_SUCCESS) p->device = -1;
+  if (!run_real.cuCtxGetDevice || run_real.cuCtxGetDevice(&p->device) != CU_SUCCESS) p->device = -1;
   if (!load(v, p, tried) || !fill(v, p) || !settle(v, p)) {
     release(p);
     atomic_store(&v->off, true);
@@ -180,22 +178,22 @@ run_place *run_place_try(run_variant *v) {
   unsigned long long context;
   const run_driver *d = &run_real;
   if (!d->cuCtxGetId || !d->cuLibraryLoadData || !d->cuLibraryGetKernel || !d->cuKernelGetFunction ||
-      d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
+      d->cuCtxGetId(NULL, &context) != CU_SUCCESS)
     return NULL;
   return make(v, context, true);
 }
 
 void run_place_make(run_kernel *k, const unsigned long *own) {
   unsigned long long context;
-  int mode = RUN_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_RELAXED;
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_relaxed);
   if (!v) return;
   const run_driver *d = &run_real;
   if (!d->cuCtxGetId || !d->cuLibraryLoadData || !d->cuLibraryGetKernel || !d->cuKernelGetFunction ||
       !d->cuThreadExchangeStreamCaptureMode || !d->cuFuncGetAttribute ||
-      d->cuCtxGetId(NULL, &context) != RUN_SUCCESS)
+      d->cuCtxGetId(NULL, &context) != CU_SUCCESS)
     return;
-  if (d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS) return;
+  if (d->cuThreadExchangeStreamCaptureMode(&mode) != CU_SUCCESS) return;
   /* Loading may wait for kernels that run, and these for what the program does next. */
   bool held = false;
   for (; v; v = v->next) {
@@ -222,7 +220,7 @@ void run_some_later(void) { atomic_store_explicit(&any_later, true, memory_order
 /* The program has waited, and the driver is idle for a moment. `own`: as in run_hold. */
 static int catch_up(int r, const unsigned long *own) {
   run_times_take();
-  if (r != RUN_SUCCESS || !atomic_load_explicit(&any_later, memory_order_relaxed)) return r;
+  if (r != CU_SUCCESS || !atomic_load_explicit(&any_later, memory_order_relaxed)) return r;
   atomic_store_explicit(&any_later, false, memory_order_relaxed);
   pthread_mutex_lock(&run_lock);
   for (run_module *m = run_modules; m; m = m->next)
@@ -238,7 +236,7 @@ static int catch_up(int r, const unsigned long *own) {
 run_place *run_place_of(const run_variant *v) {
   unsigned long long context;
   run_place *p = atomic_load_explicit(&((run_variant *)(uintptr_t)v)->places, memory_order_acquire);
-  if (!p || run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) return NULL;
+  if (!p || run_real.cuCtxGetId(NULL, &context) != CU_SUCCESS) return NULL;
   while (p && (p->context != context || atomic_load_explicit(&p->dead, memory_order_relaxed))) p = p->next;
   return p;
 }
@@ -249,7 +247,7 @@ void run_place_set(run_kernel *k, int attribute, int value) {
   k->values[attribute] = value;
   for (run_variant *v = atomic_load(&k->variants); v; v = v->next)
     for (run_place *p = atomic_load(&v->places); p; p = p->next)
-      if (!atomic_load(&p->dead) && apply(p, attribute, value) != RUN_SUCCESS) atomic_store(&v->off, true);
+      if (!atomic_load(&p->dead) && apply(p, attribute, value) != CU_SUCCESS) atomic_store(&v->off, true);
 }
 
 /* ---- States ------------------------------------------------------------------------------------ */
@@ -281,11 +279,11 @@ enum { MOST_SLABS = 32 };
 
 /* Takes no part in captures. */
 static bool add_slab(run_place *p) {
-  int mode = RUN_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_RELAXED;
   uint64_t slab = 0;
   const run_driver *d = &run_real;
   if (p->lots.slabs.n == MOST_SLABS || !d->cuThreadExchangeStreamCaptureMode ||
-      d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS)
+      d->cuThreadExchangeStreamCaptureMode(&mode) != CU_SUCCESS)
     return false;
   const bool held = run_hold(NULL), ok = held && allocate(p, RUN_STATES * p->state_bytes, NULL, &slab);
   if (held) run_release();
@@ -403,10 +401,10 @@ static begun begin_wait(void) {
 static int end_wait(int r, run_handle context, begun b) {
   unsigned long long current = 0;
   const run_driver *d = &run_real;
-  if (r != RUN_SUCCESS || !d->cuCtxGetId || d->cuCtxGetId(context, &b.w.context) != RUN_SUCCESS)
+  if (r != CU_SUCCESS || !d->cuCtxGetId || d->cuCtxGetId(context, &b.w.context) != CU_SUCCESS)
     return catch_up(r, NULL);
   each_place(reuse, &b.w);
-  const bool is_current = d->cuCtxGetId(NULL, &current) == RUN_SUCCESS && current == b.w.context;
+  const bool is_current = d->cuCtxGetId(NULL, &current) == CU_SUCCESS && current == b.w.context;
   return catch_up(r, is_current ? &b.own : NULL);
 }
 
@@ -423,8 +421,8 @@ int run_cuCtxSynchronize_v2(cu_context context) {
 int run_cuMemGetInfo_v2(size_t *left, size_t *total) {
   own_memory own = {0};
   const int r = run_real.cuMemGetInfo_v2(left, total);
-  if (r != RUN_SUCCESS || !left || !total || !run_real.cuCtxGetDevice ||
-      run_real.cuCtxGetDevice(&own.device) != RUN_SUCCESS)
+  if (r != CU_SUCCESS || !left || !total || !run_real.cuCtxGetDevice ||
+      run_real.cuCtxGetDevice(&own.device) != CU_SUCCESS)
     return r;
   each_place(add_memory, &own);
   *left = own.bytes < *total - *left ? *left + own.bytes : *total;
@@ -440,7 +438,7 @@ int run_cuEventSynchronize(cu_event event) { return catch_up(run_real.cuEventSyn
 int run_cuCtxDestroy_v2(cu_context context) {
   run_times_take();
   unsigned long long id;
-  if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == RUN_SUCCESS) {
+  if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == CU_SUCCESS) {
     each_place(end, &id);
     run_streams_gone(id);
   }
@@ -451,7 +449,7 @@ static bool is_active(int device) {
   unsigned flags;
   int active = 0;
   return run_real.cuDevicePrimaryCtxGetState &&
-         run_real.cuDevicePrimaryCtxGetState(device, &flags, &active) == RUN_SUCCESS && active;
+         run_real.cuDevicePrimaryCtxGetState(device, &flags, &active) == CU_SUCCESS && active;
 }
 
 /* The number of the device's primary context, while there is one; 0: there is none. */
@@ -460,9 +458,9 @@ static unsigned long long primary_of(int device) {
   cu_context context;
   const run_driver *d = &run_real;
   if (!run_tracks || !d->cuCtxGetId || !d->cuDevicePrimaryCtxRetain || !d->cuDevicePrimaryCtxRelease_v2 ||
-      !is_active(device) || d->cuDevicePrimaryCtxRetain(&context, device) != RUN_SUCCESS)
+      !is_active(device) || d->cuDevicePrimaryCtxRetain(&context, device) != CU_SUCCESS)
     return 0;
-  if (d->cuCtxGetId(context, &id) != RUN_SUCCESS) id = 0;
+  if (d->cuCtxGetId(context, &id) != CU_SUCCESS) id = 0;
   d->cuDevicePrimaryCtxRelease_v2(device);
   return id;
 }
@@ -474,7 +472,7 @@ static int end_primary(int (*real)(int), int device, bool resets) {
   run_times_take();
   const int r = real(device);
   each_place(end, NULL);
-  if (r == RUN_SUCCESS && id && (resets || !is_active(device))) run_streams_gone(id);
+  if (r == CU_SUCCESS && id && (resets || !is_active(device))) run_streams_gone(id);
   return r;
 }
 int run_cuDevicePrimaryCtxReset_v2(cu_device device) {

@@ -6,7 +6,7 @@
 
 #include "run/watch.h"
 
-enum { CHUNK = 1 << 22, MEMORY_TYPE = 2, PAGEABLE_MEMORY_ACCESS = 88 };
+enum { CHUNK = 1 << 22 };
 
 typedef struct search {
   run_reach *reach;
@@ -86,8 +86,8 @@ static const char *look_into(search *s, size_t number, uint64_t *words, cu_strea
     const size_t bytes = r.bytes - at < CHUNK ? (size_t)(r.bytes - at) : CHUNK;
     const double begin = hd_seconds();
     if (r.copy) words = (uint64_t *)(void *)(r.copy + at);
-    if (run_real.cuMemcpyDtoHAsync_v2(words, r.at + at, bytes, stream) != RUN_SUCCESS ||
-        run_real.cuStreamSynchronize(stream) != RUN_SUCCESS)
+    if (run_real.cuMemcpyDtoHAsync_v2(words, r.at + at, bytes, stream) != CU_SUCCESS ||
+        run_real.cuStreamSynchronize(stream) != CU_SUCCESS)
       return "the driver does not copy its memory";
     s->reach->copying += hd_seconds() - begin;
     why = hd_seconds() > s->until ? too_much : look_at(s, words, bytes / sizeof *words, &any);
@@ -104,7 +104,7 @@ static bool is_unknown(const search *s, uint64_t word) {
   int type = 0;
   if (word < 65536 || holder(s, word) < s->n) return false;
   if (run_real.cuPointerGetAttribute &&
-      run_real.cuPointerGetAttribute(&type, MEMORY_TYPE, word) == RUN_SUCCESS && type != 0)
+      run_real.cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE, word) == CU_SUCCESS && type != 0)
     return true;
   return s->any_address && mincore((void *)(uintptr_t)(word / PAGE * PAGE), 1, &resident) == 0;
 }
@@ -113,8 +113,8 @@ static bool is_unknown(const search *s, uint64_t word) {
 static bool takes_any_address(void) {
   int device, takes = 0;
   return run_real.cuCtxGetDevice && run_real.cuDeviceGetAttribute &&
-         run_real.cuCtxGetDevice(&device) == RUN_SUCCESS &&
-         run_real.cuDeviceGetAttribute(&takes, PAGEABLE_MEMORY_ACCESS, device) == RUN_SUCCESS && takes;
+         run_real.cuCtxGetDevice(&device) == CU_SUCCESS &&
+         run_real.cuDeviceGetAttribute(&takes, CU_ATTR_PAGEABLE_MEMORY_ACCESS, device) == CU_SUCCESS && takes;
 }
 
 bool run_gather(const run_facts *f, const run_launch *l, char *to) {
@@ -151,7 +151,7 @@ static bool list_variables(search *s, const run_variables *v) {
  * have put a variable's address anywhere. */
 static bool list_all(search *s, const run_variables *v) {
   s->all = run_memory_all(&s->n);
-  bool ok = s->all && run_real.cuCtxGetId(NULL, &s->context) == RUN_SUCCESS && list_variables(s, v);
+  bool ok = s->all && run_real.cuCtxGetId(NULL, &s->context) == CU_SUCCESS && list_variables(s, v);
   for (run_module *m = run_modules; ok && m; m = m->next) {
     if (m->dead || !m->own.data) continue;
     run_globals_find(m);

@@ -176,8 +176,8 @@ static void time_it(run_kernel *k, run_shape *s, cu_function function, const run
   const bool timed = run_settings.profile[0] && run_time_begin(k, &own, &t);
   const double begin = hd_seconds();
   *result = run_send(&own, function, l->grid, l->params, l->extra);
-  if (timed) run_time_end(&t, &own, *result == RUN_SUCCESS);
-  if (*result == RUN_SUCCESS) run_real.cuStreamSynchronize(stream);
+  if (timed) run_time_end(&t, &own, *result == CU_SUCCESS);
+  if (*result == CU_SUCCESS) run_real.cuStreamSynchronize(stream);
   s->seconds = hd_seconds() - begin;
   run_times_take();
 }
@@ -219,7 +219,8 @@ static const char *record(run_kernel *k, run_shape *s, cu_function function, con
         : facts.handle          ? facts.handle
         : facts.variables.all.n ? "it uses the module's variables"
                                 : NULL;
-  if (!why && r->cuStreamCreate(&stream, RUN_NON_BLOCKING) != RUN_SUCCESS) why = "the driver gives no stream";
+  if (!why && r->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CU_SUCCESS)
+    why = "the driver gives no stream";
   if (!why) {
     why = keep_launch(k, s, &facts, l, stream);
     time_it(k, s, function, l, stream, result);

@@ -21,8 +21,8 @@ static void take_times(void) {
     timing *t = &pending[first];
     float ms;
     const int r = run_real.cuEventElapsedTime(&ms, t->begin, t->end);
-    if (r == RUN_NOT_READY) return;
-    if (r == RUN_SUCCESS) {
+    if (r == CU_NOT_READY) return;
+    if (r == CU_SUCCESS) {
       t->kernel->seconds += (double)ms * 1e-3;
       t->kernel->timed++;
     }
@@ -40,7 +40,7 @@ void run_times_take(void) {
 
 static int record(const run_launch *l, cu_event event) {
   fn_cuEventRecord *const mark = l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
-  return mark ? mark(event, l->stream) : RUN_NOT_SUPPORTED;
+  return mark ? mark(event, l->stream) : CU_NOT_SUPPORTED;
 }
 
 bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out) {
@@ -50,10 +50,10 @@ bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out) {
   const int mode = run_captures_relax();
   take_times();
   timing *t = n < PENDING ? &pending[(first + n) % PENDING] : NULL;
-  if (t && !t->begin && d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS) t->begin = NULL;
-  if (t && !t->end && d->cuEventCreate(&t->end, 0) != RUN_SUCCESS) t->end = NULL;
+  if (t && !t->begin && d->cuEventCreate(&t->begin, 0) != CU_SUCCESS) t->begin = NULL;
+  if (t && !t->end && d->cuEventCreate(&t->end, 0) != CU_SUCCESS) t->end = NULL;
   run_captures_restore(mode);
-  const bool ok = t && t->begin && t->end && record(l, t->begin) == RUN_SUCCESS;
+  const bool ok = t && t->begin && t->end && record(l, t->begin) == CU_SUCCESS;
   if (ok) *out = (run_time){k, t->end};
   /* Until it ends, no other thread may take its place. */
   if (!ok) pthread_mutex_unlock(&lock);
@@ -61,6 +61,6 @@ bool run_time_begin(run_kernel *k, const run_launch *l, run_time *out) {
 }
 
 void run_time_end(const run_time *t, const run_launch *l, bool launched) {
-  if (launched && record(l, t->end) == RUN_SUCCESS) pending[(first + n++) % PENDING].kernel = t->kernel;
+  if (launched && record(l, t->end) == CU_SUCCESS) pending[(first + n++) % PENDING].kernel = t->kernel;
   pthread_mutex_unlock(&lock);
 }

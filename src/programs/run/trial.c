@@ -46,16 +46,16 @@ static int compare(run_trial *t, bool *same) {
   uint32_t differs = 0;
   uint64_t at = t->after;
   int r = run_real.cuMemsetD8Async(t->flag, 0, sizeof differs, t->l.stream);
-  for (size_t k = 0; r == RUN_SUCCESS && k < t->reach.ranges.n; k++) {
+  for (size_t k = 0; r == CU_SUCCESS && k < t->reach.ranges.n; k++) {
     const run_range *g = &t->reach.ranges.data[k];
     const uint64_t whole = g->at % 8 ? 0 : g->bytes / 8 * 8; /* variables may lie anywhere */
     r = compare_part(t, "words", g->at, at, whole / 8);
-    if (r == RUN_SUCCESS) r = compare_part(t, "bytes", g->at + whole, at + whole, g->bytes - whole);
+    if (r == CU_SUCCESS) r = compare_part(t, "bytes", g->at + whole, at + whole, g->bytes - whole);
     at += (g->bytes + ALIGN - 1) / ALIGN * ALIGN;
   }
-  if (r == RUN_SUCCESS) r = run_real.cuMemcpyDtoHAsync_v2(&differs, t->flag, sizeof differs, t->l.stream);
-  if (r == RUN_SUCCESS) r = run_real.cuStreamSynchronize(t->l.stream);
-  *same = r == RUN_SUCCESS && !differs;
+  if (r == CU_SUCCESS) r = run_real.cuMemcpyDtoHAsync_v2(&differs, t->flag, sizeof differs, t->l.stream);
+  if (r == CU_SUCCESS) r = run_real.cuStreamSynchronize(t->l.stream);
+  *same = r == CU_SUCCESS && !differs;
   return r;
 }
 
@@ -63,8 +63,8 @@ static int compare(run_trial *t, bool *same) {
 
 /* Between the ranges and a copy of them. */
 static int copy(const run_trial *t, uint64_t at, bool back) {
-  int r = RUN_SUCCESS;
-  for (size_t k = 0; r == RUN_SUCCESS && k < t->reach.ranges.n; k++) {
+  int r = CU_SUCCESS;
+  for (size_t k = 0; r == CU_SUCCESS && k < t->reach.ranges.n; k++) {
     const run_range *g = &t->reach.ranges.data[k];
     r = run_real.cuMemcpyDtoDAsync_v2(back ? g->at : at, back ? at : g->at, g->bytes, t->l.stream);
     at += (g->bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -79,11 +79,11 @@ static const char *find_room(run_trial *t) {
   const uint64_t bytes = room_of(t);
   const run_driver *d = &run_real;
   if (!bytes) return "it reaches no memory";
-  if (!d->cuMemGetInfo_v2 || d->cuMemGetInfo_v2(&left, &total) != RUN_SUCCESS || bytes > left / 4)
+  if (!d->cuMemGetInfo_v2 || d->cuMemGetInfo_v2(&left, &total) != CU_SUCCESS || bytes > left / 4)
     return "there is no room for copies of its memory";
-  if (d->cuMemAlloc_v2(&t->flag, ALIGN) != RUN_SUCCESS) t->flag = 0;
-  if (t->flag && d->cuMemAlloc_v2(&t->before, bytes) != RUN_SUCCESS) t->before = 0;
-  if (t->before && d->cuMemAlloc_v2(&t->after, bytes) != RUN_SUCCESS) t->after = 0;
+  if (d->cuMemAlloc_v2(&t->flag, ALIGN) != CU_SUCCESS) t->flag = 0;
+  if (t->flag && d->cuMemAlloc_v2(&t->before, bytes) != CU_SUCCESS) t->before = 0;
+  if (t->before && d->cuMemAlloc_v2(&t->after, bytes) != CU_SUCCESS) t->after = 0;
   return t->after ? NULL : "there is no room for copies of its memory";
 }
 
@@ -92,9 +92,9 @@ static const char *find_room(run_trial *t) {
 static const char *find_reach(run_trial *t, const run_facts *f, const run_launch *l) {
   unsigned long long context;
   size_t left = 0, total = 0;
-  if (!run_real.cuMemGetInfo_v2 || run_real.cuMemGetInfo_v2(&left, &total) != RUN_SUCCESS) left = 0;
+  if (!run_real.cuMemGetInfo_v2 || run_real.cuMemGetInfo_v2(&left, &total) != CU_SUCCESS) left = 0;
   const char *why = run_reach_of(f, l, t->l.stream, left / 4, 1, false, &t->reach);
-  if (!why && run_real.cuCtxGetId(NULL, &context) != RUN_SUCCESS) why = "it has no context";
+  if (!why && run_real.cuCtxGetId(NULL, &context) != CU_SUCCESS) why = "it has no context";
   for (size_t k = 0; !why && k < t->reach.ranges.n; k++)
     if (t->reach.ranges.data[k].context != context) why = "it uses another context's memory";
   return why;
@@ -105,10 +105,10 @@ static int once(run_trial *t, cu_function f, const uint32_t grid[3], void **para
   const run_driver *d = &run_real;
   float ms = 0;
   int r = d->cuEventRecord(t->begin, t->l.stream);
-  if (r == RUN_SUCCESS) r = run_send(&t->l, f, grid, params, extra);
-  if (r == RUN_SUCCESS) r = d->cuEventRecord(t->end, t->l.stream);
-  if (r == RUN_SUCCESS) r = d->cuStreamSynchronize(t->l.stream);
-  if (r == RUN_SUCCESS) r = d->cuEventElapsedTime(&ms, t->begin, t->end);
+  if (r == CU_SUCCESS) r = run_send(&t->l, f, grid, params, extra);
+  if (r == CU_SUCCESS) r = d->cuEventRecord(t->end, t->l.stream);
+  if (r == CU_SUCCESS) r = d->cuStreamSynchronize(t->l.stream);
+  if (r == CU_SUCCESS) r = d->cuEventElapsedTime(&ms, t->begin, t->end);
   *seconds = ms > 0 ? (double)ms * 1e-3 : 1e-9;
   return r;
 }
@@ -117,14 +117,14 @@ int run_trial_run(run_trial *t, run_variant *v, double *seconds, bool *same) {
   run_replacement p;
   int r = copy(t, t->before, true);
   t->as_after = false;
-  if (r != RUN_SUCCESS) return r;
+  if (r != CU_SUCCESS) return r;
   if (!v)
     r = once(t, t->function, t->l.grid, t->l.params, t->l.extra, seconds);
   else
     r = run_replace(v, &t->l, &p) ? once(t, p.function, p.grid, p.params, p.extra, seconds)
-                                  : RUN_NOT_SUPPORTED;
-  if (r == RUN_SUCCESS && same) r = compare(t, same);
-  t->as_after = r == RUN_SUCCESS && same && *same;
+                                  : CU_NOT_SUPPORTED;
+  if (r == CU_SUCCESS && same) r = compare(t, same);
+  t->as_after = r == CU_SUCCESS && same && *same;
   return r;
 }
 
@@ -144,21 +144,20 @@ static const char *prepare(run_trial *t, const run_facts *f, const run_launch *l
   t->l = *l;
   t->l.per_thread = false;
   t->l.stream = NULL;
-  if (d->cuStreamCreate(&t->l.stream, RUN_NON_BLOCKING) != RUN_SUCCESS) {
+  if (d->cuStreamCreate(&t->l.stream, CU_STREAM_NON_BLOCKING) != CU_SUCCESS) {
     t->l.stream = NULL;
     return old;
   }
-  if (d->cuEventCreate(&t->begin, 0) != RUN_SUCCESS) t->begin = NULL;
-  if (d->cuEventCreate(&t->end, 0) != RUN_SUCCESS) t->end = NULL;
+  if (d->cuEventCreate(&t->begin, 0) != CU_SUCCESS) t->begin = NULL;
+  if (d->cuEventCreate(&t->end, 0) != CU_SUCCESS) t->end = NULL;
   if (!t->begin || !t->end) return old;
   why = find_reach(t, f, l);
   if (!why) why = find_room(t);
   if (!why && !run_guard_open(&t->guard, t->reach.others.data, t->reach.others.n))
     why = "there is no room for copies of its memory";
-  if (!why && run_guard_sum(&t->guard, t->l.stream, &t->untouched) != RUN_SUCCESS)
+  if (!why && run_guard_sum(&t->guard, t->l.stream, &t->untouched) != CU_SUCCESS)
     why = "the driver does not copy its memory";
-  if (!why &&
-      (copy(t, t->before, false) != RUN_SUCCESS || d->cuStreamSynchronize(t->l.stream) != RUN_SUCCESS))
+  if (!why && (copy(t, t->before, false) != CU_SUCCESS || d->cuStreamSynchronize(t->l.stream) != CU_SUCCESS))
     why = "the driver does not copy its memory";
   return why;
 }
@@ -195,7 +194,7 @@ static void release(run_trial *t) {
 /* NULL: the memory that it is not known to reach holds what it held. */
 static const char *touched(run_trial *t) {
   uint64_t sum;
-  if (run_guard_sum(&t->guard, t->l.stream, &sum) != RUN_SUCCESS)
+  if (run_guard_sum(&t->guard, t->l.stream, &sum) != CU_SUCCESS)
     return "the memory that it does not reach could not be checked";
   return sum == t->untouched ? NULL : "it writes memory that heddle did not see it reach";
 }
@@ -204,7 +203,7 @@ static const char *touched(run_trial *t) {
 static const char *changed(run_trial *t) {
   bool same = false;
   if (!t->as_after) return "what the launch wrote could not be put back";
-  if (compare(t, &same) != RUN_SUCCESS) return "what the launch wrote could not be checked";
+  if (compare(t, &same) != CU_SUCCESS) return "what the launch wrote could not be checked";
   return same ? touched(t) : "what the launch wrote differs";
 }
 
@@ -229,11 +228,11 @@ const char *run_trial_open(const run_facts *facts, cu_function function, const r
     *launched = true;
     /* The program learns from its own calls how a launch that was taken ends. */
     *result = run_send(&t->l, function, l->grid, l->params, l->extra);
-    if (*result != RUN_SUCCESS || run_real.cuStreamSynchronize(t->l.stream) != RUN_SUCCESS ||
-        copy(t, t->after, false) != RUN_SUCCESS)
+    if (*result != CU_SUCCESS || run_real.cuStreamSynchronize(t->l.stream) != CU_SUCCESS ||
+        copy(t, t->after, false) != CU_SUCCESS)
       why = "a launch failed";
   }
-  if (!why && run_real.cuStreamSynchronize(t->l.stream) != RUN_SUCCESS) why = "a launch failed";
+  if (!why && run_real.cuStreamSynchronize(t->l.stream) != CU_SUCCESS) why = "a launch failed";
   if (!why) why = touched(t);
   if (why) {
     release(t);
@@ -248,7 +247,7 @@ void run_trial_close(run_trial *t) {
   enum { TRIES = 3 };
   for (int k = 0; k < TRIES && !t->as_after; k++)
     t->as_after =
-        copy(t, t->after, true) == RUN_SUCCESS && run_real.cuStreamSynchronize(t->l.stream) == RUN_SUCCESS;
+        copy(t, t->after, true) == CU_SUCCESS && run_real.cuStreamSynchronize(t->l.stream) == CU_SUCCESS;
   check_end(t);
   release(t);
 }

@@ -54,9 +54,8 @@ static const char no_time[] = "there was no time left", best_as_it_is[] = "the o
 static bool measure(search *s, run_variant *v, size_t rounds, double *original, double *rewritten) {
   for (size_t i = 0; i < rounds; i++) {
     const bool first = i % 2;
-    if (run_trial_run(s->trial, first ? v : NULL, first ? &rewritten[i] : &original[i], NULL) !=
-            RUN_SUCCESS ||
-        run_trial_run(s->trial, first ? NULL : v, first ? &original[i] : &rewritten[i], NULL) != RUN_SUCCESS)
+    if (run_trial_run(s->trial, first ? v : NULL, first ? &rewritten[i] : &original[i], NULL) != CU_SUCCESS ||
+        run_trial_run(s->trial, first ? NULL : v, first ? &original[i] : &rewritten[i], NULL) != CU_SUCCESS)
       return false;
   }
   return true;
@@ -123,7 +122,7 @@ static void try(search *s, const hd_plan *plan) {
   double first, original, rewritten;
   bool same = false;
   if (!make(s, plan, &v)) return;
-  const bool ran = run_trial_run(s->trial, v, &first, &same) == RUN_SUCCESS,
+  const bool ran = run_trial_run(s->trial, v, &first, &same) == CU_SUCCESS,
              fits = ran && same && !is_hopeless(s, first),
              timed = fits && measure(s, v, 1, &original, &rewritten);
   s->tried += timed || (ran && !fits);
@@ -196,7 +195,7 @@ static hd_plan_space space_of(const search *s, const run_shape *shape, cu_functi
   for (int k = 0; p.shape.kind != HD_SHAPE_LAUNCH && k < 3; k++) p.grid[k] = p.shape.n[k] ? p.shape.n[k] : 1;
   if (run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor &&
       run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, function, (int)threads, shape->shared) ==
-          RUN_SUCCESS &&
+          CU_SUCCESS &&
       n > 0)
     p.resident = (uint32_t)n;
   return p;
@@ -323,7 +322,7 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
   run_facts_free(&facts);
   if (why) return why;
   const double first = hd_seconds();
-  if (run_trial_run(s.trial, NULL, &shape->seconds, &same) != RUN_SUCCESS)
+  if (run_trial_run(s.trial, NULL, &shape->seconds, &same) != CU_SUCCESS)
     why = "a launch failed";
   else if (!same)
     why = "its results differ from run to run";

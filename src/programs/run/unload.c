@@ -32,7 +32,7 @@ static void leave_place(run_place *p, unsigned long long context) {
 static void leave_variant(run_variant *v) {
   unsigned long long context = 0;
   const run_driver *d = &run_real;
-  if (!d->cuCtxGetId || d->cuCtxGetId(NULL, &context) != RUN_SUCCESS) context = 0;
+  if (!d->cuCtxGetId || d->cuCtxGetId(NULL, &context) != CU_SUCCESS) context = 0;
   for (run_place *p = atomic_load(&v->places); p; p = p->next) leave_place(p, context);
   if (v->library && d->cuLibraryUnload) d->cuLibraryUnload(v->library);
   v->library = NULL;
@@ -48,10 +48,10 @@ static bool is_on_device(run_module *m) {
 /* Unloading and freeing may wait for kernels that run, and these for what the program does next. False: so it
  * would now. */
 static bool leave_device(run_module *m, const unsigned long *own) {
-  int mode = RUN_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_RELAXED;
   const run_driver *d = &run_real;
   if (!is_on_device(m)) return true;
-  if (!d->cuThreadExchangeStreamCaptureMode || d->cuThreadExchangeStreamCaptureMode(&mode) != RUN_SUCCESS)
+  if (!d->cuThreadExchangeStreamCaptureMode || d->cuThreadExchangeStreamCaptureMode(&mode) != CU_SUCCESS)
     return false;
   const bool held = run_hold(own);
   for (run_kernel *k = m->kernels; k && held; k = k->next)

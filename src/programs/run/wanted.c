@@ -9,8 +9,6 @@
 
 hd_steer_settings run_settings;
 
-enum { ATTRIBUTE_SMS = 16, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 }; /* CUdevice_attribute */
-
 /* ---- The GPU ----------------------------------------------------------------------------------- */
 
 bool run_gpu_of(run_gpu *out) {
@@ -20,13 +18,13 @@ bool run_gpu_of(run_gpu *out) {
   if (!d->cuDriverGetVersion || !d->cuDeviceGet || !d->cuDeviceGetName || !d->cuDeviceGetAttribute ||
       !d->cuCtxGetDevice)
     return false;
-  if (d->cuCtxGetDevice(&out->device) != RUN_SUCCESS && d->cuDeviceGet(&out->device, 0) != RUN_SUCCESS)
+  if (d->cuCtxGetDevice(&out->device) != CU_SUCCESS && d->cuDeviceGet(&out->device, 0) != CU_SUCCESS)
     return false;
-  if (d->cuDriverGetVersion(&version) != RUN_SUCCESS ||
-      d->cuDeviceGetName(out->name, sizeof out->name, out->device) != RUN_SUCCESS ||
-      d->cuDeviceGetAttribute(&sms, ATTRIBUTE_SMS, out->device) != RUN_SUCCESS ||
-      d->cuDeviceGetAttribute(&major, ATTRIBUTE_MAJOR, out->device) != RUN_SUCCESS ||
-      d->cuDeviceGetAttribute(&minor, ATTRIBUTE_MINOR, out->device) != RUN_SUCCESS)
+  if (d->cuDriverGetVersion(&version) != CU_SUCCESS ||
+      d->cuDeviceGetName(out->name, sizeof out->name, out->device) != CU_SUCCESS ||
+      d->cuDeviceGetAttribute(&sms, CU_ATTR_SMS, out->device) != CU_SUCCESS ||
+      d->cuDeviceGetAttribute(&major, CU_ATTR_ARCH_MAJOR, out->device) != CU_SUCCESS ||
+      d->cuDeviceGetAttribute(&minor, CU_ATTR_ARCH_MINOR, out->device) != CU_SUCCESS)
     return false;
   out->name[sizeof out->name - 1] = 0;
   out->n_sms = (unsigned)sms;

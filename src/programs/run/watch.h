@@ -169,7 +169,7 @@ typedef struct run_own {
   const char *text;
   cu_library library;
 } run_own;
-/* Launches one of them for n elements; 0: nothing. Not RUN_SUCCESS: the driver says so. Under run_lock. */
+/* Launches one of them for n elements; 0: nothing. Not CU_SUCCESS: the driver says so. Under run_lock. */
 int run_own_launch(run_own *own, const char *name, uint64_t n, cu_stream stream, void **params);
 
 /* ---- Guards (guard.c) -------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ typedef struct run_guard {
 } run_guard;
 /* False: there is no memory for it. */
 bool run_guard_open(run_guard *g, const run_range *ranges, size_t n);
-/* One number for what they hold. Not RUN_SUCCESS: the driver says so. */
+/* One number for what they hold. Not CU_SUCCESS: the driver says so. */
 int run_guard_sum(run_guard *g, cu_stream stream, uint64_t *out);
 /* Fills its own memory with zeros, before it is freed. */
 void run_guard_clear(run_guard *g, cu_stream stream);
@@ -203,7 +203,7 @@ const char *run_trial_open(const run_facts *facts, cu_function function, const r
                            bool *launched, int *result);
 void run_trial_close(run_trial *t);
 /* Launches the variant on the same memory; NULL: the original. *same: all bytes are as the original left
- * them, where it is asked for. Not RUN_SUCCESS: the driver says so. */
+ * them, where it is asked for. Not CU_SUCCESS: the driver says so. */
 int run_trial_run(run_trial *t, run_variant *v, double *seconds, bool *same);
 
 /* ---- Shapes (shapes.c) ------------------------------------------------------------------------- */

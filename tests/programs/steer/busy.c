@@ -167,9 +167,9 @@ int main(int argc, char **argv) {
   steers = argc > 1 && argv[1][0] == 's';
   pthread_barrier_init(&both, NULL, 2);
   ok(cuInit(0));
-  ok(cuStreamCreate(&free_one, RUN_NON_BLOCKING));
+  ok(cuStreamCreate(&free_one, CU_STREAM_NON_BLOCKING));
   ok(cuStreamCreate(&blocking, 0));
-  ok(cuStreamCreate(&other, RUN_NON_BLOCKING));
+  ok(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   ok(cuMemAlloc_v2(&out, 64));
   work_in(free_one, PTX_ORDER);
   work_in(blocking, PTX_COUNTING);

@@ -437,14 +437,14 @@ int main(int argc, char **argv) {
   ok(cuInit(0));
   fake_context(2);
   ok(cuStreamCreate(&elsewhere, BLOCKING));
-  ok(cuStreamCreate(&free_elsewhere, RUN_NON_BLOCKING));
+  ok(cuStreamCreate(&free_elsewhere, CU_STREAM_NON_BLOCKING));
   fake_context(1);
   ok(cuStreamCreate(&blocking, BLOCKING));
-  ok(cuStreamCreate(&free_one, RUN_NON_BLOCKING));
-  ok(cuStreamCreate(&other, RUN_NON_BLOCKING));
+  ok(cuStreamCreate(&free_one, CU_STREAM_NON_BLOCKING));
+  ok(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   ok(cuStreamCreate(&waiting, BLOCKING));
   ok(cuStreamCreateWithPriority(&drawn, BLOCKING, 0));
-  ok(cuStreamCreateWithPriority(&free_drawn, RUN_NON_BLOCKING, 0));
+  ok(cuStreamCreateWithPriority(&free_drawn, CU_STREAM_NON_BLOCKING, 0));
   ok(cuMemAlloc_v2(&out, 64));
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     for (int mode = 0; mode < 3; mode++) try_row(&rows[k], mode);

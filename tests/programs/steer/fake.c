@@ -230,7 +230,7 @@ static int make_function_ready(cu_function function) {
 
 static int make_stream(cu_stream *out, unsigned flags) {
   const int r = hand_out(out, NULL);
-  if (!r) given[number(*out)].blocks = !(flags & RUN_NON_BLOCKING);
+  if (!r) given[number(*out)].blocks = !(flags & CU_STREAM_NON_BLOCKING);
   if (!r) given[number(*out)].context = fake_current();
   added = false;
   return r;

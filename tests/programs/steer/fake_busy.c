@@ -58,5 +58,5 @@ int fake_query(cu_stream stream, bool blocks) {
   const bool works = own      ? in == stream && pthread_equal(by, pthread_self())
                      : legacy ? blocks || (in == (cu_stream)1 && where == fake_current())
                               : in == stream;
-  return busy && works ? RUN_NOT_READY : 0;
+  return busy && works ? CU_NOT_READY : 0;
 }

@@ -61,7 +61,7 @@ EXPORT int cuGraphGetNodes(cu_graph graph, cu_node *out, size_t *n) {
 }
 
 EXPORT int cuGraphNodeGetType(cu_node node, int *type) {
-  *type = RUN_KERNEL_NODE;
+  *type = CU_NODE_KERNEL;
   return fake_call();
 }
 
