@@ -48,6 +48,7 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_RT_INVALID_SYMBOL = 13,
        CU_RT_INVALID_DEVICE_POINTER = 17,
        CU_RT_INVALID_COPY_DIRECTION = 21,
+       CU_DEVICE_UNAVAILABLE = 46,
        CU_RT_MISSING_CONFIGURATION = 52,
        CU_RT_INVALID_DEVICE_FUNCTION = 98,
        CU_NO_DEVICE = 100,
@@ -55,9 +56,13 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_INVALID_IMAGE = 200,
        CU_INVALID_CONTEXT = 201,
        CU_NO_BINARY_FOR_GPU = 209,
+       CU_ECC_UNCORRECTABLE = 214,
        CU_UNSUPPORTED_LIMIT = 215,
        CU_INVALID_PTX = 218,
+       CU_NVLINK_UNCORRECTABLE = 220,
        CU_UNSUPPORTED_PTX_VERSION = 222,
+       CU_CONTAINED = 226,
+       CU_INVALID_SOURCE = 300,
        CU_FILE_NOT_FOUND = 301,
        CU_OPERATING_SYSTEM = 304,
        CU_INVALID_HANDLE = 400,
@@ -74,9 +79,14 @@ enum { /* CUresult, the driver's and the runtime's own */
        CU_ASSERT = 710,
        CU_HOST_ALREADY_REGISTERED = 712,
        CU_HOST_NOT_REGISTERED = 713,
+       CU_HARDWARE_STACK = 714,
+       CU_ILLEGAL_INSTRUCTION = 715,
        CU_MISALIGNED_ADDRESS = 716,
+       CU_INVALID_ADDRESS_SPACE = 717,
+       CU_INVALID_PC = 718,
        CU_LAUNCH_FAILED = 719,
        CU_COOPERATIVE_TOO_LARGE = 720,
+       CU_TENSOR_MEMORY_LEAK = 721,
        CU_NOT_PERMITTED = 800,
        CU_NOT_SUPPORTED = 801,
        CU_CAPTURE_UNSUPPORTED = 900,
@@ -275,44 +285,6 @@ enum { /* CUpointer_attribute */
        CU_POINTER_LAST = 22 /* of CUDA 13 */
 };
 
-/* CUDA_MEMCPY2D_v2 */
-typedef struct cu_copy2d {
-  size_t src_x, src_y;
-  int src_type;
-  const void *src_host;
-  cu_address src_device;
-  cu_array src_array;
-  size_t src_pitch;
-  size_t dst_x, dst_y;
-  int dst_type;
-  void *dst_host;
-  cu_address dst_device;
-  cu_array dst_array;
-  size_t dst_pitch;
-  size_t width, height; /* width in bytes */
-} cu_copy2d;
-_Static_assert(sizeof(cu_copy2d) == 128, "CUDA_MEMCPY2D_v2");
-
-/* CUDA_MEMCPY3D_v2; CUDA_MEMCPY3D_PEER has contexts in place of src_context and dst_context */
-typedef struct cu_copy3d {
-  size_t src_x, src_y, src_z, src_lod;
-  int src_type;
-  const void *src_host;
-  cu_address src_device;
-  cu_array src_array;
-  void *src_context;
-  size_t src_pitch, src_height;
-  size_t dst_x, dst_y, dst_z, dst_lod;
-  int dst_type;
-  void *dst_host;
-  cu_address dst_device;
-  cu_array dst_array;
-  void *dst_context;
-  size_t dst_pitch, dst_height;
-  size_t width, height, depth;
-} cu_copy3d;
-_Static_assert(sizeof(cu_copy3d) == 200, "CUDA_MEMCPY3D_v2");
-
 /* CUmemLocation, CUmemPoolProps, CUmemAccessDesc */
 typedef struct cu_location {
   int type, id;
@@ -340,6 +312,79 @@ enum { /* CUmemPool_attribute */
        CU_POOL_USED = 7,
        CU_POOL_USED_HIGH = 8
 };
+
+/* Half of CUDA_MEMCPY2D_v2: where bytes come from, or go to. */
+typedef struct cu_side2d {
+  size_t x, y; /* x in bytes */
+  int type;    /* CUmemorytype */
+  const void *host;
+  cu_address device;
+  cu_array array;
+  size_t pitch;
+} cu_side2d;
+
+/* CUDA_MEMCPY2D_v2 */
+typedef struct cu_copy2d {
+  cu_side2d src, dst;
+  size_t width, height; /* width in bytes */
+} cu_copy2d;
+_Static_assert(sizeof(cu_copy2d) == 128, "CUDA_MEMCPY2D_v2");
+
+/* Half of CUDA_MEMCPY3D_v2 */
+typedef struct cu_side3d {
+  size_t x, y, z, level;
+  int type;
+  const void *host;
+  cu_address device;
+  cu_array array;
+  void *context; /* in CUDA_MEMCPY3D_PEER; otherwise NULL */
+  size_t pitch, height;
+} cu_side3d;
+
+/* CUDA_MEMCPY3D_v2, CUDA_MEMCPY3D_PEER */
+typedef struct cu_copy3d {
+  cu_side3d src, dst;
+  size_t width, height, depth; /* bytes, rows, slices */
+} cu_copy3d;
+_Static_assert(sizeof(cu_copy3d) == 200, "CUDA_MEMCPY3D_v2");
+
+/* CUmemcpy3DOperand: rows and layers in elements */
+typedef struct cu_operand {
+  int type;
+  union {
+    struct {
+      cu_address address;
+      size_t row, layer;
+      cu_location hint;
+    } pointer;
+    struct {
+      cu_array array;
+      size_t x, y, z;
+    } array;
+  } of;
+} cu_operand;
+enum { CU_OPERAND_POINTER = 1, CU_OPERAND_ARRAY = 2 };
+
+/* CUDA_MEMCPY3D_BATCH_OP */
+typedef struct cu_box_op {
+  cu_operand src, dst;
+  size_t width, height, depth;
+  int order; /* CUmemcpySrcAccessOrder */
+  unsigned flags;
+} cu_box_op;
+_Static_assert(sizeof(cu_box_op) == 112, "CUDA_MEMCPY3D_BATCH_OP");
+enum { CU_ORDER_STREAM = 1, CU_ORDER_ANY = 3 };
+
+/* CUstreamBatchMemOpParams */
+typedef struct cu_memory_op {
+  int operation;
+  cu_address address;
+  uint64_t value;
+  unsigned flags;
+  cu_address alias;
+  uint64_t spare;
+} cu_memory_op;
+_Static_assert(sizeof(cu_memory_op) == 48, "CUstreamBatchMemOpParams");
 
 /* CUmemAllocationProp */
 typedef struct cu_physical_props {

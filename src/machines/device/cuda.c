@@ -238,7 +238,7 @@ static hd_status create_context(cuda_device *c, hd_diag *d) {
   }
   c->retained = true;
   if ((st = cuda_enter(c, d)) != HD_OK) return st;
-  st = CUDA_TRY(c, d, "", cuStreamCreate, &c->stream, CU_STREAM_OWN);
+  st = CUDA_TRY(c, d, "", cuStreamCreate, &c->stream, CU_STREAM_NON_BLOCKING);
   c->current = c->stream;
   if (st == HD_OK) st = CUDA_TRY(c, d, "", cuEventCreate, &c->begin, 0);
   if (st == HD_OK) st = CUDA_TRY(c, d, "", cuEventCreate, &c->end, 0);

@@ -12,10 +12,10 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-#define X(name, params) {#name, offsetof(cuda_api, name), true},
+#define X(name) {#name, offsetof(cuda_api, name), true},
     CUDA_CALLS(X)
 #undef X
-#define X(name, params) {#name, offsetof(cuda_api, name), false},
+#define X(name) {#name, offsetof(cuda_api, name), false},
         CUDA_OPTIONAL_CALLS(X)
 #undef X
 };
@@ -48,32 +48,32 @@ void cuda_api_close(cuda_api *api) {
 static const cuda_class classes[] = {
     {CU_INVALID_VALUE, HD_ERR_INPUT, false},
     {CU_OUT_OF_MEMORY, HD_ERR_NOMEM, false},
-    {4, HD_ERR_IO, true},       /* deinitialized */
-    {46, HD_ERR_IO, true},      /* device unavailable */
-    {200, HD_ERR_INPUT, false}, /* invalid image */
-    {201, HD_ERR_IO, true},     /* invalid context: it was destroyed */
-    {209, HD_ERR_INPUT, false}, /* no binary for this GPU */
-    {214, HD_ERR_IO, true},     /* uncorrectable ECC error */
-    {218, HD_ERR_INPUT, false}, /* invalid PTX */
-    {220, HD_ERR_IO, true},     /* uncorrectable NVLink error */
-    {222, HD_ERR_INPUT, false}, /* PTX version that this driver does not know */
-    {226, HD_ERR_IO, true},     /* contained error */
-    {300, HD_ERR_INPUT, false}, /* invalid source */
+    {CU_DEINITIALIZED, HD_ERR_IO, true},
+    {CU_DEVICE_UNAVAILABLE, HD_ERR_IO, true},
+    {CU_INVALID_IMAGE, HD_ERR_INPUT, false},
+    {CU_INVALID_CONTEXT, HD_ERR_IO, true}, /* it was destroyed */
+    {CU_NO_BINARY_FOR_GPU, HD_ERR_INPUT, false},
+    {CU_ECC_UNCORRECTABLE, HD_ERR_IO, true},
+    {CU_INVALID_PTX, HD_ERR_INPUT, false},
+    {CU_NVLINK_UNCORRECTABLE, HD_ERR_IO, true},
+    {CU_UNSUPPORTED_PTX_VERSION, HD_ERR_INPUT, false}, /* that this driver does not know */
+    {CU_CONTAINED, HD_ERR_IO, true},
+    {CU_INVALID_SOURCE, HD_ERR_INPUT, false},
     {CU_NOT_FOUND, HD_ERR_INPUT, false},
-    {700, HD_ERR_FAULT, true},        /* illegal address */
-    {701, HD_ERR_UNSUPPORTED, false}, /* more registers or threads than fit */
-    {702, HD_ERR_FAULT, true},        /* timeout */
-    {709, HD_ERR_IO, true},           /* context is destroyed */
-    {710, HD_ERR_FAULT, true},        /* assertion */
-    {714, HD_ERR_FAULT, true},        /* hardware stack */
-    {715, HD_ERR_FAULT, true},        /* illegal instruction, traps among them */
-    {716, HD_ERR_FAULT, true},        /* misaligned address */
-    {717, HD_ERR_FAULT, true},        /* invalid address space */
-    {718, HD_ERR_FAULT, true},        /* invalid program counter */
-    {719, HD_ERR_FAULT, true},        /* launch failed */
-    {CU_TOO_LARGE_TOGETHER, HD_ERR_USAGE, false},
-    {721, HD_ERR_FAULT, true}, /* tensor memory leak */
-    {999, HD_ERR_IO, true},    /* unknown */
+    {CU_ILLEGAL_ADDRESS, HD_ERR_FAULT, true},
+    {CU_LAUNCH_OUT_OF_RESOURCES, HD_ERR_UNSUPPORTED, false}, /* more registers or threads than fit */
+    {CU_LAUNCH_TIMEOUT, HD_ERR_FAULT, true},
+    {CU_CONTEXT_IS_DESTROYED, HD_ERR_IO, true},
+    {CU_ASSERT, HD_ERR_FAULT, true},
+    {CU_HARDWARE_STACK, HD_ERR_FAULT, true},
+    {CU_ILLEGAL_INSTRUCTION, HD_ERR_FAULT, true}, /* traps among them */
+    {CU_MISALIGNED_ADDRESS, HD_ERR_FAULT, true},
+    {CU_INVALID_ADDRESS_SPACE, HD_ERR_FAULT, true},
+    {CU_INVALID_PC, HD_ERR_FAULT, true},
+    {CU_LAUNCH_FAILED, HD_ERR_FAULT, true},
+    {CU_COOPERATIVE_TOO_LARGE, HD_ERR_USAGE, false},
+    {CU_TENSOR_MEMORY_LEAK, HD_ERR_FAULT, true},
+    {CU_UNKNOWN, HD_ERR_IO, true},
 };
 
 cuda_class cuda_classify(cu_result r) {

@@ -13,20 +13,20 @@ static bool same_image(const hd_image *a, const hd_image *b) {
 }
 
 /* Every array may be gathered from and written as a surface, as far as there is such a thing. */
-static cu_array_desc array_desc(const hd_image *i) {
+static cu_array3d array_desc(const hd_image *i) {
   const bool plain = i->height && !i->depth && !i->layers && i->levels <= 1;
-  return (cu_array_desc){.width = i->width,
-                         .height = i->height,
-                         .depth = i->layers ? i->layers : i->depth,
-                         .format = i->texel,
-                         .channels = i->channels,
-                         .flags = CU_ARRAY_SURFACE |
-                                  (i->layers && !(i->cube && i->layers == 6) ? CU_ARRAY_LAYERED : 0u) |
-                                  (i->cube ? CU_ARRAY_CUBE : 0u) | (plain ? CU_ARRAY_GATHER : 0u)};
+  return (cu_array3d){.width = i->width,
+                      .height = i->height,
+                      .depth = i->layers ? i->layers : i->depth,
+                      .format = i->texel,
+                      .channels = i->channels,
+                      .flags = CU_ARRAY_SURFACE |
+                               (i->layers && !(i->cube && i->layers == 6) ? CU_ARRAY_LAYERED : 0u) |
+                               (i->cube ? CU_ARRAY_CUBE : 0u) | (plain ? CU_ARRAY_GATHER : 0u)};
 }
 
 static hd_status create(cuda_device *c, cuda_array *a, hd_diag *d) {
-  const cu_array_desc desc = array_desc(&a->image);
+  const cu_array3d desc = array_desc(&a->image);
   if (a->image.levels > 1)
     return CUDA_TRY(c, d, "", cuMipmappedArrayCreate, &a->mipmap, &desc, a->image.levels);
   return CUDA_TRY(c, d, "", cuArray3DCreate_v2, &a->array, &desc);
@@ -68,30 +68,31 @@ static cu_resource resource_of(const cuda_device *c, const hd_image *i, uint32_t
   cu_resource r = {.type = CU_RESOURCE_ARRAY};
   if (array && c->arrays.data[array - 1].mipmap) {
     r.type = CU_RESOURCE_MIPMAP;
-    r.mipmap = c->arrays.data[array - 1].mipmap;
+    r.of.array = c->arrays.data[array - 1].mipmap;
   } else if (array) {
-    r.array = c->arrays.data[array - 1].array;
+    r.of.array = c->arrays.data[array - 1].array;
   } else if (i->kind == HD_IMAGE_LINEAR) {
     r.type = CU_RESOURCE_LINEAR;
-    r.linear.address = i->address;
-    r.linear.format = i->texel;
-    r.linear.channels = i->channels;
-    r.linear.bytes = hd_image_bytes(i);
+    r.of.linear.address = i->address;
+    r.of.linear.format = i->texel;
+    r.of.linear.channels = i->channels;
+    r.of.linear.bytes = hd_image_bytes(i);
   } else {
     r.type = CU_RESOURCE_PITCH;
-    r.pitch.address = i->address;
-    r.pitch.format = i->texel;
-    r.pitch.channels = i->channels;
-    r.pitch.width = i->width;
-    r.pitch.height = i->height;
-    r.pitch.pitch = i->pitch;
+    r.of.pitch.address = i->address;
+    r.of.pitch.format = i->texel;
+    r.of.pitch.channels = i->channels;
+    r.of.pitch.width = i->width;
+    r.of.pitch.height = i->height;
+    r.of.pitch.pitch = i->pitch;
   }
   return r;
 }
 
 static cu_texture texture_of(const hd_texture *t) {
   cu_texture x = {.filter = t->linear,
-                  .flags = (t->read_integer ? CU_READ_INTEGER : 0u) | (t->normalized ? CU_NORMALIZED : 0u),
+                  .flags = (t->read_integer ? CU_TEXTURE_INTEGER : 0u) |
+                           (t->normalized ? CU_TEXTURE_NORMALIZED : 0u),
                   .mip_filter = t->linear_mip,
                   .bias = t->bias,
                   .least_level = t->least_level,
@@ -108,10 +109,10 @@ static hd_status make(cuda_device *c, const hd_texture *t, bool surface, uint32_
   const cu_texture x = texture_of(t);
   if (surface && r.type == CU_RESOURCE_MIPMAP) {
     cu_array level;
-    hd_status st = CUDA_TRY(c, d, "", cuMipmappedArrayGetLevel, &level, r.mipmap, 0);
+    hd_status st = CUDA_TRY(c, d, "", cuMipmappedArrayGetLevel, &level, r.of.array, 0);
     if (st != HD_OK) return st;
     r.type = CU_RESOURCE_ARRAY;
-    r.array = level;
+    r.of.array = level;
   }
   return surface ? CUDA_TRY(c, d, "", cuSurfObjectCreate, handle, &r)
                  : CUDA_TRY(c, d, "", cuTexObjectCreate, handle, &r, &x, NULL);
@@ -181,16 +182,16 @@ static hd_status copy_level(cuda_device *c, const cuda_array *a, uint32_t level,
   cu_array array = a->array;
   hd_status st = HD_OK;
   if (a->mipmap) st = CUDA_TRY(c, d, "", cuMipmappedArrayGetLevel, &array, a->mipmap, level);
-  const cu_copy_side memory = {.type = CU_MEMORY_DEVICE,
-                               .address = a->image.address + l.offset,
-                               .pitch = l.row,
-                               .height = l.height},
-                     texels = {.type = CU_MEMORY_ARRAY, .array = array};
-  const cu_copy copy = {.from = back ? texels : memory,
-                        .to = back ? memory : texels,
-                        .width = l.row,
-                        .height = l.height,
-                        .depth = l.depth};
+  const cu_side3d memory = {.type = CU_MEMORY_DEVICE,
+                            .device = a->image.address + l.offset,
+                            .pitch = l.row,
+                            .height = l.height},
+                  texels = {.type = CU_MEMORY_ARRAY, .array = array};
+  const cu_copy3d copy = {.src = back ? texels : memory,
+                          .dst = back ? memory : texels,
+                          .width = l.row,
+                          .height = l.height,
+                          .depth = l.depth};
   return st == HD_OK ? CUDA_TRY(c, d, "", cuMemcpy3DAsync_v2, &copy, c->current) : st;
 }
 

@@ -245,7 +245,7 @@ static hd_status launch(cuda_device *c, cuda_kernel *k, const hd_device_launch *
                              .block = {l->block[0], l->block[1], l->block[2]},
                              .dynamic_shared = l->dynamic_shared,
                              .stream = c->current};
-  cu_launch_attribute together = {.id = CU_LAUNCH_COOPERATIVE, .cooperative = 1};
+  cu_launch_attribute together = {.id = CU_LAUNCH_COOPERATIVE, .value.number = 1};
   if (l->cooperative) {
     config.attributes = &together;
     config.n_attributes = 1;
@@ -284,8 +284,8 @@ hd_status cuda_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag
   uint32_t element_stride[HD_TENSOR_DIMS];
   memcpy(element_stride, t->element_stride, sizeof element_stride);
   element_stride[0] = 1;
-  st = CUDA_TRY(c, d, "", cuTensorMapEncodeTiled, made, t->type, t->rank, t->address, t->dim, t->stride,
-                t->box, element_stride, t->interleave, t->swizzle, t->promotion, t->fill);
+  st = CUDA_TRY(c, d, "", cuTensorMapEncodeTiled, made, t->type, t->rank, (void *)(uintptr_t)t->address,
+                t->dim, t->stride, t->box, element_stride, t->interleave, t->swizzle, t->promotion, t->fill);
   if (st == HD_OK) memcpy(map, made, sizeof made);
   return cuda_leave(c, st, d);
 }

@@ -40,7 +40,7 @@ hd_status cuda_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d) {
   hd_status st = cuda_enter(c, d);
   if (st != HD_OK) return st;
   cuda_stream *s = new_stream(dev, d);
-  st = s ? CUDA_TRY(c, d, "", cuStreamCreate, &s->stream, CU_STREAM_OWN) : HD_ERR_NOMEM;
+  st = s ? CUDA_TRY(c, d, "", cuStreamCreate, &s->stream, CU_STREAM_NON_BLOCKING) : HD_ERR_NOMEM;
   st = cuda_leave(c, st, d);
   if (st == HD_OK)
     *out = &s->base;
@@ -66,7 +66,8 @@ static hd_status open_green(cuda_device *c, cu_sms *sms, hd_device_stream **out,
   hd_status st = CUDA_TRY(c, d, about, cuDevResourceGenerateDesc, &resources, sms, 1);
   if (st == HD_OK)
     st = CUDA_TRY(c, d, about, cuGreenCtxCreate, &s->green, resources, c->device, CU_GREEN_DEFAULT_STREAM);
-  if (st == HD_OK) st = CUDA_TRY(c, d, about, cuGreenCtxStreamCreate, &s->stream, s->green, CU_STREAM_OWN, 0);
+  if (st == HD_OK)
+    st = CUDA_TRY(c, d, about, cuGreenCtxStreamCreate, &s->stream, s->green, CU_STREAM_NON_BLOCKING, 0);
   return st;
 }
 

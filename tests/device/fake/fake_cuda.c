@@ -8,12 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_api.h"
-#include "heddle/emu.h"
-
 fake_cuda fake = {.carveout = -1, .passes = 3};
 
-enum { ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719, INVALID_PTX = 218 };
 enum { DEFAULT_DYNAMIC = 48 << 10, MOST_DYNAMIC = 227 << 10, L2_BYTES = 1 << 20, SMS = 4 };
 
 static struct {
@@ -129,16 +125,16 @@ EXPORT int cuDriverGetVersion(int *version) {
 }
 
 EXPORT int cuGetErrorName(cu_result r, const char **text) {
-  *text = r == ILLEGAL_ADDRESS    ? "CUDA_ERROR_ILLEGAL_ADDRESS"
-          : r == LAUNCH_FAILED    ? "CUDA_ERROR_LAUNCH_FAILED"
+  *text = r == CU_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : r == CU_LAUNCH_FAILED ? "CUDA_ERROR_LAUNCH_FAILED"
           : r == CU_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
                                   : NULL;
   return *text ? 0 : CU_INVALID_VALUE;
 }
 
 EXPORT int cuGetErrorString(cu_result r, const char **text) {
-  *text = r == ILLEGAL_ADDRESS    ? "an illegal memory access was encountered"
-          : r == LAUNCH_FAILED    ? "unspecified launch failure"
+  *text = r == CU_ILLEGAL_ADDRESS ? "an illegal memory access was encountered"
+          : r == CU_LAUNCH_FAILED ? "unspecified launch failure"
           : r == CU_OUT_OF_MEMORY ? "out of memory"
                                   : NULL;
   return *text ? 0 : CU_INVALID_VALUE;
@@ -340,7 +336,7 @@ EXPORT int cuGreenCtxDestroy(cu_green green) {
 
 EXPORT int cuGreenCtxStreamCreate(cu_stream *stream, cu_green green, unsigned flags, int priority) {
   ENTER();
-  if (flags != CU_STREAM_OWN) return CU_INVALID_VALUE;
+  if (flags != CU_STREAM_NON_BLOCKING) return CU_INVALID_VALUE;
   *stream = calloc(1, sizeof **stream);
   if (!*stream) return CU_OUT_OF_MEMORY;
   (*stream)->sms = green->sms;
@@ -430,7 +426,7 @@ EXPORT int cuModuleLoadDataEx(cu_module *module, const void *image, unsigned n, 
         snprintf(values[i], 256, "\nptxas application ptx input, line %u;\terror : %.128s\n\n", d.line,
                  d.message);
     free_module(m);
-    return INVALID_PTX;
+    return CU_INVALID_PTX;
   }
   *module = m;
   fake.modules++;
@@ -519,7 +515,7 @@ EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **par
   const cu_launch_attribute *attributes = c->attributes;
   for (unsigned k = 0; k < c->n_attributes; k++) {
     if (attributes[k].id != CU_LAUNCH_COOPERATIVE) return CU_INVALID_VALUE;
-    l.cooperative = attributes[k].cooperative;
+    l.cooperative = attributes[k].value.number;
   }
   void *block = gather(f, params, &l.args_bytes);
   if (!block) return CU_OUT_OF_MEMORY;
@@ -529,9 +525,9 @@ EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **par
   hd_status st = hd_emu_launch(f->module->program, &l, fake.mig ? &holes : NULL, NULL, NULL, &d);
   free(block);
   if (st == HD_ERR_FAULT)
-    driver.pending = ILLEGAL_ADDRESS;
+    driver.pending = CU_ILLEGAL_ADDRESS;
   else if (st != HD_OK)
-    return l.cooperative ? CU_TOO_LARGE_TOGETHER : CU_INVALID_VALUE;
+    return l.cooperative ? CU_COOPERATIVE_TOO_LARGE : CU_INVALID_VALUE;
   fake.launches++;
   fake.carveout = f->carveout;
   /* Some microseconds by the size of the grid, and some noise. */
@@ -541,12 +537,12 @@ EXPORT int cuLaunchKernelEx(const cu_launch_config *c, cu_function f, void **par
   return 0;
 }
 
-EXPORT int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, cu_address address,
-                                  const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address, const uint64_t *dims,
+                                  const uint64_t *strides, const uint32_t *box,
                                   const uint32_t *element_strides, int interleave, int swizzle, int promotion,
                                   int fill) {
   ENTER();
-  hd_tensor t = {.address = address,
+  hd_tensor t = {.address = (uintptr_t)address,
                  .type = type,
                  .rank = rank,
                  .interleave = interleave,

@@ -2,12 +2,18 @@
 #ifndef FAKE_DRIVER_H
 #define FAKE_DRIVER_H
 
+#include "device/cuda_api.h"
 #include "fake_cuda.h"
 #include "heddle/emu.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-extern EXPORT fake_cuda fake;
+#define X(name) EXPORT fn_##name name;
+CUDA_CALLS(X)
+CUDA_OPTIONAL_CALLS(X)
+#undef X
+
+    extern EXPORT fake_cuda fake;
 
 /* True when this call is the one to fail. */
 int fake_fails(const char *call);

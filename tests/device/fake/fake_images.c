@@ -2,20 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_api.h"
 #include "fake_driver.h"
+
+enum { LEVELS = 32 };
 
 /* An array is an image in memory of its own; a level of a mipmap one in the mipmap's. */
 struct cu_array_ {
   hd_image image;
+  struct cu_array_ *levels; /* LEVELS; NULL: it is no mipmap */
 };
 
-struct cu_mipmap_ {
-  hd_image image;
-  struct cu_array_ levels[32];
-};
-
-static int make_image(hd_image *i, const cu_array_desc *desc, unsigned levels) {
+static int make_image(hd_image *i, const cu_array3d *desc, unsigned levels) {
   const bool layered = desc->flags & (CU_ARRAY_LAYERED | CU_ARRAY_CUBE);
   *i = (hd_image){.texel = desc->format,
                   .channels = desc->channels,
@@ -36,7 +33,7 @@ static void free_image(hd_image *i) {
   fake_count(&fake.arrays, -1);
 }
 
-EXPORT int cuArray3DCreate_v2(cu_array *array, const cu_array_desc *desc) {
+EXPORT int cuArray3DCreate_v2(cu_array *array, const cu_array3d *desc) {
   ENTER();
   if (!(*array = calloc(1, sizeof **array))) return CU_OUT_OF_MEMORY;
   int r = make_image(&(*array)->image, desc, 0);
@@ -51,9 +48,10 @@ EXPORT int cuArrayDestroy(cu_array array) {
   return 0;
 }
 
-EXPORT int cuMipmappedArrayCreate(cu_mipmap *mipmap, const cu_array_desc *desc, unsigned levels) {
+EXPORT int cuMipmappedArrayCreate(cu_mipmap *mipmap, const cu_array3d *desc, unsigned levels) {
   ENTER();
-  if (!(*mipmap = calloc(1, sizeof **mipmap))) return CU_OUT_OF_MEMORY;
+  if (!(*mipmap = calloc(1 + LEVELS, sizeof **mipmap))) return CU_OUT_OF_MEMORY;
+  (*mipmap)->levels = *mipmap + 1;
   int r = make_image(&(*mipmap)->image, desc, levels);
   if (r) free(*mipmap);
   return r;
@@ -80,8 +78,8 @@ EXPORT int cuMipmappedArrayDestroy(cu_mipmap mipmap) {
   return 0;
 }
 
-static uint64_t side_address(const cu_copy_side *s, size_t y, size_t z) {
-  if (s->type == CU_MEMORY_DEVICE) return s->address + (z * s->height + y) * s->pitch;
+static uint64_t side_address(const cu_side3d *s, size_t y, size_t z) {
+  if (s->type == CU_MEMORY_DEVICE) return s->device + (z * s->height + y) * s->pitch;
   const hd_image_level l = hd_image_level_of(&s->array->image, 0);
   return s->array->image.address + y * l.row + z * l.slice;
 }
@@ -91,44 +89,44 @@ static int copy(cu_address to, cu_address from, size_t bytes) {
   return p && hd_emu_write(fake_emulator(), to, p, bytes, NULL) == HD_OK ? 0 : CU_INVALID_VALUE;
 }
 
-EXPORT int cuMemcpy3DAsync_v2(const cu_copy *c, cu_stream stream) {
+EXPORT int cuMemcpy3DAsync_v2(const cu_copy3d *c, cu_stream stream) {
   ENTER();
   for (size_t z = 0; z < c->depth; z++)
     for (size_t y = 0; y < c->height; y++)
-      if (copy(side_address(&c->to, y, z), side_address(&c->from, y, z), c->width)) return CU_INVALID_VALUE;
+      if (copy(side_address(&c->dst, y, z), side_address(&c->src, y, z), c->width)) return CU_INVALID_VALUE;
   return 0;
 }
 
 static int image_of(const cu_resource *r, hd_image *i) {
   switch (r->type) {
-  case CU_RESOURCE_ARRAY: *i = r->array->image; return 0;
-  case CU_RESOURCE_MIPMAP: *i = r->mipmap->image; return 0;
+  case CU_RESOURCE_ARRAY:
+  case CU_RESOURCE_MIPMAP: *i = r->of.array->image; return 0;
   case CU_RESOURCE_LINEAR:
     *i = (hd_image){.kind = HD_IMAGE_LINEAR,
-                    .address = r->linear.address,
-                    .texel = r->linear.format,
-                    .channels = r->linear.channels};
-    i->width = r->linear.bytes / (hd_texel_bytes(i->texel) * i->channels);
+                    .address = r->of.linear.address,
+                    .texel = r->of.linear.format,
+                    .channels = r->of.linear.channels};
+    i->width = r->of.linear.bytes / (hd_texel_bytes(i->texel) * i->channels);
     return 0;
   case CU_RESOURCE_PITCH:
     *i = (hd_image){.kind = HD_IMAGE_PITCH,
-                    .address = r->pitch.address,
-                    .texel = r->pitch.format,
-                    .channels = r->pitch.channels,
-                    .width = r->pitch.width,
-                    .height = (uint32_t)r->pitch.height,
-                    .pitch = r->pitch.pitch};
+                    .address = r->of.pitch.address,
+                    .texel = r->of.pitch.format,
+                    .channels = r->of.pitch.channels,
+                    .width = r->of.pitch.width,
+                    .height = (uint32_t)r->of.pitch.height,
+                    .pitch = r->of.pitch.pitch};
     return 0;
   default: return CU_INVALID_VALUE;
   }
 }
 
-EXPORT int cuTexObjectCreate(uint64_t *object, const cu_resource *r, const cu_texture *x, void *view) {
+EXPORT int cuTexObjectCreate(uint64_t *object, const cu_resource *r, const cu_texture *x, const void *view) {
   ENTER();
   hd_texture t = {.linear = x->filter,
                   .linear_mip = x->mip_filter,
-                  .normalized = x->flags & CU_NORMALIZED,
-                  .read_integer = x->flags & CU_READ_INTEGER,
+                  .normalized = x->flags & CU_TEXTURE_NORMALIZED,
+                  .read_integer = x->flags & CU_TEXTURE_INTEGER,
                   .bias = x->bias,
                   .least_level = x->least_level,
                   .most_level = x->most_level};

@@ -134,25 +134,19 @@ cu_result core_copy_work(core_context *c, core_place dst, core_place src, core_b
   return CU_SUCCESS;
 }
 
-/* One side as a copy's description gives it. */
-static void describe(const core_place *p, bool unified, int *type, const void **host, cu_address *device,
-                     size_t *pitch, size_t *height) {
-  *type = unified ? CU_MEMORY_UNIFIED : p->device ? CU_MEMORY_DEVICE : CU_MEMORY_HOST;
-  *host = (const void *)(uintptr_t)p->address;
-  *device = p->address;
-  *pitch = p->pitch;
-  *height = p->pitch ? p->slice / p->pitch : 0;
+static cu_side3d side_of(const core_place *p, bool unified) {
+  return (cu_side3d){.type = unified ? CU_MEMORY_UNIFIED : p->device ? CU_MEMORY_DEVICE : CU_MEMORY_HOST,
+                     .host = (const void *)(uintptr_t)p->address,
+                     .device = p->address,
+                     .pitch = p->pitch,
+                     .height = p->pitch ? p->slice / p->pitch : 0};
 }
 
 cu_copy3d core_copy_of(const core_work *base) {
   const copy_work *w = (const copy_work *)base;
-  cu_copy3d c = {.width = w->box.width, .height = w->box.height, .depth = w->box.depth};
-  const void *dst;
   const bool unified = w->unified && w->src.device && w->dst.device;
-  describe(&w->src, unified, &c.src_type, &c.src_host, &c.src_device, &c.src_pitch, &c.src_height);
-  describe(&w->dst, unified, &c.dst_type, &dst, &c.dst_device, &c.dst_pitch, &c.dst_height);
-  c.dst_host = (void *)(uintptr_t)dst;
-  return c;
+  return (cu_copy3d){side_of(&w->src, unified), side_of(&w->dst, unified), w->box.width, w->box.height,
+                     w->box.depth};
 }
 
 /* How a call waits for what it submits; STAGED: core_wait_staged. */

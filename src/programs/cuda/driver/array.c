@@ -60,60 +60,60 @@ static cu_result run(const cu_copy3d *c, cu_stream stream, bool async) {
 }
 
 static cu_result into(cu_array dst, size_t at, cu_copy3d c, cu_stream stream, bool async) {
-  c.dst_type = CU_MEMORY_ARRAY;
-  c.dst_array = dst;
-  c.dst_x = at;
+  c.dst.type = CU_MEMORY_ARRAY;
+  c.dst.array = dst;
+  c.dst.x = at;
   return run(&c, stream, async);
 }
 
 static cu_result out_of(cu_array src, size_t at, cu_copy3d c, cu_stream stream, bool async) {
-  c.src_type = CU_MEMORY_ARRAY;
-  c.src_array = src;
-  c.src_x = at;
+  c.src.type = CU_MEMORY_ARRAY;
+  c.src.array = src;
+  c.src.x = at;
   return run(&c, stream, async);
 }
 
 cu_result drv_cuMemcpyHtoAAsync_v2(cu_array dst, size_t at, const void *src, size_t n, cu_stream stream) {
   cu_copy3d c = row(n);
-  c.src_type = CU_MEMORY_HOST;
-  c.src_host = src;
+  c.src.type = CU_MEMORY_HOST;
+  c.src.host = src;
   return into(dst, at, c, stream, true);
 }
 cu_result drv_cuMemcpyHtoA_v2(cu_array dst, size_t at, const void *src, size_t n) {
   cu_copy3d c = row(n);
-  c.src_type = CU_MEMORY_HOST;
-  c.src_host = src;
+  c.src.type = CU_MEMORY_HOST;
+  c.src.host = src;
   return into(dst, at, c, NULL, false);
 }
 cu_result drv_cuMemcpyAtoHAsync_v2(void *dst, cu_array src, size_t at, size_t n, cu_stream stream) {
   cu_copy3d c = row(n);
-  c.dst_type = CU_MEMORY_HOST;
-  c.dst_host = dst;
+  c.dst.type = CU_MEMORY_HOST;
+  c.dst.host = dst;
   return out_of(src, at, c, stream, true);
 }
 cu_result drv_cuMemcpyAtoH_v2(void *dst, cu_array src, size_t at, size_t n) {
   cu_copy3d c = row(n);
-  c.dst_type = CU_MEMORY_HOST;
-  c.dst_host = dst;
+  c.dst.type = CU_MEMORY_HOST;
+  c.dst.host = dst;
   return out_of(src, at, c, NULL, false);
 }
 cu_result drv_cuMemcpyDtoA_v2(cu_array dst, size_t at, cu_address src, size_t n) {
   cu_copy3d c = row(n);
-  c.src_type = CU_MEMORY_DEVICE;
-  c.src_device = src;
+  c.src.type = CU_MEMORY_DEVICE;
+  c.src.device = src;
   return into(dst, at, c, NULL, false);
 }
 cu_result drv_cuMemcpyAtoD_v2(cu_address dst, cu_array src, size_t at, size_t n) {
   cu_copy3d c = row(n);
-  c.dst_type = CU_MEMORY_DEVICE;
-  c.dst_device = dst;
+  c.dst.type = CU_MEMORY_DEVICE;
+  c.dst.device = dst;
   return out_of(src, at, c, NULL, false);
 }
 cu_result drv_cuMemcpyAtoA_v2(cu_array dst, size_t to, cu_array src, size_t from, size_t n) {
   cu_copy3d c = row(n);
-  c.src_type = CU_MEMORY_ARRAY;
-  c.src_array = src;
-  c.src_x = from;
+  c.src.type = CU_MEMORY_ARRAY;
+  c.src.array = src;
+  c.src.x = from;
   return into(dst, to, c, NULL, false);
 }
 

@@ -29,76 +29,40 @@ cu_result drv_cuMemcpyBatchAsync(cu_address *dst, cu_address *src, size_t *bytes
   return r;
 }
 
-/* CUmemcpy3DOperand: rows and layers in elements */
-typedef struct operand {
-  int type;
-  union {
-    struct {
-      cu_address address;
-      size_t row, layer;
-      cu_location hint;
-    } pointer;
-    struct {
-      cu_array array;
-      size_t x, y, z;
-    } array;
-  } of;
-} operand;
-enum { POINTER = 1, ARRAY = 2 };
-enum { STREAM = 1, ANY = 3 }; /* CUmemcpySrcAccessOrder */
-
-/* CUDA_MEMCPY3D_BATCH_OP */
-typedef struct box_op {
-  operand src, dst;
-  size_t width, height, depth;
-  int order;
-  unsigned flags;
-} box_op;
-_Static_assert(sizeof(box_op) == 112, "CUDA_MEMCPY3D_BATCH_OP");
-
 /* Bytes of an element: an array's, on whichever side it is; 1 between pointers. */
-static size_t element_of(const box_op *o) {
-  const operand *a = o->src.type == ARRAY ? &o->src : &o->dst;
-  if (a->type != ARRAY || !a->of.array.array || a->of.array.array->kind != CORE_ARRAY) return 1;
+static size_t element_of(const cu_box_op *o) {
+  const cu_operand *a = o->src.type == CU_OPERAND_ARRAY ? &o->src : &o->dst;
+  if (a->type != CU_OPERAND_ARRAY || !a->of.array.array || a->of.array.array->kind != CORE_ARRAY) return 1;
   const hd_image *i = &a->of.array.array->image;
   return (size_t)hd_texel_bytes(i->texel) * i->channels;
 }
 
-/* One side of a cu_copy3d, whose two halves are alike. */
-typedef struct side {
-  size_t x, y, z, lod;
-  int type;
-  const void *host;
-  cu_address device;
-  cu_array array;
-  void *context;
-  size_t pitch, height;
-} side;
-_Static_assert(sizeof(side) == offsetof(cu_copy3d, dst_x), "half of CUDA_MEMCPY3D");
-
-static side side_of(const operand *p, const box_op *o, size_t element) {
-  if (p->type == ARRAY)
-    return (side){.type = CU_MEMORY_ARRAY,
-                  .array = p->of.array.array,
-                  .x = p->of.array.x * element,
-                  .y = p->of.array.y,
-                  .z = p->of.array.z};
-  return (side){.type = CU_MEMORY_UNIFIED,
-                .device = p->of.pointer.address,
-                .pitch = (p->of.pointer.row ? p->of.pointer.row : o->width) * element,
-                .height = p->of.pointer.layer ? p->of.pointer.layer : o->height};
+static cu_side3d side_of(const cu_operand *p, const cu_box_op *o, size_t element) {
+  if (p->type == CU_OPERAND_ARRAY)
+    return (cu_side3d){.type = CU_MEMORY_ARRAY,
+                       .array = p->of.array.array,
+                       .x = p->of.array.x * element,
+                       .y = p->of.array.y,
+                       .z = p->of.array.z};
+  return (cu_side3d){.type = CU_MEMORY_UNIFIED,
+                     .device = p->of.pointer.address,
+                     .pitch = (p->of.pointer.row ? p->of.pointer.row : o->width) * element,
+                     .height = p->of.pointer.layer ? p->of.pointer.layer : o->height};
 }
 
-static bool is_operand(const operand *p) { return p->type == POINTER || p->type == ARRAY; }
+static bool is_operand(const cu_operand *p) {
+  return p->type == CU_OPERAND_POINTER || p->type == CU_OPERAND_ARRAY;
+}
 
-static cu_result copy_box(const box_op *o, cu_stream stream) {
-  if (!is_operand(&o->src) || !is_operand(&o->dst) || o->order < STREAM || o->order > ANY)
+static cu_result copy_box(const cu_box_op *o, cu_stream stream) {
+  if (!is_operand(&o->src) || !is_operand(&o->dst) || o->order < CU_ORDER_STREAM || o->order > CU_ORDER_ANY)
     return CU_INVALID_VALUE;
   const size_t element = element_of(o);
-  const side src = side_of(&o->src, o, element), dst = side_of(&o->dst, o, element);
-  cu_copy3d c = {.width = o->width * element, .height = o->height, .depth = o->depth};
-  memcpy((char *)&c, &src, sizeof src);
-  memcpy((char *)&c + sizeof src, &dst, sizeof dst);
+  const cu_copy3d c = {.src = side_of(&o->src, o, element),
+                       .dst = side_of(&o->dst, o, element),
+                       .width = o->width * element,
+                       .height = o->height,
+                       .depth = o->depth};
   return drv_cuMemcpy3DAsync_v2(&c, stream);
 }
 
@@ -106,7 +70,7 @@ cu_result drv_cuMemcpy3DBatchAsync_v2(size_t n, const void *ops, unsigned long l
   core_stream *s;
   cu_result r = drv_stream_for(CORE_CAPTURE_BATCH, stream, &s);
   if (r == CU_SUCCESS && (!n || !ops || flags || s == s->context->legacy)) r = CU_INVALID_VALUE;
-  for (size_t k = 0; r == CU_SUCCESS && k < n; k++) r = copy_box((const box_op *)ops + k, stream);
+  for (size_t k = 0; r == CU_SUCCESS && k < n; k++) r = copy_box((const cu_box_op *)ops + k, stream);
   return r;
 }
 cu_result drv_cuMemcpy3DBatchAsync(size_t n, const void *ops, size_t *failed, unsigned long long flags,

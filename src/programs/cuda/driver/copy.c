@@ -77,17 +77,8 @@ cu_result drv_cuMemcpyPeerAsync(cu_address dst, cu_context to, cu_address src, c
 
 /* ---- Copies of boxes ------------------------------------------------------------------------- */
 
-/* One side of a cu_copy3d. */
-typedef struct end {
-  int type;
-  const void *host;
-  cu_address device;
-  cu_array array;
-  size_t x, y, z, pitch, height;
-} end;
-
 /* Inside the array: what runs over a row would hit the next one. */
-static cu_result array_place(const end *e, const core_box *box, core_place *out) {
+static cu_result array_place(const cu_side3d *e, const core_box *box, core_place *out) {
   const core_array *a = e->array;
   if (!a || a->kind != CORE_ARRAY) return CU_INVALID_HANDLE;
   const hd_image_level l = hd_image_level_of(&a->image, 0);
@@ -99,7 +90,7 @@ static cu_result array_place(const end *e, const core_box *box, core_place *out)
   return CU_SUCCESS;
 }
 
-static cu_result end_place(const end *e, const core_box *box, const char *what, core_place *out) {
+static cu_result end_place(const cu_side3d *e, const core_box *box, const char *what, core_place *out) {
   static const side sides[] = {
       [CU_MEMORY_HOST] = HOST, [CU_MEMORY_DEVICE] = DEVICE, [CU_MEMORY_UNIFIED] = ANYWHERE};
   if (e->type == CU_MEMORY_ARRAY) return array_place(e, box, out);
@@ -114,12 +105,8 @@ static cu_result end_place(const end *e, const core_box *box, const char *what, 
 }
 
 static cu_result both_places(const cu_copy3d *c, const core_box *box, core_place *dst, core_place *src) {
-  const end from = {c->src_type, c->src_host, c->src_device, c->src_array, c->src_x,
-                    c->src_y,    c->src_z,    c->src_pitch,  c->src_height};
-  const end to = {c->dst_type, c->dst_host, c->dst_device, c->dst_array, c->dst_x,
-                  c->dst_y,    c->dst_z,    c->dst_pitch,  c->dst_height};
-  cu_result r = end_place(&to, box, "destination", dst);
-  return r == CU_SUCCESS ? end_place(&from, box, "source", src) : r;
+  cu_result r = end_place(&c->dst, box, "destination", dst);
+  return r == CU_SUCCESS ? end_place(&c->src, box, "source", src) : r;
 }
 
 static cu_result copy_box(const cu_copy3d *c, cu_stream stream, bool async) {
@@ -140,24 +127,18 @@ cu_result drv_copy_work(const cu_copy3d *c, core_work **out) {
   return r == CU_SUCCESS ? core_copy_work(core_current(), dst, src, box, out) : r;
 }
 
+static cu_side3d widen_side(const cu_side2d *s) {
+  return (cu_side3d){.x = s->x,
+                     .y = s->y,
+                     .type = s->type,
+                     .host = s->host,
+                     .device = s->device,
+                     .array = s->array,
+                     .pitch = s->pitch};
+}
+
 static cu_copy3d widen(const cu_copy2d *c) {
-  return (cu_copy3d){.src_x = c->src_x,
-                     .src_y = c->src_y,
-                     .src_type = c->src_type,
-                     .src_host = c->src_host,
-                     .src_device = c->src_device,
-                     .src_array = c->src_array,
-                     .src_pitch = c->src_pitch,
-                     .dst_x = c->dst_x,
-                     .dst_y = c->dst_y,
-                     .dst_type = c->dst_type,
-                     .dst_host = c->dst_host,
-                     .dst_device = c->dst_device,
-                     .dst_array = c->dst_array,
-                     .dst_pitch = c->dst_pitch,
-                     .width = c->width,
-                     .height = c->height,
-                     .depth = 1};
+  return (cu_copy3d){widen_side(&c->src), widen_side(&c->dst), c->width, c->height, 1};
 }
 
 static cu_result copy_rect(const cu_copy2d *copy, cu_stream stream, bool async) {

@@ -1,17 +1,6 @@
 /* Values that streams write and wait for, one by one and in batches. */
 #include "cuda/driver/driver.h"
 
-/* CUstreamBatchMemOpParams */
-typedef struct memory_op {
-  int operation;
-  cu_address address;
-  uint64_t value;
-  unsigned flags;
-  cu_address alias;
-  uint64_t spare;
-} memory_op;
-_Static_assert(sizeof(memory_op) == 48, "CUstreamBatchMemOpParams");
-
 enum { WAIT_32 = 1, WRITE_32 = 2, FLUSH = 3, WAIT_64 = 4, WRITE_64 = 5, BARRIER = 6 };
 enum { WAIT_TEST = 3, WAIT_FLUSH = 1 << 30, WRITE_NO_BARRIER = 1 };
 
@@ -27,7 +16,7 @@ static const struct {
              [FLUSH] = {0},
              [BARRIER] = {0, 1, false}};
 
-static cu_result submit(core_stream *s, const memory_op *op) {
+static cu_result submit(core_stream *s, const cu_memory_op *op) {
   static const core_value_test tests[] = {CORE_VALUE_AT_LEAST, CORE_VALUE_EQUAL, CORE_VALUE_AND,
                                           CORE_VALUE_NOR};
   core_work *w;
@@ -49,7 +38,7 @@ cu_result drv_cuStreamBatchMemOp_v2(cu_stream stream, unsigned n, void *ops, uns
   cu_result r = drv_stream(stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!ops || n > MOST || flags) return CU_INVALID_VALUE;
-  for (unsigned k = 0; r == CU_SUCCESS && k < n; k++) r = submit(s, (const memory_op *)ops + k);
+  for (unsigned k = 0; r == CU_SUCCESS && k < n; k++) r = submit(s, (const cu_memory_op *)ops + k);
   return r;
 }
 cu_result drv_cuStreamBatchMemOp(cu_stream stream, unsigned n, void *ops, unsigned flags) {
@@ -58,7 +47,7 @@ cu_result drv_cuStreamBatchMemOp(cu_stream stream, unsigned n, void *ops, unsign
 
 #define VALUE(name, kind, type)                                                                              \
   cu_result drv_cuStream##name##_v2(cu_stream stream, cu_address address, type value, unsigned flags) {      \
-    memory_op op = {.operation = (kind), .address = address, .value = value, .flags = flags};                \
+    cu_memory_op op = {.operation = (kind), .address = address, .value = value, .flags = flags};             \
     return drv_cuStreamBatchMemOp_v2(stream, 1, &op, 0);                                                     \
   }                                                                                                          \
   cu_result drv_cuStream##name(cu_stream stream, cu_address address, type value, unsigned flags) {           \

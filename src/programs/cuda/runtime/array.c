@@ -100,14 +100,14 @@ static int side(int kind, bool source) {
 
 static cu_result to_array(cu_array dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
                           size_t height, int kind, cu_stream stream, bool async) {
-  const cu_copy2d c = {.src_type = side(kind, true),
-                       .src_host = src,
-                       .src_device = (uintptr_t)src,
-                       .src_pitch = pitch,
-                       .dst_type = CU_MEMORY_ARRAY,
-                       .dst_array = dst,
-                       .dst_x = x,
-                       .dst_y = y,
+  const cu_copy2d c = {.src.type = side(kind, true),
+                       .src.host = src,
+                       .src.device = (uintptr_t)src,
+                       .src.pitch = pitch,
+                       .dst.type = CU_MEMORY_ARRAY,
+                       .dst.array = dst,
+                       .dst.x = x,
+                       .dst.y = y,
                        .width = width,
                        .height = height};
   if (kind < 0 || kind > RT_DEFAULT) return CU_RT_INVALID_COPY_DIRECTION;
@@ -116,14 +116,14 @@ static cu_result to_array(cu_array dst, size_t x, size_t y, const void *src, siz
 
 static cu_result from_array(void *dst, size_t pitch, cu_array src, size_t x, size_t y, size_t width,
                             size_t height, int kind, cu_stream stream, bool async) {
-  const cu_copy2d c = {.dst_type = side(kind, false),
-                       .dst_host = dst,
-                       .dst_device = (uintptr_t)dst,
-                       .dst_pitch = pitch,
-                       .src_type = CU_MEMORY_ARRAY,
-                       .src_array = src,
-                       .src_x = x,
-                       .src_y = y,
+  const cu_copy2d c = {.dst.type = side(kind, false),
+                       .dst.host = dst,
+                       .dst.device = (uintptr_t)dst,
+                       .dst.pitch = pitch,
+                       .src.type = CU_MEMORY_ARRAY,
+                       .src.array = src,
+                       .src.x = x,
+                       .src.y = y,
                        .width = width,
                        .height = height};
   if (kind < 0 || kind > RT_DEFAULT) return CU_RT_INVALID_COPY_DIRECTION;
@@ -183,14 +183,14 @@ cu_result rt_cudaMemcpyFromArrayAsync(void *dst, cu_array src, size_t x, size_t 
 
 cu_result rt_cudaMemcpy2DArrayToArray(cu_array dst, size_t to_x, size_t to_y, cu_array src, size_t x,
                                       size_t y, size_t width, size_t height, int kind) {
-  const cu_copy2d c = {.src_type = CU_MEMORY_ARRAY,
-                       .src_array = src,
-                       .src_x = x,
-                       .src_y = y,
-                       .dst_type = CU_MEMORY_ARRAY,
-                       .dst_array = dst,
-                       .dst_x = to_x,
-                       .dst_y = to_y,
+  const cu_copy2d c = {.src.type = CU_MEMORY_ARRAY,
+                       .src.array = src,
+                       .src.x = x,
+                       .src.y = y,
+                       .dst.type = CU_MEMORY_ARRAY,
+                       .dst.array = dst,
+                       .dst.x = to_x,
+                       .dst.y = to_y,
                        .width = width,
                        .height = height};
   return drv_cuMemcpy2D_v2(&c);

@@ -58,15 +58,15 @@ static bool sides(int kind, int *dst, int *src) {
 
 static cu_result copy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
                         int kind, cu_stream stream, bool async) {
-  cu_copy2d c = {.src_host = src,
-                 .src_device = at(src),
-                 .src_pitch = spitch,
-                 .dst_host = dst,
-                 .dst_device = at(dst),
-                 .dst_pitch = dpitch,
+  cu_copy2d c = {.src.host = src,
+                 .src.device = at(src),
+                 .src.pitch = spitch,
+                 .dst.host = dst,
+                 .dst.device = at(dst),
+                 .dst.pitch = dpitch,
                  .width = width,
                  .height = height};
-  if (!sides(kind, &c.dst_type, &c.src_type)) return CU_RT_INVALID_COPY_DIRECTION;
+  if (!sides(kind, &c.dst.type, &c.src.type)) return CU_RT_INVALID_COPY_DIRECTION;
   if (width > dpitch || width > spitch) return CU_INVALID_VALUE;
   return async ? drv_cuMemcpy2DAsync_v2(&c, stream) : drv_cuMemcpy2D_v2(&c);
 }
@@ -86,36 +86,36 @@ static size_t texel_bytes(cu_array a) {
 
 cu_result rt_copy_of(const rt_copy3d *p, cu_copy3d *out) {
   if (!p) return CU_INVALID_VALUE;
-  cu_copy3d c = {.src_x = p->src_position.x,
-                 .src_y = p->src_position.y,
-                 .src_z = p->src_position.z,
-                 .src_host = p->src.p,
-                 .src_device = at(p->src.p),
-                 .src_array = p->src_array,
-                 .src_pitch = p->src.pitch,
-                 .src_height = p->src.height,
-                 .dst_x = p->dst_position.x,
-                 .dst_y = p->dst_position.y,
-                 .dst_z = p->dst_position.z,
-                 .dst_host = p->dst.p,
-                 .dst_device = at(p->dst.p),
-                 .dst_array = p->dst_array,
-                 .dst_pitch = p->dst.pitch,
-                 .dst_height = p->dst.height,
+  cu_copy3d c = {.src.x = p->src_position.x,
+                 .src.y = p->src_position.y,
+                 .src.z = p->src_position.z,
+                 .src.host = p->src.p,
+                 .src.device = at(p->src.p),
+                 .src.array = p->src_array,
+                 .src.pitch = p->src.pitch,
+                 .src.height = p->src.height,
+                 .dst.x = p->dst_position.x,
+                 .dst.y = p->dst_position.y,
+                 .dst.z = p->dst_position.z,
+                 .dst.host = p->dst.p,
+                 .dst.device = at(p->dst.p),
+                 .dst.array = p->dst_array,
+                 .dst.pitch = p->dst.pitch,
+                 .dst.height = p->dst.height,
                  .width = p->extent.width,
                  .height = p->extent.height,
                  .depth = p->extent.depth};
-  if (!sides(p->kind, &c.dst_type, &c.src_type)) return CU_RT_INVALID_COPY_DIRECTION;
+  if (!sides(p->kind, &c.dst.type, &c.src.type)) return CU_RT_INVALID_COPY_DIRECTION;
   size_t texel = 1;
   if (p->src_array) {
-    c.src_type = CU_MEMORY_ARRAY;
+    c.src.type = CU_MEMORY_ARRAY;
     texel = texel_bytes(p->src_array);
-    c.src_x *= texel;
+    c.src.x *= texel;
   }
   if (p->dst_array) {
-    c.dst_type = CU_MEMORY_ARRAY;
+    c.dst.type = CU_MEMORY_ARRAY;
     texel = texel_bytes(p->dst_array);
-    c.dst_x *= texel;
+    c.dst.x *= texel;
   }
   c.width *= texel; /* where an array takes part the extent counts its elements */
   *out = c;

@@ -69,9 +69,9 @@ cu_result rt_cudaDeviceGraphMemTrim(int device) { return drv_cuDeviceGraphMemTri
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
 static int kind_of(const cu_copy3d *c) {
-  if (c->src_type == CU_MEMORY_HOST)
-    return c->dst_type == CU_MEMORY_HOST ? RT_HOST_TO_HOST : RT_HOST_TO_DEVICE;
-  return c->dst_type == CU_MEMORY_HOST ? RT_DEVICE_TO_HOST : RT_DEVICE_TO_DEVICE;
+  if (c->src.type == CU_MEMORY_HOST)
+    return c->dst.type == CU_MEMORY_HOST ? RT_HOST_TO_HOST : RT_HOST_TO_DEVICE;
+  return c->dst.type == CU_MEMORY_HOST ? RT_DEVICE_TO_HOST : RT_DEVICE_TO_DEVICE;
 }
 
 cu_result rt_cudaGraphMemcpyNodeGetParams(cu_node node, rt_copy3d *p) {
@@ -79,8 +79,8 @@ cu_result rt_cudaGraphMemcpyNodeGetParams(cu_node node, rt_copy3d *p) {
   if (!p) return CU_INVALID_VALUE;
   cu_result r = drv_cuGraphMemcpyNodeGetParams(node, &c);
   if (r != CU_SUCCESS) return r;
-  *p = (rt_copy3d){.src = {(void *)(uintptr_t)c.src_device, c.src_pitch, c.src_pitch, c.src_height},
-                   .dst = {(void *)(uintptr_t)c.dst_device, c.dst_pitch, c.dst_pitch, c.dst_height},
+  *p = (rt_copy3d){.src = {(void *)(uintptr_t)c.src.device, c.src.pitch, c.src.pitch, c.src.height},
+                   .dst = {(void *)(uintptr_t)c.dst.device, c.dst.pitch, c.dst.pitch, c.dst.height},
                    .extent = {c.width, c.height, c.depth},
                    .kind = kind_of(&c)};
   return CU_SUCCESS;
