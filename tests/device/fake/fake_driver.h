@@ -13,7 +13,7 @@ CUDA_CALLS(X)
 CUDA_OPTIONAL_CALLS(X)
 #undef X
 
-    extern EXPORT fake_cuda fake;
+extern EXPORT fake_cuda fake;
 
 /* True when this call is the one to fail. */
 int fake_fails(const char *call);

@@ -135,7 +135,9 @@ cu_result core_copy_work(core_context *c, core_place dst, core_place src, core_b
 }
 
 static cu_side3d side_of(const core_place *p, bool unified) {
-  return (cu_side3d){.type = unified ? CU_MEMORY_UNIFIED : p->device ? CU_MEMORY_DEVICE : CU_MEMORY_HOST,
+  return (cu_side3d){.type = unified     ? CU_MEMORY_UNIFIED
+                             : p->device ? CU_MEMORY_DEVICE
+                                         : CU_MEMORY_HOST,
                      .host = (const void *)(uintptr_t)p->address,
                      .device = p->address,
                      .pitch = p->pitch,
