@@ -37,12 +37,13 @@ static void report(const char *what, int result) {
 }
 
 static void load(const char *what, const void *image) {
-  cu_handle module;
+  cu_module module;
   report(what, cuModuleLoadData(&module, image));
 }
 
 static void missing_kernel(void) {
-  cu_handle module, f;
+  cu_module module;
+  cu_function f;
   load("the module", store);
   OK(cuModuleLoadData(&module, store));
   report("another kernel", cuModuleGetFunction(&f, module, "load"));
@@ -60,7 +61,8 @@ static void unfinished(void) {
 
 static void from_library(const char *what, lies l) {
   static char image[4096];
-  cu_handle library, f;
+  cu_function f;
+  cu_library library;
   make_fatbin(image, l);
   int result = cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0);
   if (!result) result = cuLibraryGetKernel(&f, library, "store");
@@ -74,7 +76,7 @@ static void lying_library(void) {
   from_library("an image beyond all memory", (lies){.rest = UINT64_MAX - 8192});
 }
 static void memory(void) {
-  cu_ptr p;
+  cu_address p;
   report("more than there is", cuMemAlloc_v2(&p, (size_t)1 << 41));
   report("all that can be said", cuMemAlloc_v2(&p, SIZE_MAX));
   report("nothing", cuMemAlloc_v2(&p, 0));
@@ -82,7 +84,9 @@ static void memory(void) {
 }
 /* What would be said at each of many calls. */
 static void again(void) {
-  cu_handle module, f, none;
+  cu_function f;
+  cu_module module;
+  cu_function none;
   int refused = 0, unknown = 0;
   OK(cuModuleLoadData(&module, store));
   OK(cuModuleGetFunction(&f, module, "store"));

@@ -48,31 +48,32 @@ static const char *const variants = PTX_HEAD KERNEL("last", P, LAST("membar.gl;\
                 KERNEL("half", P, "st.global.u16 [%rd3], %r1;\nld.global.u32 %r3, [%rd3];\n")
                     KERNEL("pairs", P, "add.s64 %rd4, %rd3, %rd2;\nst.global.v2.u32 [%rd4], {%r1, %r1};\n");
 
-static cu_handle module;
+static cu_module module;
 static int clean;
 
-static void launch(const char *name, cu_ptr p, unsigned ctas, unsigned threads, cu_handle stream) {
-  cu_handle f;
+static void launch(const char *name, cu_address p, unsigned ctas, unsigned threads, cu_stream stream) {
+  cu_function f;
   void *params[] = {&p};
   OK(cuModuleGetFunction(&f, module, name));
   (void)!cuLaunchKernel(f, ctas, 1, 1, threads, 1, 1, 0, stream, params, NULL);
 }
 
-static cu_ptr memory(size_t bytes) {
-  cu_ptr p;
+static cu_address memory(size_t bytes) {
+  cu_address p;
   OK(cuMemAlloc_v2(&p, bytes));
   return p;
 }
 
-static void out_of_bounds(cu_ptr p) { launch("store", p, 1, clean ? 64 : 65, NULL); }
-static void uninitialised(cu_ptr p) {
+static void out_of_bounds(cu_address p) { launch("store", p, 1, clean ? 64 : 65, NULL); }
+static void uninitialised(cu_address p) {
   if (clean) OK(cuMemsetD32_v2(p, 0, 64));
   launch("increment", p, 1, 64, NULL);
 }
-static void race_ctas(cu_ptr p) { launch(clean ? "no_race" : "race", p, 8, 1, NULL); }
-static void race_shared(cu_ptr p) { launch(clean ? "no_shared" : "shared", p, 1, 64, NULL); }
-static void streams(cu_ptr p) {
-  cu_handle a, b, e;
+static void race_ctas(cu_address p) { launch(clean ? "no_race" : "race", p, 8, 1, NULL); }
+static void race_shared(cu_address p) { launch(clean ? "no_shared" : "shared", p, 1, 64, NULL); }
+static void streams(cu_address p) {
+  cu_event e;
+  cu_stream a, b;
   OK(cuStreamCreate(&a, 1));
   OK(cuStreamCreate(&b, 1));
   OK(cuEventCreate(&e, 2));
@@ -82,8 +83,8 @@ static void streams(cu_ptr p) {
   launch("increment", p, 1, 64, b);
   OK(cuCtxSynchronize());
 }
-static void host_device(cu_ptr p) {
-  cu_handle s;
+static void host_device(cu_address p) {
+  cu_stream s;
   volatile int *host;
   OK(cuStreamCreate(&s, 1));
   OK(cuMemHostAlloc((void **)(uintptr_t)&host, 256, 0));
@@ -94,70 +95,71 @@ static void host_device(cu_ptr p) {
   OK(cuStreamSynchronize(s));
   OK(cuMemFreeHost((void *)(uintptr_t)host));
 }
-static void use_after_free(cu_ptr p) {
-  cu_ptr q = memory(256);
+static void use_after_free(cu_address p) {
+  cu_address q = memory(256);
   if (!clean) OK(cuMemFree_v2(q));
   launch("store", q, 1, 64, NULL);
   (void)!cuCtxSynchronize();
   if (clean) OK(cuMemFree_v2(q));
 }
-static void double_free(cu_ptr p) {
-  cu_ptr q = memory(256);
+static void double_free(cu_address p) {
+  cu_address q = memory(256);
   OK(cuMemFree_v2(q));
   if (!clean) EXPECT(cuMemFree_v2(q), 1);
 }
-static void leak(cu_ptr p) {
-  cu_ptr q = memory(12345);
+static void leak(cu_address p) {
+  cu_address q = memory(12345);
   if (clean) OK(cuMemFree_v2(q));
 }
-static void misaligned(cu_ptr p) { launch(clean ? "store" : "misaligned", p, 1, 32, NULL); }
-static void direction(cu_ptr p) {
+static void misaligned(cu_address p) { launch(clean ? "store" : "misaligned", p, 1, 32, NULL); }
+static void direction(cu_address p) {
   char host[16] = {0};
   if (clean)
     OK(cuMemcpyHtoD_v2(p, host, sizeof host));
   else
-    EXPECT(cuMemcpyHtoD_v2((cu_ptr)(uintptr_t)host, (void *)(uintptr_t)p, sizeof host), 1);
+    EXPECT(cuMemcpyHtoD_v2((cu_address)(uintptr_t)host, (void *)(uintptr_t)p, sizeof host), 1);
 }
-static void host_access(cu_ptr p) {
+static void host_access(cu_address p) {
   if (!clean) printf("%d\n", *(volatile int *)(uintptr_t)p);
 }
-static void configuration(cu_ptr p) { launch("store", p, 1, clean ? 64 : 2048, NULL); }
-static void barrier(cu_ptr p) { launch(clean ? "store" : "divergent", p, 1, 64, NULL); }
+static void configuration(cu_address p) { launch("store", p, 1, clean ? 64 : 2048, NULL); }
+static void barrier(cu_address p) { launch(clean ? "store" : "divergent", p, 1, 64, NULL); }
 
 /* ---- Variants ---------------------------------------------------------------------------------- */
 
-static void launch_variant(const char *name, cu_ptr p, unsigned ctas, unsigned threads) {
+static void launch_variant(const char *name, cu_address p, unsigned ctas, unsigned threads) {
   OK(cuModuleLoadData(&module, variants));
   launch(name, p, ctas, threads, NULL);
 }
-static void race_fence(cu_ptr p) {
+static void race_fence(cu_address p) {
   OK(cuMemsetD32_v2(p, 0, 64));
   launch_variant(clean ? "last" : "last_early", p, 8, 1);
 }
-static void race_fence_barrier(cu_ptr p) {
+static void race_fence_barrier(cu_address p) {
   OK(cuMemsetD32_v2(p, 0, 64));
   launch_variant(clean ? "last" : "last_barrier", p, 8, 1);
 }
-static void race_bytes(cu_ptr p) { launch_variant(clean ? "bytes_behind" : "bytes", p, 4, 1); }
-static void race_atomic(cu_ptr p) {
+static void race_bytes(cu_address p) { launch_variant(clean ? "bytes_behind" : "bytes", p, 4, 1); }
+static void race_atomic(cu_address p) {
   OK(cuMemsetD32_v2(p, 0, 64));
   launch_variant(clean ? "adds" : "add_or_store", p, 8, 1);
 }
-static void uninitialised_half(cu_ptr p) {
+static void uninitialised_half(cu_address p) {
   if (clean) OK(cuMemsetD32_v2(p, 0, 64));
   launch_variant("half", p, 1, 64);
 }
-static void uninitialised_copy(cu_ptr p) { /* of which half has been written */
-  cu_ptr q = memory(256);
+static void uninitialised_copy(cu_address p) { /* of which half has been written */
+  cu_address q = memory(256);
   OK(cuMemsetD32_v2(p, 0, clean ? 64 : 32));
   OK(cuMemcpyDtoD_v2(q, p, clean ? 256 : 128));
   launch("increment", q, 1, 64, NULL);
   (void)!cuCtxSynchronize();
   (void)!cuMemFree_v2(q);
 }
-static void misaligned_vector(cu_ptr p) { launch_variant("pairs", clean ? p : p + 4, 1, 16); }
-static void streams_copy(cu_ptr p) {
-  cu_handle a, b, e;
+static void misaligned_vector(cu_address p) { launch_variant("pairs", clean ? p : p + 4, 1, 16); }
+static void streams_copy(cu_address p) {
+  cu_event e;
+  cu_stream a, b;
   int host[64];
   OK(cuStreamCreate(&a, 1));
   OK(cuStreamCreate(&b, 1));
@@ -167,19 +169,19 @@ static void streams_copy(cu_ptr p) {
   if (clean) OK(cuStreamWaitEvent(b, e, 0));
   OK(cuMemcpyDtoHAsync_v2(host, p, 256, b));
 }
-static void beyond_copy(cu_ptr p) {
+static void beyond_copy(cu_address p) {
   char host[512];
   OK(cuMemsetD32_v2(p, 0, 64));
   EXPECT(cuMemcpyDtoH_v2(host, p, clean ? 256 : 257), clean ? 0 : 1);
 }
-static void freed_inside(cu_ptr p) {
+static void freed_inside(cu_address p) {
   if (!clean) EXPECT(cuMemFree_v2(p + 16), 1);
 }
 
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
-    void (*run)(cu_ptr p);
+    void (*run)(cu_address p);
   } bugs[] = {{"out_of_bounds", out_of_bounds},
               {"uninitialised", uninitialised},
               {"race_ctas", race_ctas},
@@ -205,9 +207,9 @@ int main(int argc, char **argv) {
               {"beyond_copy", beyond_copy},
               {"freed_inside", freed_inside}};
   clean = argc > 2;
-  cu_handle context = begin();
+  cu_context context = begin();
   OK(cuModuleLoadData(&module, text));
-  cu_ptr p = memory(256);
+  cu_address p = memory(256);
   for (unsigned k = 0; argc > 1 && k < sizeof bugs / sizeof *bugs; k++)
     if (strcmp(argv[1], bugs[k].name) == 0) bugs[k].run(p);
   (void)!cuCtxSynchronize();

@@ -4,22 +4,13 @@
 
 #include <pthread.h>
 
-int cuMemAllocAsync(cu_ptr *p, size_t bytes, cu_handle stream);
-int cuMemFreeAsync(cu_ptr p, cu_handle stream);
-int cuMemsetD8Async(cu_ptr p, unsigned char value, size_t n, cu_handle stream);
-int cuMemcpyDtoDAsync_v2(cu_ptr to, cu_ptr from, size_t n, cu_handle stream);
-int cuMemsetD8_v2(cu_ptr p, unsigned char value, size_t n);
-int cuStreamGetCtx(cu_handle stream, cu_handle *context);
-int cuStreamBeginCapture_v2(cu_handle stream, int mode);
-int cuStreamEndCapture(cu_handle stream, cu_handle *graph);
-int cuGraphDestroy(cu_handle graph);
-int cuGraphInstantiateWithFlags(cu_handle *exec, cu_handle graph, unsigned long long flags);
-int cuGraphLaunch(cu_handle exec, cu_handle stream);
-
-static cu_handle context, stream, event, function;
+static cu_event event;
+static cu_stream stream;
+static cu_function function;
+static cu_context context;
 
 static void has_none(void) {
-  cu_handle now = (cu_handle)&now;
+  cu_context now = (cu_context)(void *)&now;
   OK(cuCtxGetCurrent(&now));
   CHECK(now == NULL);
 }
@@ -27,8 +18,10 @@ static void has_none(void) {
 static void *without(void *nothing) {
   float a = 2, x[64], y[64];
   unsigned n = 64;
-  cu_ptr dx, dy, p;
-  cu_handle of, graph, exec;
+  cu_address dx, dy, p;
+  cu_graph_exec exec;
+  cu_graph graph;
+  cu_context of;
   void *params[] = {&n, &a, &dx, &dy};
   for (int k = 0; k < 64; k++) x[k] = (float)k, y[k] = 1;
   has_none();
@@ -68,7 +61,8 @@ static void *without(void *nothing) {
 }
 
 int main(void) {
-  cu_handle module, popped;
+  cu_context popped;
+  cu_module module;
   pthread_t thread;
   OK(cuInit(0));
   OK(cuDevicePrimaryCtxRetain(&context, 0));

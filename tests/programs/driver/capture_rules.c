@@ -7,20 +7,6 @@
 
 #include "cu.h"
 
-int cuStreamBeginCapture_v2(cu_handle stream, int mode);
-int cuStreamEndCapture(cu_handle stream, cu_handle *graph);
-int cuStreamIsCapturing(cu_handle stream, int *status);
-int cuGraphDestroy(cu_handle graph);
-int cuGraphInstantiateWithFlags(cu_handle *exec, cu_handle graph, uint64_t flags);
-int cuGraphLaunch(cu_handle exec, cu_handle stream);
-int cuGraphExecDestroy(cu_handle exec);
-int cuEventRecordWithFlags(cu_handle event, cu_handle stream, unsigned flags);
-int cuMemsetD32Async(cu_ptr dst, uint32_t value, size_t n, cu_handle stream);
-int cuEventElapsedTime_v2(float *ms, cu_handle start, cu_handle end);
-int cuStreamWaitValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
-int cuStreamWriteValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
-int cuThreadExchangeStreamCaptureMode(int *mode);
-
 typedef enum rule {
   FREE,
   RECORDED,
@@ -73,7 +59,7 @@ typedef int any_call(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
 typedef struct call {
   any_call *fn;
   uint64_t a[14];
-  cu_handle context;
+  cu_context context;
   int result;
 } call;
 
@@ -93,7 +79,7 @@ static void on_another_thread(call *c) {
 
 /* All arguments are 0, but for streams and events, and what allocations of pools must be given to come so
  * far. */
-static void fill(call *c, rule rule, const char *parameters, cu_handle stream, cu_handle event) {
+static void fill(call *c, rule rule, const char *parameters, cu_stream stream, cu_event event) {
   static void *place;
   char text[600];
   int k = 0;
@@ -138,15 +124,16 @@ static bool names(rule r) {
 static bool of_captures(int result) { return result >= 900 && result <= 908; }
 
 typedef struct setting {
-  cu_handle context, streams[2], event, captured;
-  cu_handle other; /* a stream that is not captured */
+  cu_context context;
+  cu_event event, captured;
+  cu_stream streams[2], other; /* other: that is not captured */
 } setting;
 
 static int check(const setting *s, const row *r, rule rule, int mode, bool other, bool blocking,
                  bool captured) {
-  const cu_handle stream = s->streams[blocking];
+  const cu_stream stream = s->streams[blocking];
   call c = {.context = s->context};
-  cu_handle graph;
+  cu_graph graph;
   void *fn = dlsym(RTLD_DEFAULT, r->name);
   if (!fn) {
     printf("%s: no such function\n", r->name);
@@ -196,7 +183,7 @@ static int check_row(const setting *s, const row *r) {
 /* ---- Rules of captures themselves ---------------------------------------------------------------------- */
 
 static void *end_it(void *arg) {
-  cu_handle graph;
+  cu_graph graph;
   const setting *s = arg;
   OK(cuCtxSetCurrent(s->context));
   EXPECT(cuStreamEndCapture(s->streams[0], &graph), WRONG_THREAD);
@@ -204,22 +191,23 @@ static void *end_it(void *arg) {
 }
 
 static void ends(const setting *s) {
-  cu_handle graph;
+  cu_graph graph;
   pthread_t t;
   OK(cuStreamBeginCapture_v2(s->streams[0], THREAD_LOCAL));
   CHECK(pthread_create(&t, NULL, end_it, (void *)s) == 0 && pthread_join(t, NULL) == 0);
   EXPECT(cuStreamEndCapture(s->streams[0], &graph), ILLEGAL_STATE); /* that ended it */
 }
 
-static void expect_lost(cu_handle stream) {
-  cu_handle graph;
+static void expect_lost(cu_stream stream) {
+  cu_graph graph;
   EXPECT(cuStreamEndCapture(stream, &graph), INVALIDATED);
 }
 
 /* What a stream may wait for, and what loses captures. */
 static void waits(const setting *s) {
-  cu_handle graph, never;
-  cu_handle const a = s->streams[0], b = s->streams[1];
+  cu_graph graph;
+  cu_event never;
+  cu_stream const a = s->streams[0], b = s->streams[1];
   OK(cuEventCreate(&never, 0));
   OK(cuEventRecord(s->event, s->other));
   OK(cuStreamBeginCapture_v2(a, RELAXED));
@@ -247,8 +235,9 @@ static void waits(const setting *s) {
 /* Events outside of the graph: its nodes wait for them and record them, each time that it runs. */
 static void externals(const setting *s) {
   enum { EXTERNAL = 1 };
-  cu_handle graph, exec;
-  cu_ptr p;
+  cu_graph_exec exec;
+  cu_graph graph;
+  cu_address p;
   float ms = -1;
   uint32_t seen = 0;
   EXPECT(cuStreamWaitEvent(s->other, s->event, EXTERNAL), INVALID_VALUE);
@@ -275,8 +264,9 @@ static void externals(const setting *s) {
 
 /* Values that a captured stream writes are written by the graph. */
 static void values(const setting *s) {
-  cu_handle graph, exec;
-  cu_ptr p;
+  cu_graph_exec exec;
+  cu_graph graph;
+  cu_address p;
   uint32_t seen = 0;
   OK(cuMemAlloc_v2(&p, 64));
   OK(cuMemsetD8_v2(p, 0, 64));
@@ -299,8 +289,8 @@ static void values(const setting *s) {
 
 /* A thread's mode lets it do what a capture forbids, but never more than its own captures. */
 static void exchanged(const setting *s) {
-  cu_handle graph;
-  cu_ptr p;
+  cu_graph graph;
+  cu_address p;
   int mode = RELAXED, status;
   OK(cuStreamBeginCapture_v2(s->streams[1], GLOBAL));
   OK(cuThreadExchangeStreamCaptureMode(&mode));

@@ -3,27 +3,6 @@
 // check: none
 #include "cu.h"
 
-int cuMemAllocHost_v2(void **host, size_t bytes);
-int cuMemUnmap(cu_ptr address, size_t bytes);
-int cuPointerGetAttributes(unsigned n, int *attributes, void **values, cu_ptr address);
-int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer);
-int cuDeviceCanAccessPeer(int *can, int device, int peer);
-int cuKernelGetName(const char **name, cu_handle kernel);
-int cuFuncGetName(const char **name, cu_handle function);
-int cuMemHostGetFlags(unsigned *flags, void *host);
-int cuStreamGetPriority(cu_handle stream, int *priority);
-int cuEventRecordWithFlags(cu_handle event, cu_handle stream, unsigned flags);
-int cuStreamBeginCapture_v2(cu_handle stream, int mode);
-int cuStreamEndCapture(cu_handle stream, cu_handle *graph);
-int cuGraphGetNodes(cu_handle graph, cu_handle *nodes, size_t *n);
-int cuGraphMemcpyNodeGetParams(cu_handle node, void *params);
-int cuMemcpyDtoDAsync_v2(cu_ptr dst, cu_ptr src, size_t n, cu_handle stream);
-int cuCtxGetLimit(size_t *value, int limit);
-int cuCtxSetCacheConfig(int config);
-int cuMemPoolGetAttribute(cu_handle pool, int attribute, void *value);
-int cuDeviceGetDefaultMemPool(cu_handle *pool, int device);
-int cuCtxPushCurrent_v2(cu_handle context);
-
 enum {
   SUCCESS = 0,
   INVALID_VALUE = 1,
@@ -41,7 +20,7 @@ static void memory(void) {
   static char page[3 * 4096];
   char *own = page + 100;
   size_t n;
-  cu_ptr p, managed;
+  cu_address p, managed;
   void *host, *none = page;
   unsigned flags;
   OK(cuMemGetInfo_v2(NULL, &n));
@@ -77,23 +56,23 @@ static void memory(void) {
   EXPECT(cuMemHostUnregister(own), NOT_REGISTERED);
   EXPECT(cuMemHostGetFlags(&flags, own), INVALID_VALUE);
   EXPECT(cuMemFree_v2(p + 8), INVALID_VALUE);
-  EXPECT(cuMemFree_v2((cu_ptr)(uintptr_t)host), INVALID_VALUE);
+  EXPECT(cuMemFree_v2((cu_address)(uintptr_t)host), INVALID_VALUE);
   EXPECT(cuMemFreeHost((char *)host + 8), INVALID_VALUE);
   EXPECT(cuMemFreeHost((void *)(uintptr_t)managed), INVALID_VALUE);
-  EXPECT(cuMemGetAddressRange_v2(&p, &n, (cu_ptr)(uintptr_t)page), NOT_FOUND);
+  EXPECT(cuMemGetAddressRange_v2(&p, &n, (cu_address)(uintptr_t)page), NOT_FOUND);
   EXPECT(cuMemcpyHtoD_v2(p, NULL, 16), INVALID_VALUE);
   OK(cuMemcpyHtoD_v2(p, NULL, 0));
   EXPECT(cuMemsetD32_v2(p + 2, 0, 1), INVALID_VALUE);
   EXPECT(cuMemUnmap(0, 0), INVALID_VALUE);
 }
 
-static void numbers(cu_handle function) {
+static void numbers(cu_function function) {
   static const int unknown[] = {-1, 0, 999, 9999, 1 << 30};
   char value[64];
   int v;
   size_t n;
-  cu_ptr p;
-  cu_handle pool;
+  cu_address p;
+  cu_pool pool;
   OK(cuMemAlloc_v2(&p, 64));
   OK(cuDeviceGetDefaultMemPool(&pool, 0));
   for (unsigned k = 0; k < sizeof unknown / sizeof *unknown; k++) {
@@ -133,7 +112,7 @@ static void images(void) {
       {PTX_HEAD ".visible .entry k() { ret }\n", INVALID_PTX},
       {PTX_HEAD ".visible .entry k() { .reg .b32 %r; .reg .b64 %r; ret; }\n", INVALID_PTX},
   };
-  cu_handle module;
+  cu_module module;
   for (unsigned k = 0; k < sizeof table / sizeof *table; k++) {
     const int got = cuModuleLoadData(&module, table[k].text);
     if (got != table[k].want) printf("image %u gives %d, not %d\n", k, got, table[k].want);
@@ -142,12 +121,14 @@ static void images(void) {
   EXPECT(cuModuleLoadData(&module, NULL), INVALID_VALUE);
 }
 
-static void handles(cu_handle module, cu_handle function) {
+static void handles(cu_module module, cu_function function) {
   const char *name;
-  cu_handle stream, event, f;
+  cu_event event;
+  cu_stream stream;
+  cu_function f;
   int v;
   char object[64] = {0};
-  cu_handle const none = (cu_handle)(void *)object;
+  const cu_context none = (cu_context)(void *)object;
   EXPECT(cuKernelGetName(&name, NULL), INVALID_VALUE);
   EXPECT(cuFuncGetName(&name, NULL), INVALID_VALUE);
   EXPECT(cuFuncGetName(NULL, function), INVALID_VALUE);
@@ -171,14 +152,11 @@ static void handles(cu_handle module, cu_handle function) {
 
 /* A captured copy between device memory says its addresses, not what kind of memory they are of. */
 static void captured(void) {
-  enum { UNIFIED = 4 };
-  struct {
-    size_t at[4];
-    int type;
-    char rest[300];
-  } params;
-  cu_handle stream, graph, node;
-  cu_ptr p;
+  cu_copy3d params;
+  cu_node node;
+  cu_graph graph;
+  cu_stream stream;
+  cu_address p;
   size_t n = 1;
   OK(cuMemAlloc_v2(&p, 64));
   OK(cuStreamCreate(&stream, 1));
@@ -187,13 +165,13 @@ static void captured(void) {
   OK(cuStreamEndCapture(stream, &graph));
   OK(cuGraphGetNodes(graph, &node, &n));
   OK(cuGraphMemcpyNodeGetParams(node, &params));
-  CHECK(params.type == UNIFIED);
+  CHECK(params.src.type == CU_MEMORY_UNIFIED);
 }
 
 int main(void) {
-  cu_handle module;
+  cu_module module;
   begin();
-  cu_handle function = kernel_of(PTX_HEAD ".visible .entry k() { ret; }\n", "k", &module);
+  cu_function function = kernel_of(PTX_HEAD ".visible .entry k() { ret; }\n", "k", &module);
   memory();
   numbers(function);
   images();

@@ -16,8 +16,8 @@ static int in_child(int want) {
 }
 
 static void *other_thread(void *primary) {
-  cu_handle c;
-  cu_ptr p;
+  cu_context c;
+  cu_address p;
   OK(cuCtxGetCurrent(&c));
   CHECK(!c);
   EXPECT(cuMemAlloc_v2(&p, 4), 201);
@@ -28,9 +28,9 @@ static void *other_thread(void *primary) {
 }
 
 int main(void) {
-  cu_handle a, b, c, primary, again;
+  cu_context a, b, c, primary, again;
   pthread_t thread;
-  cu_ptr p;
+  cu_address p;
   CHECK(in_child(0) == 0); /* initialises by itself */
   OK(cuInit(0));
   CHECK(in_child(3) == 0); /* a child does not inherit the parent's initialisation */

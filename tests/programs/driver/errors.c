@@ -28,7 +28,7 @@ static void texts(void) {
 
 int main(void) {
   int n;
-  cu_ptr p, q;
+  cu_address p, q;
   size_t left, total;
   texts();
   EXPECT(cuDeviceGetCount(&n), 3); /* not initialised */
@@ -36,7 +36,10 @@ int main(void) {
   OK(cuInit(0));
   EXPECT(cuMemAlloc_v2(&p, 100), 201); /* no context */
   EXPECT(cuDeviceGet(&n, 99), 101);
-  cu_handle context = begin(), module, function;
+  cu_context context = begin();
+  cu_module module;
+  cu_function function;
+  cu_ipc shared;
   EXPECT(cuMemAlloc_v2(&p, 0), 1);
   EXPECT(cuMemAlloc_v2(&p, (size_t)1 << 50), 2);
   OK(cuMemGetInfo_v2(&left, &total));
@@ -45,10 +48,10 @@ int main(void) {
   EXPECT(cuMemFree_v2(p + 4), 1);
   EXPECT(cuMemsetD8_v2(p, 0, 101), 1);
   EXPECT(cuMemcpyDtoH_v2(&n, p + 97, 4), 1);
-  EXPECT(cuMemcpyHtoD_v2((cu_ptr)(uintptr_t)&n, &n, 4), 1); /* wrong direction */
+  EXPECT(cuMemcpyHtoD_v2((cu_address)(uintptr_t)&n, &n, 4), 1); /* wrong direction */
   EXPECT(cuModuleLoadData(&module, "no PTX"), 200);
   EXPECT(cuModuleLoadData(&module, "\177ELF"), 209);
-  EXPECT(cuIpcGetMemHandle(&n, p), 801);
+  EXPECT(cuIpcGetMemHandle(&shared, p), 801);
   function = kernel_of(stray, "stray", &module);
   void *params[] = {&q};
   EXPECT(cuLaunchKernel(function, 0, 1, 1, 1, 1, 1, 0, NULL, params, NULL), 1);

@@ -3,42 +3,6 @@
  * launch adds once. */
 #include "cu.h"
 
-typedef struct kernel_node {
-  cu_handle function;
-  unsigned grid[3], block[3], shared;
-  void **params, **extra;
-  cu_handle kernel, context;
-} kernel_node;
-typedef struct any_node {
-  int type, zero[3];
-  union {
-    kernel_node kernel;
-    int64_t words[29];
-  } of;
-  int64_t end;
-} any_node;
-
-int cuStreamBeginCapture_v2(cu_handle stream, int mode);
-int cuStreamEndCapture(cu_handle stream, cu_handle *graph);
-int cuGraphCreate(cu_handle *graph, unsigned flags);
-int cuGraphDestroy(cu_handle graph);
-int cuGraphClone(cu_handle *clone, cu_handle graph);
-int cuGraphGetNodes(cu_handle graph, cu_handle *nodes, size_t *n);
-int cuGraphAddKernelNode_v2(cu_handle *node, cu_handle graph, const cu_handle *after, size_t n,
-                            const kernel_node *p);
-int cuGraphAddNode(cu_handle *node, cu_handle graph, const cu_handle *after, size_t n, any_node *p);
-int cuGraphAddChildGraphNode(cu_handle *node, cu_handle graph, const cu_handle *after, size_t n,
-                             cu_handle child);
-int cuGraphNodeSetParams(cu_handle node, any_node *p);
-int cuGraphKernelNodeGetParams_v2(cu_handle node, kernel_node *p);
-int cuGraphInstantiate_v2(cu_handle *exec, cu_handle graph, cu_handle *node, char *log, size_t n);
-int cuGraphInstantiateWithFlags(cu_handle *exec, cu_handle graph, uint64_t flags);
-int cuGraphExecDestroy(cu_handle exec);
-int cuGraphExecKernelNodeSetParams_v2(cu_handle exec, cu_handle node, const kernel_node *p);
-int cuGraphExecNodeSetParams(cu_handle exec, cu_handle node, any_node *p);
-int cuGraphExecUpdate_v2(cu_handle exec, cu_handle graph, void *result);
-int cuGraphLaunch(cu_handle exec, cu_handle stream);
-
 enum { CTAS = 40, MANY = 20, SHARED = 48 << 10 }; /* shared memory, so that few CTAs fit on an SM */
 
 /* p[ctaid] += v */
@@ -46,23 +10,27 @@ static const char *const text =
     PTX_HEAD ".visible .entry add(.param .u64 p, .param .u32 v) { .reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
              "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v]; mov.u32 %r2, %ctaid.x;\n"
              "mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; red.global.add.u32 [%rd3], %r1; ret; }\n";
-static cu_handle function, a, b;
-static cu_ptr p, q;
+static cu_function function;
+static cu_stream a, b;
+static cu_address p, q;
 
-static kernel_node node_of(cu_ptr *at, unsigned *v, void **params) {
+static cu_kernel_node node_of(cu_address *at, unsigned *v, void **params) {
   params[0] = at;
   params[1] = v;
-  return (kernel_node){
-      .function = function, .grid = {CTAS, 1, 1}, .block = {1, 1, 1}, .shared = SHARED, .params = params};
+  return (cu_kernel_node){.function = function,
+                          .grid = {CTAS, 1, 1},
+                          .block = {1, 1, 1},
+                          .dynamic_shared = SHARED,
+                          .params = params};
 }
 
-static any_node any_of(cu_ptr *at, unsigned *v, void **params) {
-  any_node n = {0};
+static cu_any_node any_of(cu_address *at, unsigned *v, void **params) {
+  cu_any_node n = {0};
   n.of.kernel = node_of(at, v, params);
   return n;
 }
 
-static void check(cu_ptr at, unsigned v) {
+static void check(cu_address at, unsigned v) {
   unsigned got[CTAS];
   OK(cuCtxSynchronize());
   OK(cuMemcpyDtoH_v2(got, at, sizeof got));
@@ -72,15 +40,15 @@ static void check(cu_ptr at, unsigned v) {
 }
 
 /* The graph says of its node what the program said. */
-static void check_node(cu_handle node, cu_ptr at, unsigned v) {
-  kernel_node n;
+static void check_node(cu_node node, cu_address at, unsigned v) {
+  cu_kernel_node n;
   OK(cuGraphKernelNodeGetParams_v2(node, &n));
   CHECK(n.function == function && n.grid[0] == CTAS && n.grid[1] == 1 && n.block[0] == 1);
   CHECK(memcmp(n.params[0], &at, sizeof at) == 0 && memcmp(n.params[1], &v, sizeof v) == 0);
 }
 
-static cu_handle captured(cu_ptr at, unsigned v) {
-  cu_handle graph;
+static cu_graph captured(cu_address at, unsigned v) {
+  cu_graph graph;
   void *params[] = {&at, &v};
   OK(cuStreamBeginCapture_v2(a, 0));
   OK(cuLaunchKernel(function, CTAS, 1, 1, 1, 1, 1, SHARED, a, params, NULL));
@@ -89,19 +57,21 @@ static cu_handle captured(cu_ptr at, unsigned v) {
   return graph;
 }
 
-static cu_handle instantiated(cu_handle graph) {
-  cu_handle exec;
+static cu_graph_exec instantiated(cu_graph graph) {
+  cu_graph_exec exec;
   OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
   return exec;
 }
 
 /* Two nodes beside each other, and one behind them. */
 static void several_of_one(void) {
-  cu_handle graph, nodes[3], exec[2];
+  cu_graph_exec exec[2];
+  cu_node nodes[3];
+  cu_graph graph;
   unsigned v = 1;
   void *params[2];
-  kernel_node n = node_of(&p, &v, params);
-  any_node any = any_of(&p, &v, params);
+  cu_kernel_node n = node_of(&p, &v, params);
+  cu_any_node any = any_of(&p, &v, params);
   OK(cuGraphCreate(&graph, 0));
   OK(cuGraphAddKernelNode_v2(&nodes[0], graph, NULL, 0, &n));
   OK(cuGraphAddNode(&nodes[1], graph, NULL, 0, &any));
@@ -141,7 +111,9 @@ static void several_of_one(void) {
 }
 
 static void copies_and_children(void) {
-  cu_handle graph = captured(p, 1), clone, whole, child[2], exec[3];
+  cu_graph graph = captured(p, 1), clone, whole;
+  cu_node child[2];
+  cu_graph_exec exec[3];
   OK(cuGraphClone(&clone, graph));
   OK(cuGraphCreate(&whole, 0));
   OK(cuGraphAddChildGraphNode(&child[0], whole, NULL, 0, graph));
@@ -159,11 +131,9 @@ static void copies_and_children(void) {
 
 /* By graphs that are gone afterwards. */
 static void updates(void) {
-  struct {
-    int result;
-    void *from, *to;
-  } result;
-  cu_handle graph = captured(p, 1), other, exec = instantiated(graph);
+  cu_update_info result;
+  cu_graph graph = captured(p, 1), other;
+  cu_graph_exec exec = instantiated(graph);
   for (unsigned v = 2; v < 5; v++) {
     OK(cuGraphLaunch(exec, a));
     other = captured(v % 2 ? p : q, v);
@@ -187,7 +157,8 @@ static void updates(void) {
 }
 
 static void many(void) {
-  cu_handle graph = captured(p, 1), exec[MANY];
+  cu_graph graph = captured(p, 1);
+  cu_graph_exec exec[MANY];
   for (int round = 0; round < 2; round++) {
     for (int k = 0; k < MANY; k++) {
       exec[k] = instantiated(graph);
@@ -200,7 +171,7 @@ static void many(void) {
 }
 
 int main(void) {
-  cu_handle module;
+  cu_module module;
   begin();
   function = kernel_of(text, "add", &module);
   OK(cuStreamCreate(&a, 1));

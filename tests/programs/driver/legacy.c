@@ -2,22 +2,6 @@
  * a version, contexts that are attached. */
 #include "cu.h"
 
-int cuFuncSetBlockShape(cu_handle function, int x, int y, int z);
-int cuFuncSetSharedSize(cu_handle function, unsigned bytes);
-int cuParamSetSize(cu_handle function, unsigned bytes);
-int cuParamSeti(cu_handle function, int offset, unsigned value);
-int cuParamSetf(cu_handle function, int offset, float value);
-int cuParamSetv(cu_handle function, int offset, void *value, unsigned bytes);
-int cuLaunchGrid(cu_handle function, int width, int height);
-int cuLaunch(cu_handle function);
-int cuDeviceGetProperties(int *properties, int device);
-int cuProfilerInitialize(const char *config, const char *output, int mode);
-int cuCtxAttach(cu_handle *context, unsigned flags);
-int cuCtxDetach(cu_handle context);
-int cuCtxPopCurrent(cu_handle *context);
-int cuCtxPushCurrent(cu_handle context);
-int cuCtxDestroy(cu_handle context);
-
 /* out[thread of the grid] = n + x */
 static const char *const kernel = PTX_HEAD
     ".visible .entry fill(.param .u64 out, .param .u32 n, .param .f32 x) {\n"
@@ -29,13 +13,15 @@ static const char *const kernel = PTX_HEAD
     "mul.wide.u32 %rd2, %r6, 4; add.u64 %rd1, %rd1, %rd2; st.global.f32 [%rd1], %f2; ret; }\n";
 
 int main(void) {
-  cu_handle context, same, module, function;
-  cu_ptr out;
+  cu_function function;
+  cu_module module;
+  cu_context context, same;
+  cu_address out;
   float host[12];
-  int properties[14];
+  cu_device_properties properties;
   OK(cuInit(0));
-  OK(cuDeviceGetProperties(properties, 0));
-  CHECK(properties[0] == 1024 && properties[9] == 32);
+  OK(cuDeviceGetProperties(&properties, 0));
+  CHECK(properties.threads_per_block == 1024 && properties.warp == 32);
   OK(cuProfilerInitialize("", "", 0));
   OK(cuCtxCreate_v2(&context, 0, 0));
   OK(cuCtxAttach(&same, 0));

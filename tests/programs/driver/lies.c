@@ -42,8 +42,9 @@ static void *at_an_end(const fatbin *f) {
 }
 
 int main(void) {
-  cu_handle module, function;
-  cu_ptr p;
+  cu_function function;
+  cu_module module;
+  cu_address p;
   size_t left, total;
   begin();
   const uint64_t entry = sizeof(fatbin) - 16;

@@ -3,8 +3,6 @@
 // check: init,race,streams
 #include "cu.h"
 
-int cuDevicePrimaryCtxReset_v2(int device);
-
 enum { CTAS = 40, STREAMS = 36, ROUNDS = 2 };
 
 /* p[ctaid] += v */
@@ -14,28 +12,28 @@ static const char *const text =
              "mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r3, [%rd3];\n"
              "add.u32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; ret; }\n";
 
-static void add(cu_handle function, cu_ptr p, unsigned v, cu_handle stream) {
+static void add(cu_function function, cu_address p, unsigned v, cu_stream stream) {
   void *params[] = {&p, &v};
   OK(cuLaunchKernel(function, CTAS, 1, 1, 1, 1, 1, 0, stream, params, NULL));
 }
 
-static void check(cu_ptr p, unsigned v) {
+static void check(cu_address p, unsigned v) {
   unsigned got[CTAS];
   OK(cuMemcpyDtoH_v2(got, p, sizeof got));
   for (int k = 0; k < CTAS; k++) CHECK(got[k] == v);
 }
 
-static cu_ptr zeros(void) {
-  cu_ptr p;
+static cu_address zeros(void) {
+  cu_address p;
   OK(cuMemAlloc_v2(&p, CTAS * sizeof(unsigned)));
   OK(cuMemsetD32_v2(p, 0, CTAS));
   OK(cuStreamSynchronize(NULL)); /* the streams below do not wait for this one */
   return p;
 }
 
-static void use_many_streams(cu_handle function) {
-  cu_handle streams[STREAMS];
-  cu_ptr p[STREAMS];
+static void use_many_streams(cu_function function) {
+  cu_stream streams[STREAMS];
+  cu_address p[STREAMS];
   for (int k = 0; k < STREAMS; k++) {
     OK(cuStreamCreate(&streams[k], 1));
     p[k] = zeros();
@@ -47,7 +45,7 @@ static void use_many_streams(cu_handle function) {
     OK(cuStreamDestroy_v2(streams[k]));
     OK(cuStreamCreate(&streams[k], 1));
   }
-  cu_ptr q[STREAMS];
+  cu_address q[STREAMS];
   for (int k = 0; k < STREAMS; k++) q[k] = zeros();
   for (int k = 0; k < STREAMS; k++) add(function, q[k], 100, streams[k]);
   OK(cuCtxSynchronize());
@@ -64,8 +62,8 @@ static void use_many_streams(cu_handle function) {
 }
 
 /* A library's kernel in whatever context is current. */
-static void use_kernel(cu_handle kernel) {
-  const cu_ptr p = zeros();
+static void use_kernel(cu_function kernel) {
+  const cu_address p = zeros();
   for (unsigned round = 1; round <= 3; round++) {
     add(kernel, p, round, NULL);
     OK(cuCtxSynchronize());
@@ -74,7 +72,10 @@ static void use_kernel(cu_handle kernel) {
 }
 
 int main(void) {
-  cu_handle context = begin(), module, library, kernel, other;
+  cu_context context = begin(), other;
+  cu_module module;
+  cu_library library;
+  cu_function kernel;
   use_many_streams(kernel_of(text, "add", &module));
   OK(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
   OK(cuLibraryGetKernel(&kernel, library, "add"));

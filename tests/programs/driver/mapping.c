@@ -2,31 +2,13 @@
  * bytes. */
 #include "cu.h"
 
-typedef struct props {
-  int type, handle_types, location_type, location_id;
-  void *meta;
-  unsigned char flags[8];
-} props;
-typedef struct access {
-  int type, id, flags;
-} access;
-int cuMemGetAllocationGranularity(size_t *bytes, const props *p, int option);
-int cuMemAddressReserve(cu_ptr *address, size_t bytes, size_t align, cu_ptr wish, unsigned long long flags);
-int cuMemAddressFree(cu_ptr address, size_t bytes);
-int cuMemCreate(cu_handle *handle, size_t bytes, const props *p, unsigned long long flags);
-int cuMemRelease(cu_handle handle);
-int cuMemMap(cu_ptr address, size_t bytes, size_t offset, cu_handle handle, unsigned long long flags);
-int cuMemUnmap(cu_ptr address, size_t bytes);
-int cuMemRetainAllocationHandle(cu_handle *handle, const void *address);
-int cuMemSetAccess(cu_ptr address, size_t bytes, const access *a, size_t n);
-
 int main(void) {
   begin();
-  const props p = {.type = 1, .location_type = 1};
-  const access all = {1, 0, 3};
+  const cu_physical_props p = {.type = 1, .location = {CU_LOCATION_DEVICE, 0}};
+  const cu_access all = {{CU_LOCATION_DEVICE, 0}, CU_ACCESS_READ_WRITE};
   size_t unit;
-  cu_ptr small, large;
-  cu_handle first, second, again;
+  cu_address small, large;
+  cu_physical first, second, again;
   unsigned v;
   OK(cuMemGetAllocationGranularity(&unit, &p, 0));
   OK(cuMemAddressReserve(&small, unit, 0, 0, 0));

@@ -5,16 +5,16 @@ static const char *const increment = PTX_HEAD
     ".visible .entry increment(.param .u64 p) { .reg .b64 %rd<4>; .reg .b32 %r<3>;\n"
     "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;\n"
     "ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, 1; st.global.u32 [%rd3], %r2; ret; }\n";
-static cu_handle function;
+static cu_function function;
 
-static void run_on(cu_ptr p) {
+static void run_on(cu_address p) {
   void *params[] = {&p};
   OK(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, params, NULL));
   OK(cuCtxSynchronize());
 }
 
 static void shared_memory(void) {
-  cu_ptr managed, device;
+  cu_address managed, device;
   int *pinned;
   unsigned type;
   OK(cuMemAllocManaged(&managed, 256, 1));
@@ -46,7 +46,7 @@ static void shared_memory(void) {
 
 static void rectangles(void) {
   enum { WIDTH = 100, HEIGHT = 7 };
-  cu_ptr p;
+  cu_address p;
   size_t pitch;
   unsigned char host[HEIGHT][WIDTH], back[HEIGHT][WIDTH + 5];
   OK(cuMemAllocPitch_v2(&p, &pitch, WIDTH, HEIGHT, 4));
@@ -54,28 +54,28 @@ static void rectangles(void) {
   OK(cuMemsetD8_v2(p, 0xEE, pitch * HEIGHT));
   for (int y = 0; y < HEIGHT; y++)
     for (int x = 0; x < WIDTH; x++) host[y][x] = (unsigned char)(x * 3 + y);
-  rect in = {.src_type = 1,
-             .src_host = host,
-             .src_pitch = WIDTH,
-             .dst_type = 2,
-             .dst_device = p,
-             .dst_pitch = pitch,
-             .width = WIDTH,
-             .height = HEIGHT};
+  cu_copy2d in = {.src.type = 1,
+                  .src.host = host,
+                  .src.pitch = WIDTH,
+                  .dst.type = 2,
+                  .dst.device = p,
+                  .dst.pitch = pitch,
+                  .width = WIDTH,
+                  .height = HEIGHT};
   OK(cuMemcpy2D_v2(&in));
   memset(back, 1, sizeof back);
-  rect out = {.src_x = 10,
-              .src_y = 2,
-              .src_type = 2,
-              .src_device = p,
-              .src_pitch = pitch,
-              .dst_x = 3,
-              .dst_y = 1,
-              .dst_type = 1,
-              .dst_host = back,
-              .dst_pitch = WIDTH + 5,
-              .width = 50,
-              .height = 4};
+  cu_copy2d out = {.src.x = 10,
+                   .src.y = 2,
+                   .src.type = 2,
+                   .src.device = p,
+                   .src.pitch = pitch,
+                   .dst.x = 3,
+                   .dst.y = 1,
+                   .dst.type = 1,
+                   .dst.host = back,
+                   .dst.pitch = WIDTH + 5,
+                   .width = 50,
+                   .height = 4};
   OK(cuMemcpy2D_v2(&out));
   for (int y = 0; y < HEIGHT; y++)
     for (int x = 0; x < WIDTH + 5; x++)
@@ -89,7 +89,7 @@ static void rectangles(void) {
 
 /* Memory that an allocation takes is gone. Other programs on a GPU come and go between two questions. */
 static int is_missed(size_t bytes) {
-  cu_ptr p;
+  cu_address p;
   size_t left, total, after;
   OK(cuMemGetInfo_v2(&left, &total));
   OK(cuMemAlloc_v2(&p, bytes));
@@ -100,7 +100,7 @@ static int is_missed(size_t bytes) {
 
 static void large(void) {
   const size_t gb = (size_t)1 << 30, most = 5 * gb; /* beyond 32 bits */
-  cu_ptr p, start;
+  cu_address p, start;
   size_t bytes;
   unsigned v;
   int tries = 0;
@@ -116,7 +116,8 @@ static void large(void) {
 }
 
 int main(void) {
-  cu_handle context = begin(), module;
+  cu_context context = begin();
+  cu_module module;
   function = kernel_of(increment, "increment", &module);
   shared_memory();
   rectangles();

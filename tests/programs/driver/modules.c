@@ -14,10 +14,10 @@ static const char *const helper =
              ".visible .func (.param .u32 r) twice(.param .u32 v) { .reg .b32 %r<4>; ld.param.u32 %r1, [v];\n"
              "ld.global.u32 %r2, [own]; mul.lo.u32 %r1, %r1, %r2; st.param.u32 [r], %r1; ret; }\n";
 
-static unsigned run(cu_handle module, cu_handle function, unsigned v) {
+static unsigned run(cu_module module, cu_function function, unsigned v) {
   char pad[24] = {0}, tail = 0;
   void *params[] = {&v, pad, &tail};
-  cu_ptr result;
+  cu_address result;
   size_t bytes;
   OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
   OK(cuModuleGetGlobal_v2(&result, &bytes, module, "result"));
@@ -27,10 +27,12 @@ static unsigned run(cu_handle module, cu_handle function, unsigned v) {
 }
 
 static void linked(void) {
-  cu_handle link, module, function;
+  cu_function function;
+  cu_module module;
+  cu_link link;
   void *image;
   size_t bytes, offset;
-  cu_ptr scale;
+  cu_address scale;
   unsigned nine = 9;
   OK(cuLinkCreate_v2(0, NULL, NULL, &link));
   OK(cuLinkAddData_v2(link, 1, (void *)(uintptr_t)user, strlen(user) + 1, "user", 0, NULL, NULL));
@@ -61,7 +63,8 @@ static int of_device(int attribute) {
 
 static void library(void) {
   enum { THREADS_OF_SM = 39, SMS = 16 };
-  cu_handle library_, kernel, function;
+  cu_function kernel, function;
+  cu_library library_;
   int n, grid, block, value;
   OK(cuLibraryLoadData(&library_, PTX_HEAD PTX_SAXPY, NULL, NULL, 0, NULL, NULL, 0));
   OK(cuLibraryGetKernel(&kernel, library_, "saxpy"));
@@ -99,7 +102,7 @@ static void names(void) {
 }
 
 int main(void) {
-  cu_handle context = begin();
+  cu_context context = begin();
   linked();
   library();
   names();

@@ -8,8 +8,9 @@ static const char *const newer =
 static const char *const good = PTX_HEAD ".visible .entry k() { ret; }\n";
 
 int main(void) {
-  cu_handle module, function;
-  cu_ptr p;
+  cu_function function;
+  cu_module module;
+  cu_address p;
   size_t left, total;
   begin();
   OK(cuModuleLoadData(&module, good));

@@ -23,30 +23,31 @@ static const char *const text = PTX_HEAD
     "mov.u64 %rd1, hello; cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, 0; st.param.b64 [p0], %rd1;\n"
     "st.param.b64 [p1], %rd2; call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r1, [r0]; ret; }\n";
 
-static cu_handle sum, more, say;
+static cu_function sum;
+static cu_function more, say;
 static unsigned host[N];
 
-static void launch(cu_handle function, cu_ptr x, cu_ptr y) {
+static void launch(cu_function function, cu_address x, cu_address y) {
   void *params[] = {&x, &y};
   OK(cuLaunchKernel(function, 1, 1, 1, N, 1, 1, 0, NULL, params, NULL));
 }
 
-static void repeat(cu_handle function, cu_ptr x, cu_ptr y) {
+static void repeat(cu_function function, cu_address x, cu_address y) {
   for (int k = 0; k < TIMES; k++) launch(function, x, y);
 }
 
-static void expect(cu_ptr y, unsigned first, unsigned step) {
+static void expect(cu_address y, unsigned first, unsigned step) {
   OK(cuMemcpyDtoH_v2(host, y, sizeof host));
   for (unsigned k = 0; k < N; k++) CHECK(host[k] == first + step * k);
 }
 
-static void fill(cu_ptr x, unsigned first) {
+static void fill(cu_address x, unsigned first) {
   for (unsigned k = 0; k < N; k++) host[k] = first + k;
   OK(cuMemcpyHtoD_v2(x, host, sizeof host));
 }
 
 /* Copies, fills, variables, other kernels, other allocations. */
-static void changes(cu_ptr x, cu_ptr y, cu_ptr add) {
+static void changes(cu_address x, cu_address y, cu_address add) {
   for (unsigned k = 0; k < 5; k++) {
     fill(x, 10 * k);
     repeat(sum, x, y);
@@ -68,22 +69,22 @@ static void changes(cu_ptr x, cu_ptr y, cu_ptr add) {
 }
 
 /* The host stores to memory that it shares with the device, and makes no call that copies. */
-static void shared(cu_ptr x, unsigned *from, unsigned *to) {
+static void shared(cu_address x, unsigned *from, unsigned *to) {
   for (unsigned round = 0; round < 4; round++) {
     for (unsigned k = 0; k < N; k++) from[k] = round + 3 * k;
-    repeat(sum, x, (cu_ptr)(uintptr_t)to);
+    repeat(sum, x, (cu_address)(uintptr_t)to);
     OK(cuCtxSynchronize());
     for (unsigned k = 0; k < N; k++) CHECK(to[k] == round + 3 * k);
     memset(to, 0, sizeof host);
-    launch(sum, x, (cu_ptr)(uintptr_t)to);
+    launch(sum, x, (cu_address)(uintptr_t)to);
     OK(cuCtxSynchronize());
     for (unsigned k = 0; k < N; k++) CHECK(to[k] == round + 3 * k);
   }
 }
 
 int main(void) {
-  cu_handle module;
-  cu_ptr x, y, add, managed, registered;
+  cu_module module;
+  cu_address x, y, add, managed, registered;
   size_t bytes;
   void *pinned, *to;
   begin();
@@ -96,7 +97,7 @@ int main(void) {
   changes(x, y, add);
   OK(cuMemHostAlloc(&to, sizeof host, 0));
   OK(cuMemHostAlloc(&pinned, sizeof host, 0));
-  shared((cu_ptr)(uintptr_t)pinned, pinned, to);
+  shared((cu_address)(uintptr_t)pinned, pinned, to);
   OK(cuMemAllocManaged(&managed, sizeof host, 1));
   shared(managed, (unsigned *)(uintptr_t)managed, to);
   unsigned *own = aligned_alloc(4096, 4096);

@@ -5,14 +5,16 @@
 enum { N = 1000 };
 
 int main(void) {
-  cu_handle context = begin(), module, saxpy = kernel_of(PTX_HEAD PTX_SAXPY, "saxpy", &module), none;
+  cu_context context = begin();
+  cu_module module;
+  cu_function saxpy = kernel_of(PTX_HEAD PTX_SAXPY, "saxpy", &module), none;
   EXPECT(cuModuleGetFunction(&none, module, "nothing"), 500);
   float x[N], y[N];
   for (int i = 0; i < N; i++) {
     x[i] = (float)i;
     y[i] = 1;
   }
-  cu_ptr dx, dy;
+  cu_address dx, dy;
   OK(cuMemAlloc_v2(&dx, sizeof x));
   OK(cuMemAlloc_v2(&dy, sizeof y));
   OK(cuMemcpyHtoD_v2(dx, x, sizeof x));
@@ -24,7 +26,7 @@ int main(void) {
   struct {
     unsigned n;
     float a;
-    cu_ptr x, y;
+    cu_address x, y;
   } block = {N, 3, dx, dy};
   size_t bytes = sizeof block;
   void *extra[] = {(void *)1, &block, (void *)2, &bytes, (void *)0};

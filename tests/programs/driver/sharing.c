@@ -12,8 +12,9 @@ static const char *const rows = PTX_HEAD
 int main(void) {
   enum { X = 16, Y = 4, N = X * 64 };
   static unsigned in[N], out[Y * N];
-  cu_handle module, function;
-  cu_ptr a, b;
+  cu_function function;
+  cu_module module;
+  cu_address a, b;
   begin();
   function = kernel_of(rows, "rows", &module);
   OK(cuMemAlloc_v2(&a, sizeof in));

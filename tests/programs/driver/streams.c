@@ -5,14 +5,14 @@ static const char *const append =
     PTX_HEAD ".visible .entry append(.param .u64 p, .param .u32 v) { .reg .b64 %rd<2>; .reg .b32 %r<4>;\n"
              "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v]; ld.global.u32 %r2, [%rd1];\n"
              "mul.lo.u32 %r3, %r2, 10; add.u32 %r3, %r3, %r1; st.global.u32 [%rd1], %r3; ret; }\n";
-static cu_handle function;
+static cu_function function;
 
-static void digit(cu_ptr p, unsigned v, cu_handle stream) {
+static void digit(cu_address p, unsigned v, cu_stream stream) {
   void *params[] = {&p, &v};
   OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
 }
 
-static unsigned value(cu_ptr p) {
+static unsigned value(cu_address p) {
   unsigned v;
   OK(cuMemcpyDtoH_v2(&v, p, 4));
   return v;
@@ -21,8 +21,11 @@ static unsigned value(cu_ptr p) {
 static void count(void *data) { ++*(int *)data; }
 
 int main(void) {
-  cu_handle context = begin(), module, a, b, free_one, done, start;
-  cu_ptr p, q;
+  cu_context context = begin();
+  cu_module module;
+  cu_stream a, b, free_one;
+  cu_event done, start;
+  cu_address p, q;
   int calls = 0, r;
   float ms;
   function = kernel_of(append, "append", &module);

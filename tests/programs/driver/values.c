@@ -5,40 +5,27 @@
 
 #include "cu.h"
 
-int cuStreamWaitValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
-int cuStreamWaitValue64_v2(cu_handle stream, cu_ptr address, uint64_t value, unsigned flags);
-int cuStreamWriteValue32_v2(cu_handle stream, cu_ptr address, uint32_t value, unsigned flags);
-int cuStreamWriteValue64_v2(cu_handle stream, cu_ptr address, uint64_t value, unsigned flags);
-int cuStreamBatchMemOp_v2(cu_handle stream, unsigned n, void *ops, unsigned flags);
-
 enum { AT_LEAST, EQUAL, AND, NOR, N = 256 };
 enum { WAIT_32 = 1, WRITE_32, FLUSH, WAIT_64, WRITE_64, BARRIER };
 
-typedef struct memory_op {
-  int operation;
-  cu_ptr address;
-  uint64_t value;
-  unsigned flags;
-  uint64_t rest[2];
-} memory_op;
+static cu_function function;
+static cu_stream a, b;
 
-static cu_handle function, a, b;
-
-static void saxpy(cu_ptr x, cu_ptr y, cu_handle stream) {
+static void saxpy(cu_address x, cu_address y, cu_stream stream) {
   unsigned n = N;
   float one = 1;
   void *params[] = {&n, &one, &x, &y};
   OK(cuLaunchKernel(function, 1, 1, 1, N, 1, 1, 0, stream, params, NULL));
 }
 
-static float first(cu_ptr p) {
+static float first(cu_address p) {
   float v;
   OK(cuMemcpyDtoH_v2(&v, p, 4));
   return v;
 }
 
 /* The second stream's kernel comes behind the first one's, whichever the seed would rather run. */
-static void between_streams(cu_ptr x, cu_ptr y, cu_ptr flags) {
+static void between_streams(cu_address x, cu_address y, cu_address flags) {
   OK(cuStreamWaitValue32_v2(b, flags, 3, AT_LEAST));
   saxpy(x, y, b);
   saxpy(y, x, a);
@@ -47,7 +34,7 @@ static void between_streams(cu_ptr x, cu_ptr y, cu_ptr flags) {
   CHECK(first(x) == 3 && first(y) == 5);
 }
 
-static void tests(cu_ptr flags) {
+static void tests(cu_address flags) {
   static const struct {
     unsigned how;
     uint64_t have, want;
@@ -73,18 +60,18 @@ static void *let_go(void *flag) {
 }
 
 /* The stream waits for the host; then the host for the stream, and reads what it copied before. */
-static void with_the_host(cu_ptr x) {
+static void with_the_host(cu_address x) {
   volatile uint32_t *flag;
   float *seen;
   pthread_t thread;
   OK(cuMemHostAlloc((void **)&flag, 64, 0));
   OK(cuMemHostAlloc((void **)&seen, 4, 0));
   flag[0] = flag[1] = 0;
-  const cu_ptr at = (uintptr_t)flag;
-  memory_op ops[] = {{WAIT_32, at, 1, EQUAL, {0}}, {BARRIER, 0, 0, 0, {0}}};
+  const cu_address at = (uintptr_t)flag;
+  cu_memory_op ops[] = {{WAIT_32, at, 1, EQUAL, 0, 0}, {BARRIER, 0, 0, 0, 0, 0}};
   OK(cuStreamBatchMemOp_v2(a, 2, ops, 0));
   OK(cuMemcpyDtoHAsync_v2(seen, x, 4, a));
-  memory_op last = {WRITE_32, at + 4, 1, 0, {0}};
+  cu_memory_op last = {WRITE_32, at + 4, 1, 0, 0, 0};
   OK(cuStreamBatchMemOp_v2(a, 1, &last, 0));
   CHECK(pthread_create(&thread, NULL, let_go, (void *)(uintptr_t)flag) == 0);
   while (!__atomic_load_n(&flag[1], __ATOMIC_ACQUIRE)) sched_yield();
@@ -96,8 +83,8 @@ static void with_the_host(cu_ptr x) {
 }
 
 int main(void) {
-  cu_handle module;
-  cu_ptr x, y, flags;
+  cu_module module;
+  cu_address x, y, flags;
   float ones[N], twos[N];
   begin();
   function = kernel_of(PTX_HEAD PTX_SAXPY, "saxpy", &module);

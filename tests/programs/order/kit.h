@@ -6,22 +6,6 @@
 
 #include "../driver/cu.h"
 
-int cuMemAllocAsync(cu_ptr *address, size_t bytes, cu_handle stream);
-int cuMemFreeAsync(cu_ptr address, cu_handle stream);
-int cuMemsetD32Async(cu_ptr dst, uint32_t value, size_t n, cu_handle stream);
-int cuMemcpyDtoDAsync_v2(cu_ptr dst, cu_ptr src, size_t n, cu_handle stream);
-int cuStreamBeginCapture_v2(cu_handle stream, int mode);
-int cuStreamEndCapture(cu_handle stream, cu_handle *graph);
-int cuGraphInstantiateWithFlags(cu_handle *exec, cu_handle graph, unsigned long long flags);
-int cuGraphLaunch(cu_handle exec, cu_handle stream);
-typedef struct config {
-  unsigned grid[3], block[3], shared;
-  cu_handle stream;
-  const void *attributes;
-  unsigned n;
-} config;
-int cuLaunchKernelEx(const config *c, cu_handle f, void **params, void **extra);
-
 #define KERNEL(name, body)                                                                                   \
   ".visible .entry " name "(.param .u64 p) {\n.reg .pred %q; .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"           \
   "mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; ld.param.u64 %rd1, [p]; add.s64 %rd3, %rd1, %rd2;\n" body \
@@ -55,14 +39,16 @@ static const char *const text = ".version 7.8\n.target sm_90\n.address_size 64\n
                                              "st.global.v4.u32 [%rd3], {%r1, %r1, %r1, %r1};\n");
 
 enum { N = 64, BYTES = 4 * N, BLOCKING = 0, NON_BLOCKING = 1 };
-#define LEGACY ((cu_handle)1)
-#define PER_THREAD ((cu_handle)2)
+#define LEGACY CU_STREAM_LEGACY
+#define PER_THREAD CU_STREAM_PER_THREAD
 
-static cu_handle module, a, b, event; /* two streams that do not wait for the default stream, and an event */
-static cu_ptr p;                      /* BYTES of device memory, written */
+static cu_module module;
+static cu_stream a, b; /* two streams that do not wait for the default stream */
+static cu_event event;
+static cu_address p; /* BYTES of device memory, written */
 
-static void launch(const char *name, cu_ptr at, cu_handle stream) {
-  cu_handle f;
+static void launch(const char *name, cu_address at, cu_stream stream) {
+  cu_function f;
   void *params[] = {&at};
   OK(cuModuleGetFunction(&f, module, name));
   OK(cuLaunchKernel(f, 1, 1, 1, at >= p && at < p + BYTES && strcmp(name, "vector") == 0 ? N / 4 : N, 1, 1, 0,
@@ -70,22 +56,18 @@ static void launch(const char *name, cu_ptr at, cu_handle stream) {
 }
 
 /* Behind the kernel in front of it in its stream, which need not be over. */
-static void launch_early(const char *name, cu_handle stream) {
-  enum { PROGRAMMATIC = 6 };
-  const struct {
-    unsigned id, pad;
-    int value[16];
-  } attribute = {.id = PROGRAMMATIC, .value = {1}};
-  const config c = {
-      .grid = {1, 1, 1}, .block = {N, 1, 1}, .stream = stream, .attributes = &attribute, .n = 1};
-  cu_handle f;
+static void launch_early(const char *name, cu_stream stream) {
+  cu_launch_attribute attribute = {.id = CU_LAUNCH_PROGRAMMATIC, .value.number = 1};
+  const cu_launch_config c = {
+      .grid = {1, 1, 1}, .block = {N, 1, 1}, .stream = stream, .attributes = &attribute, .n_attributes = 1};
+  cu_function f;
   void *params[] = {&p};
   OK(cuModuleGetFunction(&f, module, name));
   OK(cuLaunchKernelEx(&c, f, params, NULL));
 }
 
-static cu_handle stream_of(unsigned flags) {
-  cu_handle s;
+static cu_stream stream_of(unsigned flags) {
+  cu_stream s;
   OK(cuStreamCreate(&s, flags));
   return s;
 }
@@ -98,9 +80,9 @@ static volatile uint32_t *pinned(void) {
 }
 
 static void *plain(volatile uint32_t *host) { return (void *)(uintptr_t)host; }
-static cu_ptr address(volatile uint32_t *host) { return (cu_ptr)(uintptr_t)host; }
+static cu_address address(volatile uint32_t *host) { return (cu_address)(uintptr_t)host; }
 
-static void order(cu_handle after, cu_handle before) {
+static void order(cu_stream after, cu_stream before) {
   OK(cuEventRecord(event, before));
   OK(cuStreamWaitEvent(after, event, 0));
 }

@@ -18,7 +18,7 @@ static void atomic_write(void) { launch("store", p, a), launch("add", p, b); }
 static void volatiles(void) { launch("flag", p, a), launch("poll", p, b); }
 static void volatile_read(void) { launch("flag", p, a), launch("load", p, b); }
 static void constants(void) {
-  cu_ptr table;
+  cu_address table;
   size_t bytes;
   OK(cuModuleGetGlobal_v2(&table, &bytes, module, "table"));
   launch("look", p, a);
@@ -47,7 +47,7 @@ static void event_never_recorded(void) {
   launch("load", p, b);
 }
 static void by_two_events(void) {
-  cu_handle c = stream_of(NON_BLOCKING);
+  cu_stream c = stream_of(NON_BLOCKING);
   launch("store", p, a), order(c, a), order(b, c), launch("load", p, b);
 }
 static void event_waited(void) {
@@ -70,7 +70,7 @@ static void event_asked_early(void) { /* the query says nothing of what follows 
 }
 static void event_timed(void) {
   float ms;
-  cu_handle start;
+  cu_event start;
   OK(cuEventCreate(&event, 0));
   OK(cuEventCreate(&start, 0));
   OK(cuEventRecord(start, a));
@@ -108,7 +108,7 @@ static void stream_asked(void) {
   launch("load", p, b);
 }
 static void freed_between(void) { /* waits for all work */
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAlloc_v2(&q, 4));
   launch("store", p, a);
   OK(cuMemFree_v2(q));
@@ -127,7 +127,7 @@ static void destroyed_and_waited(void) {
   OK(cuMemcpyDtoHAsync_v2(host, p, BYTES, b));
 }
 static void destroyed_blocking(void) {
-  cu_handle s = stream_of(BLOCKING);
+  cu_stream s = stream_of(BLOCKING);
   launch("store", p, s);
   OK(cuStreamDestroy_v2(s));
   launch("load", p, NULL);
@@ -138,7 +138,7 @@ static void destroyed_non_blocking(void) {
   launch("load", p, NULL);
 }
 static void destroyed_and_legacy_waited(void) {
-  cu_handle s = stream_of(BLOCKING);
+  cu_stream s = stream_of(BLOCKING);
   launch("store", p, s);
   OK(cuStreamDestroy_v2(s));
   OK(cuStreamSynchronize(NULL));
@@ -148,7 +148,7 @@ static void destroyed_and_legacy_waited(void) {
 /* ---- The default streams --------------------------------------------------------------------- */
 
 static void legacy_between(void) {
-  cu_handle s = stream_of(BLOCKING), t = stream_of(BLOCKING);
+  cu_stream s = stream_of(BLOCKING), t = stream_of(BLOCKING);
   launch("store", p, s), launch("look", p, NULL), launch("load", p, t);
 }
 static void blocking(void) {
@@ -175,7 +175,7 @@ static void *other_thread(void *context) {
 }
 static void two_threads(void) {
   pthread_t t;
-  cu_handle context;
+  cu_context context;
   OK(cuCtxGetCurrent(&context));
   pthread_create(&t, NULL, other_thread, context);
   pthread_join(t, NULL);
@@ -258,26 +258,26 @@ static void host_counts(void) { /* atomics are not, without .sys */
   look(host);
 }
 static void managed_read(void) {
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocManaged(&q, BYTES, 1));
   launch("store", q, NULL);
   look((volatile uint32_t *)(uintptr_t)q);
 }
 static void managed_waited(void) {
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocManaged(&q, BYTES, 1));
   launch("store", q, NULL);
   OK(cuStreamSynchronize(NULL));
   look((volatile uint32_t *)(uintptr_t)q);
 }
 static void managed_filled(void) { /* a fill of memory that the host sees returns when it is done */
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocManaged(&q, BYTES, 1));
   OK(cuMemsetD32_v2(q, 1, N));
   look((volatile uint32_t *)(uintptr_t)q);
 }
 static void managed_filled_later(void) {
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocManaged(&q, BYTES, 1));
   OK(cuMemsetD32Async(q, 1, N, a));
   look((volatile uint32_t *)(uintptr_t)q);
@@ -300,12 +300,12 @@ static void waited_by_async_copy(void) {
 /* ---- Memory in a stream's order ---------------------------------------------------------------- */
 
 static void async_elsewhere(void) {
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocAsync(&q, BYTES, a));
   launch("store", q, b);
 }
 static void async_ordered(void) {
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocAsync(&q, BYTES, a));
   order(b, a);
   launch("store", q, b);
@@ -313,14 +313,14 @@ static void async_ordered(void) {
   OK(cuMemFreeAsync(q, a));
 }
 static void async_freed_early(void) {
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocAsync(&q, BYTES, a));
   order(b, a);
   launch("store", q, b);
   OK(cuMemFreeAsync(q, a));
 }
 static void async_again(void) { /* the second may get the first one's address */
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocAsync(&q, BYTES, a));
   launch("store", q, a);
   OK(cuMemFreeAsync(q, a));
@@ -329,7 +329,7 @@ static void async_again(void) { /* the second may get the first one's address */
   OK(cuMemFreeAsync(q, b));
 }
 static void freed_and_allocated(void) {
-  cu_ptr q, r;
+  cu_address q, r;
   OK(cuMemAlloc_v2(&q, BYTES));
   launch("store", q, a);
   OK(cuMemFree_v2(q));
@@ -340,8 +340,10 @@ static void freed_and_allocated(void) {
 /* ---- Graphs -------------------------------------------------------------------------------------- */
 
 /* Two kernels in one graph, side by side unless `join`. */
-static cu_handle graph_of(const char *first, const char *second, int join) {
-  cu_handle s = stream_of(NON_BLOCKING), t = stream_of(NON_BLOCKING), graph, exec;
+static cu_graph_exec graph_of(const char *first, const char *second, int join) {
+  cu_stream s = stream_of(NON_BLOCKING), t = stream_of(NON_BLOCKING);
+  cu_graph graph;
+  cu_graph_exec exec;
   OK(cuStreamBeginCapture_v2(s, 0));
   if (!join) order(t, s);
   launch(first, p, s);
@@ -365,12 +367,12 @@ static void graph_then(void) {
   launch("store", p, b);
 }
 static void graph_twice(void) { /* launches of one executable graph are in order */
-  cu_handle exec = graph_of("store", "load", 1);
+  cu_graph_exec exec = graph_of("store", "load", 1);
   OK(cuGraphLaunch(exec, a));
   OK(cuGraphLaunch(exec, b));
 }
 static void graphs_beside(void) {
-  cu_handle first = graph_of("store", "store", 1), second = graph_of("store", "store", 1);
+  cu_graph_exec first = graph_of("store", "store", 1), second = graph_of("store", "store", 1);
   OK(cuGraphLaunch(first, a));
   OK(cuGraphLaunch(second, b));
 }
@@ -494,7 +496,7 @@ static const struct {
 
 int main(int argc, char **argv) {
   unsigned n = 0;
-  cu_handle context = begin();
+  cu_context context = begin();
   (void)context;
   OK(cuModuleLoadData(&module, text));
   OK(cuMemAlloc_v2(&p, BYTES));

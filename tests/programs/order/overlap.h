@@ -42,7 +42,7 @@ static void early_behind_fill(void) {
   launch_early("load", a);
 }
 static void early_behind_legacy(void) {
-  cu_handle s = stream_of(BLOCKING);
+  cu_stream s = stream_of(BLOCKING);
   launch("launch_store", p, s), launch("load", p, NULL), launch_early("load", s);
 }
 static void early_then_event(void) {
@@ -60,7 +60,7 @@ static void fill_before(void) {
   launch("load", p, a);
 }
 static void copy_from(void) {
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAlloc_v2(&q, BYTES));
   launch("store", p, a);
   OK(cuMemcpyDtoDAsync_v2(q, p, BYTES, b));
@@ -107,7 +107,7 @@ static void pageable_in_blocking(void) {
 }
 static void pageable_in_behind(void) { /* waits for what is in front of it */
   uint32_t host[N] = {0};
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAlloc_v2(&q, BYTES));
   launch("store", p, NULL);
   OK(cuMemcpyHtoD_v2(q, host, BYTES));
@@ -115,7 +115,7 @@ static void pageable_in_behind(void) { /* waits for what is in front of it */
 }
 static void pageable_in_async_behind(void) { /* need not */
   uint32_t host[N] = {0};
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAlloc_v2(&q, BYTES));
   launch("store", p, a);
   OK(cuMemcpyHtoDAsync_v2(q, host, BYTES, a));
@@ -128,7 +128,7 @@ static void pinned_in(void) {
 }
 static void pageable_to_managed(void) { /* the host sees it */
   uint32_t host[N] = {0};
-  cu_ptr q;
+  cu_address q;
   OK(cuMemAllocManaged(&q, BYTES, 1));
   OK(cuMemcpyHtoD_v2(q, host, BYTES));
   look((volatile uint32_t *)(uintptr_t)q);
@@ -145,7 +145,7 @@ static void pinned_twice(void) {
 }
 static void registered_alias(void) { /* the copy has the host's address, the kernel the device's */
   void *host = aligned_alloc(4096, 4096);
-  cu_ptr q;
+  cu_address q;
   memset(host, 0, 4096);
   OK(cuMemHostRegister_v2(host, 4096, 0));
   OK(cuMemHostGetDevicePointer_v2(&q, host, 0));

@@ -5,20 +5,20 @@
 
 enum { N = 256, BYTES = N * sizeof(float) };
 
-static cu_handle saxpy;
+static cu_function saxpy;
 
-static void launch(cu_ptr x, cu_ptr y) {
+static void launch(cu_address x, cu_address y) {
   unsigned n = N;
   float a = 2;
   void *params[] = {&n, &a, &x, &y};
   OK(cuLaunchKernel(saxpy, N / 64, 1, 1, 64, 1, 1, 0, NULL, params, NULL));
 }
 
-static void launch_block(cu_ptr x, cu_ptr y) {
+static void launch_block(cu_address x, cu_address y) {
   struct {
     unsigned n;
     float a;
-    cu_ptr x, y;
+    cu_address x, y;
   } block = {N, 2, x, y};
   size_t bytes = sizeof block;
   void *extra[] = {(void *)1, &block, (void *)2, &bytes, (void *)0};
@@ -26,8 +26,8 @@ static void launch_block(cu_ptr x, cu_ptr y) {
 }
 
 int main(void) {
-  cu_handle module;
-  cu_ptr x, y, both, managed;
+  cu_module module;
+  cu_address x, y, both, managed;
   void *host;
   float out[N];
   begin();
@@ -48,7 +48,7 @@ int main(void) {
   launch(both, both + BYTES);
   launch_block(both, both + BYTES);
   launch(managed, y);
-  launch((cu_ptr)(uintptr_t)host, y);
+  launch((cu_address)(uintptr_t)host, y);
   OK(cuMemcpyDtoH_v2(out, y, BYTES));
   for (int i = 0; i < N; i++) CHECK(out[i] == 14);
   OK(cuMemFree_v2(x));

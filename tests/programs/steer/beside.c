@@ -22,18 +22,19 @@
 
 enum { N = 512, BYTES = N * sizeof(uint32_t), ROUNDS = 24 };
 
-static cu_handle context, add;
-static cu_ptr memory;
+static cu_context context;
+static cu_function add;
+static cu_address memory;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool over;
 
-static void launch(cu_handle stream, cu_ptr at) {
+static void launch(cu_stream stream, cu_address at) {
   unsigned n = N;
   void *params[] = {&at, &n};
   OK(cuLaunchKernel(add, N / 64, 1, 1, 64, 1, 1, 0, stream, params, NULL));
 }
 
-static void check(cu_ptr at, uint32_t want, cu_handle stream) {
+static void check(cu_address at, uint32_t want, cu_stream stream) {
   uint32_t words[N];
   OK(cuMemcpyDtoHAsync_v2(words, at, BYTES, stream));
   OK(cuStreamSynchronize(stream));
@@ -45,7 +46,7 @@ static void check(cu_ptr at, uint32_t want, cu_handle stream) {
 }
 
 static void *copies(void *unused) {
-  cu_handle stream;
+  cu_stream stream;
   uint32_t words[N];
   OK(cuCtxSetCurrent(context));
   OK(cuStreamCreate(&stream, 1));
@@ -58,7 +59,7 @@ static void *copies(void *unused) {
 }
 
 static void *launches(void *unused) {
-  cu_handle stream;
+  cu_stream stream;
   OK(cuCtxSetCurrent(context));
   OK(cuStreamCreate(&stream, 1));
   for (uint32_t k = 1; !over; k++) {
@@ -71,7 +72,7 @@ static void *launches(void *unused) {
 static void *allocates(void *unused) {
   OK(cuCtxSetCurrent(context));
   while (!over) {
-    cu_ptr at;
+    cu_address at;
     pthread_mutex_lock(&lock);
     OK(cuMemAlloc_v2(&at, BYTES));
     OK(cuMemsetD32_v2(at, 1, N));
@@ -92,7 +93,8 @@ int main(void) {
   static void *(*const threads[])(void *) = {copies, launches, allocates, waits};
   enum { THREADS = sizeof threads / sizeof *threads };
   pthread_t thread[THREADS];
-  cu_handle module, stream;
+  cu_stream stream;
+  cu_module module;
   context = begin();
   add = kernel_of(PTX_ADD, "add", &module);
   OK(cuMemAlloc_v2(&memory, 3 * BYTES));

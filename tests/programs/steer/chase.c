@@ -19,8 +19,10 @@
 enum { ROWS = 4, ROW = 64 };
 
 int main(void) {
-  cu_handle module, f, context;
-  cu_ptr table, out, rows[2 * ROWS];
+  cu_function f;
+  cu_module module;
+  cu_context context;
+  cu_address table, out, rows[2 * ROWS];
   uint32_t row[ROW], sums[ROWS];
   int device;
   OK(cuInit(0));
@@ -38,7 +40,7 @@ int main(void) {
     rows[2 * k + 1] = rows[2 * k] + sizeof row;
   }
   OK(cuMemcpyHtoD_v2(table, rows, sizeof rows));
-  cu_ptr end = table + sizeof rows;
+  cu_address end = table + sizeof rows;
   void *params[] = {&table, &end, &out};
   for (unsigned n = ROWS; n >= 2; n /= 2) {
     OK(cuLaunchKernel(f, n, 1, 1, 1, 1, 1, 0, NULL, params, NULL));

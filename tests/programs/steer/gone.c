@@ -3,8 +3,11 @@
 #include "../driver/cu.h"
 
 int main(void) {
-  cu_handle context, stream, module, function;
-  cu_ptr p;
+  cu_function function;
+  cu_stream stream;
+  cu_context context;
+  cu_module module;
+  cu_address p;
   unsigned n = 0;
   float a = 1;
   void *params[] = {&n, &a, &p, &p};

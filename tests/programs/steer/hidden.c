@@ -33,9 +33,9 @@ static const char other[] =
 
 enum { CTAS = 32, BLOCK = 128, N = CTAS * BLOCK, LAUNCHES = 6 };
 
-static void launch(cu_handle module, const char *name, cu_ptr a, cu_ptr b, cu_ptr at) {
+static void launch(cu_module module, const char *name, cu_address a, cu_address b, cu_address at) {
   unsigned out[N], bad = 0;
-  cu_handle f;
+  cu_function f;
   void *params[] = {&a, &b};
   memset(out, 0, sizeof out);
   OK(cuMemcpyHtoD_v2(at, out, sizeof out));
@@ -48,8 +48,9 @@ static void launch(cu_handle module, const char *name, cu_ptr a, cu_ptr b, cu_pt
 }
 
 int main(void) {
-  cu_handle context, module, second;
-  cu_ptr mine, table, variable;
+  cu_module module, second;
+  cu_context context;
+  cu_address mine, table, variable;
   size_t bytes;
   OK(cuInit(0));
   OK(cuCtxCreate_v2(&context, 0, 0));

@@ -11,15 +11,14 @@
 #include "order.h"
 
 /* Those that are found by name. */
-static int (*load)(cu_handle *, const void *) = cuModuleLoadData;
-static int (*get)(cu_handle *, cu_handle, const char *) = cuModuleGetFunction;
-static int (*launch)(cu_handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                     cu_handle, void **, void **) = cuLaunchKernel;
+static fn_cuModuleLoadData *load = cuModuleLoadData;
+static fn_cuModuleGetFunction *get = cuModuleGetFunction;
+static fn_cuLaunchKernel *launch = cuLaunchKernel;
 
 static void find(const char *way) {
   void *const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   CHECK(library);
-  int (*address)(const char *, void **, int, uint64_t, int *);
+  fn_cuGetProcAddress_v2 *address;
   void *found[4] = {dlsym(library, "cuGetProcAddress_v2"), dlsym(library, "cuModuleLoadData"),
                     dlsym(library, "cuModuleGetFunction"), dlsym(library, "cuLaunchKernel")};
   memcpy(&address, &found[0], sizeof address);
@@ -36,21 +35,22 @@ static void find(const char *way) {
   memcpy(&launch, &found[3], sizeof launch);
 }
 
-static void run(cu_handle kernel, unsigned n, cu_ptr out, cu_ptr count) {
+static void run(cu_function kernel, unsigned n, cu_address out, cu_address count) {
   void *params[] = {&out, &count};
   OK(cuMemsetD32_v2(count, 0, 1));
   OK(launch(kernel, n, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
 }
 
-static void show(cu_handle kernel, unsigned n, cu_ptr out, cu_ptr count) {
+static void show(cu_function kernel, unsigned n, cu_address out, cu_address count) {
   unsigned order[8];
   run(kernel, n, out, count);
   OK(cuMemcpyDtoH_v2(order, out, n * sizeof *order));
   for (unsigned k = 0; k < n; k++) printf("%u%c", order[k], k + 1 < n ? ' ' : '\n');
 }
 
-static cu_handle context, first;
-static cu_ptr out, count;
+static cu_context context;
+static cu_function first;
+static cu_address out, count;
 
 static void *go_on(void *arg) {
   OK(cuCtxSetCurrent(context));
@@ -65,7 +65,8 @@ static void load_again_and_again(void) {
   pthread_t other;
   CHECK(pthread_create(&other, NULL, go_on, NULL) == 0);
   for (int k = 0; k < 30; k++) {
-    cu_handle module, kernel;
+    cu_module module;
+    cu_function kernel;
     OK(load(&module, PTX_ORDER));
     OK(get(&kernel, module, "order"));
     run(kernel, 8, out, count);
@@ -77,7 +78,7 @@ static void load_again_and_again(void) {
 
 int main(int argc, char **argv) {
   const char *way = argc > 1 ? argv[1] : "linked";
-  cu_handle module;
+  cu_module module;
   int status;
   if (strcmp(way, "dlsym") == 0 || strcmp(way, "address") == 0) find(way);
   context = begin();

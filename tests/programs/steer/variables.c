@@ -3,8 +3,6 @@
  * The kernel reads what the program writes into the variables, and the other way round. */
 #include "../driver/cu.h"
 
-int cuLibraryGetGlobal(cu_ptr *address, size_t *bytes, cu_handle library, const char *name);
-
 static const char text[] = PTX_HEAD
     ".visible .global .align 4 .u32 before = 77;\n.visible .global .align 4 .u32 total[3];\n"
     ".visible .const .align 4 .u32 factor[5] = {9, 2, 3, 5, 7};\n.visible .global .align 8 .u64 where;\n"
@@ -26,17 +24,20 @@ static const char text[] = PTX_HEAD
 enum { N = 512, BLOCK = 64, ROUNDS = 3 };
 
 typedef struct place {
-  cu_handle context, function;
-  cu_ptr in, out, total, factor, where;
+  cu_context context;
+  cu_function function;
+  cu_address in, out, total, factor, where;
 } place;
 
-static void find(cu_handle of, int (*get)(cu_ptr *, size_t *, cu_handle, const char *), place *p) {
-  size_t bytes;
-  OK(get(&p->total, &bytes, of, "total"));
-  CHECK(bytes == 12);
-  OK(get(&p->factor, &bytes, of, "factor"));
-  OK(get(&p->where, &bytes, of, "where"));
-}
+/* Of a module or a library. */
+#define FIND(get, of, p)                                                                                     \
+  do {                                                                                                       \
+    size_t bytes;                                                                                            \
+    OK(get(&(p)->total, &bytes, of, "total"));                                                               \
+    CHECK(bytes == 12);                                                                                      \
+    OK(get(&(p)->factor, &bytes, of, "factor"));                                                             \
+    OK(get(&(p)->where, &bytes, of, "where"));                                                               \
+  } while (0)
 
 static void fill(place *p, unsigned first) {
   unsigned in[N], zero[3] = {0};
@@ -69,12 +70,12 @@ static void use(place *p, unsigned first, unsigned scale) {
 }
 
 static void modules(place p[2]) {
-  cu_handle m[2];
+  cu_module m[2];
   for (int k = 0; k < 2; k++) {
     OK(cuCtxSetCurrent(p[k].context));
     OK(cuModuleLoadData(&m[k], text));
     OK(cuModuleGetFunction(&p[k].function, m[k], "sum"));
-    find(m[k], cuModuleGetGlobal_v2, &p[k]);
+    FIND(cuModuleGetGlobal_v2, m[k], &p[k]);
     fill(&p[k], 10 + (unsigned)k);
   }
   for (int k = 0; k < 2; k++) use(&p[k], 10 + (unsigned)k, 3 + (unsigned)k);
@@ -85,11 +86,11 @@ static void modules(place p[2]) {
 }
 
 static void library(place *p) {
-  cu_handle l;
+  cu_library l;
   OK(cuCtxSetCurrent(p->context));
   OK(cuLibraryLoadData(&l, text, NULL, NULL, 0, NULL, NULL, 0));
   OK(cuLibraryGetKernel(&p->function, l, "sum"));
-  find(l, cuLibraryGetGlobal, p);
+  FIND(cuLibraryGetGlobal, l, p);
   fill(p, 20);
   use(p, 20, 5);
   OK(cuLibraryUnload(l));
