@@ -11,12 +11,13 @@
   X(cuInit)                                                                                                  \
   X(cuDriverGetVersion)                                                                                      \
   X(cuGetErrorName)                                                                                          \
-  X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetUuid)               \
-      X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) X(cuDevicePrimaryCtxRetain)                             \
-          X(cuDevicePrimaryCtxRelease_v2) X(cuCtxPushCurrent_v2) X(cuCtxPopCurrent_v2) X(cuStreamCreate)     \
-              X(cuStreamDestroy_v2) X(cuStreamWaitEvent) X(cuStreamSynchronize) X(cuEventCreate)             \
-                  X(cuEventDestroy_v2) X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime)          \
-                      X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2)       \
+  X(cuGetErrorString)                                                                                        \
+  X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute)           \
+      X(cuDeviceTotalMem_v2) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2)                     \
+          X(cuCtxPushCurrent_v2) X(cuCtxPopCurrent_v2) X(cuStreamCreate) X(cuStreamDestroy_v2)               \
+              X(cuStreamWaitEvent) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy_v2)              \
+                  X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime) X(cuMemAlloc_v2)              \
+                      X(cuMemFree_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2)                        \
                           X(cuMemcpyDtoDAsync_v2) X(cuMemsetD8Async) X(cuModuleLoadDataEx) X(cuModuleUnload) \
                               X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) X(cuFuncGetAttribute)           \
                                   X(cuFuncSetAttribute) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)       \
@@ -27,10 +28,11 @@
   X(cuDeviceGetDevResource)                                                                                  \
   X(cuDevSmResourceSplitByCount)                                                                             \
   X(cuDevResourceGenerateDesc)                                                                               \
-  X(cuGreenCtxCreate) X(cuGreenCtxDestroy) X(cuGreenCtxStreamCreate) X(cuDeviceGetUuid_v2)                   \
-      X(cuArray3DCreate_v2) X(cuArrayDestroy) X(cuMipmappedArrayCreate) X(cuMipmappedArrayGetLevel)          \
-          X(cuMipmappedArrayDestroy) X(cuMemcpy3DAsync_v2) X(cuTexObjectCreate) X(cuTexObjectDestroy)        \
-              X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuTensorMapEncodeTiled)
+  X(cuGreenCtxCreate)                                                                                        \
+  X(cuGreenCtxDestroy) X(cuGreenCtxStreamCreate) X(cuDeviceGetUuid_v2) X(cuArray3DCreate_v2)                 \
+      X(cuArrayDestroy) X(cuMipmappedArrayCreate) X(cuMipmappedArrayGetLevel) X(cuMipmappedArrayDestroy)     \
+          X(cuMemcpy3DAsync_v2) X(cuTexObjectCreate) X(cuTexObjectDestroy) X(cuSurfObjectCreate)             \
+              X(cuSurfObjectDestroy) X(cuTensorMapEncodeTiled)
 
 typedef struct cuda_api {
   void *handle;

@@ -11,13 +11,11 @@
 
 static atomic_int flag;
 
-typedef int batch_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-
 /* Looked up or linked: both ways lead through the gate. */
 static void *wait_in_driver(void *looked_up) {
-  batch_function *wait = cuMemcpyBatchAsync;
+  fn_cuMemcpyBatchAsync *wait = cuMemcpyBatchAsync;
   if (looked_up) memcpy(&wait, &looked_up, sizeof wait);
-  return wait((uint64_t)(uintptr_t)&flag, 1, 2, 3, 4, 5, 6, 7) == 0 ? NULL : &flag;
+  return wait((cu_address *)(void *)&flag, FAKE_WORDS) == 0 ? NULL : &flag;
 }
 
 static int launch(cu_function f, uint64_t out, unsigned n, int times) {

@@ -264,10 +264,10 @@ static int same(cu_function *out, cu_function from) {
   return r;
 }
 
-/* The eight arguments say where a flag is, and 1 to 7: unless it is set, sets it, and waits until it is
+/* The arguments say where a flag is, and 1 to 8: unless it is set, sets it, and waits until it is
  * something else. */
 static int wait_for(atomic_int *flag, const uint64_t *words) {
-  for (uint64_t k = 0; k < 7; k++)
+  for (uint64_t k = 0; k < 8; k++)
     if (words[k] != k + 1) return FAILED;
   int unset = 0;
   if (!atomic_compare_exchange_strong(flag, &unset, FAKE_WAITS)) return 0;
@@ -306,8 +306,11 @@ GIVES(cuCtxGetLimit, (size_t * value, int limit), (*value = 1 << 20, call()))
 GIVES(cuCtxGetDevice, (cu_device * device), answer(device, 0))
 GIVES(cuCtxGetId, (cu_context context, unsigned long long *id), (*id = context ? 1 : fake_current(), call()))
 GIVES(cuMemcpyBatchAsync,
-      (uint64_t flag, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g),
-      wait_for((atomic_int *)(uintptr_t)flag, (const uint64_t[]){a, b, c, d, e, f, g}))
+      (cu_address * dst, cu_address *src, size_t *bytes, size_t n, const void *attributes, size_t *of,
+       size_t n_attributes, size_t *failed, cu_stream stream),
+      wait_for((atomic_int *)dst,
+               (const uint64_t[]){(uintptr_t)src, (uintptr_t)bytes, n, (uintptr_t)attributes, (uintptr_t)of,
+                                  n_attributes, (uintptr_t)failed, (uintptr_t)stream}))
 GIVES(cuModuleLoad, (cu_module * module, const char *path), hand_out(module, NULL))
 GIVES(cuModuleLoadData, (cu_module * module, const void *image), load(module, image))
 GIVES(cuModuleGetFunction, (cu_function * function, cu_module module, const char *name),

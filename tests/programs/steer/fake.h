@@ -12,10 +12,10 @@ fn_cuInit cuInit;
 #define RUN_NEED(symbol) fn_##symbol symbol;
 #include "run/needs.def"
 /* Sets the flag at the first argument to FAKE_WAITS, unless it is set, and waits until it is something else;
- * the other arguments are 1 to 7. It has no handler. */
+ * the other arguments are 1 to 8, by FAKE_WORDS. It has no handler. */
 enum { FAKE_WAITS = 1 };
-int cuMemcpyBatchAsync(uint64_t flag, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
-                       uint64_t g);
+fn_cuMemcpyBatchAsync cuMemcpyBatchAsync;
+#define FAKE_WORDS (cu_address *)1, (size_t *)2, 3, (const void *)4, (size_t *)5, 6, (size_t *)7, (cu_stream)8
 
 /* Launches of what was unloaded. */
 enum { FAKE_GONE = 400 };

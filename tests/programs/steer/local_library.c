@@ -4,8 +4,8 @@
 __attribute__((visibility("default"))) int use(void);
 
 int use(void) {
-  static int set = 1;
+  static cu_address set = 1;
   uint64_t memory;
-  if (cuMemcpyBatchAsync((uint64_t)(uintptr_t)&set, 1, 2, 3, 4, 5, 6, 7) != 0) return 3;
+  if (cuMemcpyBatchAsync(&set, FAKE_WORDS) != 0) return 3;
   return cuMemAlloc_v2(&memory, 64) == 0 ? 0 : 4;
 }
