@@ -35,23 +35,14 @@ enum {
 
 typedef struct row {
   const char *name, *parameters;
+  rule rule;
 } row;
 static const row rows[] = {
 #define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
-  {#symbol, #parameters},
+  {#symbol, #parameters, captures},
 #include "abi/driver.def"
-#define RT_ENTRY(name, needs, variant, parameters, arguments) {#name, #parameters},
+#define RT_ENTRY(name, needs, variant, captures, parameters, arguments) {#name, #parameters, captures},
 #include "cuda/runtime/entries.def"
-};
-static const struct {
-  const char *name;
-  rule rule;
-} rules[] = {
-#define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
-  {#symbol, captures},
-#include "abi/driver.def"
-#define RT_CAPTURES(name, rule) {#name, rule},
-#include "cuda/runtime/captures.def"
 };
 
 typedef int any_call(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g,
@@ -129,8 +120,8 @@ typedef struct setting {
   cu_stream streams[2], other; /* other: that is not captured */
 } setting;
 
-static int check(const setting *s, const row *r, rule rule, int mode, bool other, bool blocking,
-                 bool captured) {
+static int check(const setting *s, const row *r, int mode, bool other, bool blocking, bool captured) {
+  const rule rule = r->rule;
   const cu_stream stream = s->streams[blocking];
   call c = {.context = s->context};
   cu_graph graph;
@@ -165,19 +156,13 @@ static int check(const setting *s, const row *r, rule rule, int mode, bool other
 }
 
 static int check_row(const setting *s, const row *r) {
-  int wrong = 0, found = 0;
-  for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
-    if (strcmp(rules[k].name, r->name) != 0) continue;
-    found++;
-    for (int way = 0; way < MODES * 8; way++) {
-      const rule rule = rules[k].rule;
-      const bool blocking = way / MODES & 1, other = way / MODES & 2, captured = way / MODES & 4;
-      if (captured && (!names(rule) || (blocking && rule == RECORDED))) continue;
-      wrong += check(s, r, rule, way % MODES, other, blocking, captured);
-    }
+  int wrong = 0;
+  for (int way = 0; way < MODES * 8; way++) {
+    const bool blocking = way / MODES & 1, other = way / MODES & 2, captured = way / MODES & 4;
+    if (captured && (!names(r->rule) || (blocking && r->rule == RECORDED))) continue;
+    wrong += check(s, r, way % MODES, other, blocking, captured);
   }
-  if (found != 1) printf("%s: %d rules\n", r->name, found);
-  return wrong + (found != 1);
+  return wrong;
 }
 
 /* ---- Rules of captures themselves ---------------------------------------------------------------------- */

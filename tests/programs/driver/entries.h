@@ -9,6 +9,6 @@
 #define CU_ENTRY(symbol, version, variant, stream, run, needs, captures, parameters, arguments)              \
   fn_##symbol symbol;
 #include "abi/driver.def"
-#define RT_ENTRY(name, needs, variant, parameters, arguments) cu_result name parameters;
+#define RT_ENTRY(name, needs, variant, captures, parameters, arguments) cu_result name parameters;
 #include "cuda/runtime/entries.def"
 #undef RT_ENTRY

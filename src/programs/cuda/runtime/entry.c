@@ -25,11 +25,6 @@ static cu_result leave(cu_result r) {
 #define HANDLER(name) rt_##name
 #include "cuda/core/define_entry.h"
 
-enum {
-#define RT_CAPTURES(name, rule) CAPTURES_##name = CORE_CAPTURE_##rule,
-#include "cuda/runtime/captures.def"
-};
-
-#define RT_ENTRY(name, needs, variant, parameters, arguments)                                                \
-  DEFINE_ENTRY(name, needs, (core_capture_rule)CAPTURES_##name, variant, parameters, arguments)
+#define RT_ENTRY(name, needs, variant, captures, parameters, arguments)                                      \
+  DEFINE_ENTRY(name, needs, CORE_CAPTURE_##captures, variant, parameters, arguments)
 #include "cuda/runtime/entries.def"

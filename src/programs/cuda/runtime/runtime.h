@@ -143,7 +143,7 @@ typedef struct rt_launch_config {
   unsigned n_attributes;
 } rt_launch_config;
 
-#define RT_ENTRY(name, needs, variant, parameters, arguments) cu_result rt_##name parameters;
+#define RT_ENTRY(name, needs, variant, captures, parameters, arguments) cu_result rt_##name parameters;
 #include "cuda/runtime/entries.def"
 #undef RT_ENTRY
 
