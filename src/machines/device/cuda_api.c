@@ -12,12 +12,9 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-#define X(name) {#name, offsetof(cuda_api, name), true},
-    CUDA_CALLS(X)
-#undef X
-#define X(name) {#name, offsetof(cuda_api, name), false},
-        CUDA_OPTIONAL_CALLS(X)
-#undef X
+#define CUDA_CALL(name) {#name, offsetof(cuda_api, name), true},
+#define CUDA_OPTIONAL(name) {#name, offsetof(cuda_api, name), false},
+#include "device/calls.def"
 };
 
 hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d) {

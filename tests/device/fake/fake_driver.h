@@ -8,10 +8,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define X(name) EXPORT fn_##name name;
-CUDA_CALLS(X)
-CUDA_OPTIONAL_CALLS(X)
-#undef X
+#define CUDA_CALL(symbol) EXPORT fn_##symbol symbol;
+#include "device/calls.def"
 
 extern EXPORT fake_cuda fake;
 
