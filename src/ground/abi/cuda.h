@@ -1,7 +1,7 @@
-/* abi/cuda.h: the interfaces of the CUDA driver and of nvJitLink: types, numbers, and the types of functions,
- * for whoever calls them, stands in front of them, or answers in their place. Written from NVIDIA's
- * documentation, so that building needs no CUDA. NVIDIA keeps layouts and numbers: an entry point whose
- * meaning changed got a new symbol (_v2).
+/* abi/cuda.h: the interface of the CUDA driver: types, numbers, and the types of functions, for whoever calls
+ * them, stands in front of them, or answers in their place. Written from NVIDIA's documentation, so that
+ * building needs no CUDA. NVIDIA keeps layouts and numbers: an entry point whose meaning changed got a new
+ * symbol (_v2).
  *
  * A structure has one layout and one name, here; the comment before it is its name there. tests/abi compares
  * sizes and offsets with CUDA's own header. Structures of the runtime's interface that have the same layout
@@ -34,7 +34,6 @@ typedef struct cu_physical_ *cu_physical; /* CUmemGenericAllocationHandle */
 typedef struct cu_user_object_ *cu_user_object;
 typedef struct cu_green_ *cu_green;         /* CUgreenCtx */
 typedef struct cu_resources_ *cu_resources; /* CUdevResourceDesc */
-typedef struct cu_jitlink_ *cu_jitlink;     /* nvJitLinkHandle */
 
 /* ---- Results ------------------------------------------------------------------------------------- */
 
@@ -168,8 +167,15 @@ enum { /* CUlimit */
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4 };
 
-enum { CU_CAPTURE_RELAXED = 2 }; /* CUstreamCaptureMode */
-enum { CU_CAPTURE_ACTIVE = 1 };  /* CUstreamCaptureStatus */
+/* CUstreamCaptureMode: of a capture, and of a thread. */
+typedef enum cu_capture_mode {
+  CU_CAPTURE_MODE_GLOBAL = 0,
+  CU_CAPTURE_MODE_THREAD_LOCAL = 1,
+  CU_CAPTURE_MODE_RELAXED = 2
+} cu_capture_mode;
+enum { /* CUstreamCaptureStatus */ CU_CAPTURE_STATUS_NONE = 0,
+       CU_CAPTURE_STATUS_ACTIVE = 1,
+       CU_CAPTURE_STATUS_INVALID = 2 };
 
 typedef void cu_host_fn(void *data);
 typedef void cu_stream_callback(cu_stream stream, cu_result status, void *data);
@@ -455,8 +461,21 @@ enum { CU_TEXTURE_INTEGER = 1, CU_TEXTURE_NORMALIZED = 2, CU_TEXTURE_SRGB = 16 }
 
 /* ---- Graphs ---------------------------------------------------------------------------------------- */
 
-enum { CU_NODE_KERNEL = 0, CU_NODE_GRAPH = 4 }; /* CUgraphNodeType */
-enum { CU_INSTANTIATE_DEVICE_LAUNCH = 4 };      /* CUgraphInstantiate_flags: other kernels launch it */
+/* CUgraphNodeType */
+typedef enum cu_node_type {
+  CU_NODE_KERNEL = 0,
+  CU_NODE_COPY = 1,
+  CU_NODE_SET = 2,
+  CU_NODE_HOST = 3,
+  CU_NODE_GRAPH = 4,
+  CU_NODE_EMPTY = 5,
+  CU_NODE_WAIT = 6,   /* for an event */
+  CU_NODE_RECORD = 7, /* of one */
+  CU_NODE_ALLOC = 10,
+  CU_NODE_FREE = 11,
+  CU_NODE_VALUE = 12
+} cu_node_type;
+enum { CU_INSTANTIATE_DEVICE_LAUNCH = 4 }; /* CUgraphInstantiate_flags: other kernels launch it */
 
 /* CUDA_KERNEL_NODE_PARAMS_v2 */
 typedef struct cu_kernel_node {
@@ -534,43 +553,6 @@ typedef struct cu_update_info {
   cu_node failed, from;
 } cu_update_info;
 
-/* ---- nvJitLink ------------------------------------------------------------------------------------- */
-
-enum { /* nvJitLinkResult */
-       JITLINK_SUCCESS = 0,
-       JITLINK_INVALID_INPUT = 3,
-       JITLINK_PTX_COMPILE = 4,
-       JITLINK_INTERNAL = 6,
-       JITLINK_NULL_INPUT = 10,
-       JITLINK_INCORRECT_TYPE = 12,
-};
-
-enum { /* nvJitLinkInputType */
-       JITLINK_CUBIN = 1,
-       JITLINK_PTX = 2,
-       JITLINK_LTO_IR = 3,
-       JITLINK_FATBIN = 4,
-       JITLINK_OBJECT = 5,
-       JITLINK_LIBRARY = 6,
-       JITLINK_ANY = 10
-};
-
-/* X(..., version) for the versions in the names that its headers give to its functions. */
-#define JITLINK_VERSIONS(X, ...)                                                                             \
-  X(__VA_ARGS__, 12_0)                                                                                       \
-  X(__VA_ARGS__, 12_1)                                                                                       \
-  X(__VA_ARGS__, 12_2)                                                                                       \
-  X(__VA_ARGS__, 12_3)                                                                                       \
-  X(__VA_ARGS__, 12_4)                                                                                       \
-  X(__VA_ARGS__, 12_5)                                                                                       \
-  X(__VA_ARGS__, 12_6)                                                                                       \
-  X(__VA_ARGS__, 12_8)                                                                                       \
-  X(__VA_ARGS__, 12_9)                                                                                       \
-  X(__VA_ARGS__, 13_0)                                                                                       \
-  X(__VA_ARGS__, 13_1)                                                                                       \
-  X(__VA_ARGS__, 13_2)                                                                                       \
-  X(__VA_ARGS__, 13_3)
-
 /* ---- Functions ------------------------------------------------------------------------------------- */
 
 /* X(symbol, ...) for a row's symbol, and for the one with the suffix that its column `variant` says. */
@@ -578,13 +560,11 @@ enum { /* nvJitLinkInputType */
 #define CU_EACH_ptsz(X, symbol, ...) X(symbol, __VA_ARGS__) X(symbol##_ptsz, __VA_ARGS__)
 #define CU_EACH_ptds(X, symbol, ...) X(symbol, __VA_ARGS__) X(symbol##_ptds, __VA_ARGS__)
 
-/* fn_cuInit, fn_jitlink_Create: the types of the functions whose parameters the tables have. */
+/* fn_cuInit: the types of the entry points whose parameters the table has. */
 #define CU_FUNCTION(symbol, parameters) typedef cu_result fn_##symbol parameters;
 #define CU_KNOWN(symbol, version, variant, stream, run, parameters, arguments)                               \
   CU_EACH_##variant(CU_FUNCTION, symbol, parameters)
 #include "abi/driver.def"
 #undef CU_FUNCTION
-#define JITLINK(name, run, parameters, arguments) typedef int fn_jitlink_##name parameters;
-#include "abi/jitlink.def"
 
 #endif

@@ -159,7 +159,7 @@ void run_release(void) { run_gate_open(); }
 
 const char *run_not_alone(double seconds) {
   const run_driver *d = &run_real;
-  int mode = CU_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_MODE_RELAXED;
   if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode)
     return "the driver is too old";
   if (!run_gate_is_whole() && run_is_threaded()) return "the program has several threads";

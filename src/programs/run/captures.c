@@ -136,7 +136,7 @@ static bool keeps_legacy_idle(uint64_t capture, unsigned long long context) {
 /* ---- The driver -------------------------------------------------------------------------------- */
 
 bool run_capture_asked(cu_stream stream) {
-  int status = CU_CAPTURE_ACTIVE;
+  int status = CU_CAPTURE_STATUS_ACTIVE;
   return !run_real.cuStreamIsCapturing || run_real.cuStreamIsCapturing(stream, &status) != CU_SUCCESS ||
          status;
 }
@@ -146,8 +146,10 @@ static uint64_t capture_of(cu_stream stream) {
   int status = 0;
   uint64_t id = 0;
   fn_cuStreamGetCaptureInfo_v2 *const ask = run_real.cuStreamGetCaptureInfo_v2;
-  return ask && ask(stream, &status, &id, NULL, NULL, NULL) == CU_SUCCESS && status == CU_CAPTURE_ACTIVE ? id
-                                                                                                         : 0;
+  return ask && ask(stream, &status, &id, NULL, NULL, NULL) == CU_SUCCESS &&
+                 status == CU_CAPTURE_STATUS_ACTIVE
+             ? id
+             : 0;
 }
 
 bool run_capture_began_idle(cu_stream stream, bool legacy) {
@@ -162,13 +164,13 @@ bool run_capture_began_idle(cu_stream stream, bool legacy) {
 }
 
 int run_captures_relax(void) {
-  int mode = CU_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_MODE_RELAXED;
   fn_cuThreadExchangeStreamCaptureMode *const exchange = run_real.cuThreadExchangeStreamCaptureMode;
-  return exchange && exchange(&mode) == CU_SUCCESS ? mode : CU_CAPTURE_RELAXED;
+  return exchange && exchange(&mode) == CU_SUCCESS ? mode : CU_CAPTURE_MODE_RELAXED;
 }
 
 void run_captures_restore(int mode) {
-  if (mode != CU_CAPTURE_RELAXED) run_real.cuThreadExchangeStreamCaptureMode(&mode);
+  if (mode != CU_CAPTURE_MODE_RELAXED) run_real.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
 static bool has_no_work(cu_stream stream) {
@@ -179,7 +181,7 @@ static bool has_no_work(cu_stream stream) {
 /* Within the gate: whether there is work in the stream, and in its legacy one. Where other threads are there,
  * too, nothing is asked, and there may be. */
 static void look(member *m) {
-  int mode = CU_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_MODE_RELAXED;
   const run_driver *d = &run_real;
   if (!d->cuStreamQuery || !d->cuStreamIsCapturing || !d->cuThreadExchangeStreamCaptureMode ||
       !run_gate_try_close())

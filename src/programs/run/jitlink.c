@@ -4,6 +4,7 @@
  * name and its own version behind it ("__nvJitLinkCreate_13_0"), and the library has the plain name, too. */
 #include <string.h>
 
+#include "abi/jitlink.h"
 #include "run/run.h"
 
 #define UNPACK(...) __VA_ARGS__
@@ -23,7 +24,7 @@ static bool is_other(const char *option) {
   return strstr(option, "fmad") != NULL;
 }
 
-static int do_Create(fn_jitlink_Create *real, cu_jitlink *link, uint32_t n, const char **options) {
+static int do_Create(fn_jitlink_Create *real, jitlink_handle *link, uint32_t n, const char **options) {
   const int r = real(link, n, options);
   bool other = false;
   for (uint32_t k = 0; r == 0 && k < n; k++) other |= is_other(options[k]);
@@ -31,7 +32,7 @@ static int do_Create(fn_jitlink_Create *real, cu_jitlink *link, uint32_t n, cons
   return r;
 }
 
-static int do_Destroy(fn_jitlink_Destroy *real, cu_jitlink *link) {
+static int do_Destroy(fn_jitlink_Destroy *real, jitlink_handle *link) {
   if (link) run_link_drop(*link);
   return real(link);
 }
@@ -40,20 +41,20 @@ static bool is_module(int type) {
   return type == JITLINK_CUBIN || type == JITLINK_PTX || type == JITLINK_ANY;
 }
 
-static int do_AddData(fn_jitlink_AddData *real, cu_jitlink link, int type, const void *data, size_t bytes,
+static int do_AddData(fn_jitlink_AddData *real, jitlink_handle link, int type, const void *data, size_t bytes,
                       const char *name) {
   const int r = real(link, type, data, bytes, name);
   if (r == 0) run_link_add(link, is_module(type) ? data : NULL, bytes);
   return r;
 }
 
-static int do_AddFile(fn_jitlink_AddFile *real, cu_jitlink link, int type, const char *path) {
+static int do_AddFile(fn_jitlink_AddFile *real, jitlink_handle link, int type, const char *path) {
   const int r = real(link, type, path);
   if (r == 0) run_link_add_file(link, is_module(type) ? path : NULL);
   return r;
 }
 
-static int do_GetLinkedCubin(fn_jitlink_GetLinkedCubin *real, cu_jitlink link, void *cubin) {
+static int do_GetLinkedCubin(fn_jitlink_GetLinkedCubin *real, jitlink_handle link, void *cubin) {
   const int r = real(link, cubin);
   if (r == 0) run_link_finish(link, cubin, 0);
   return r;

@@ -185,7 +185,7 @@ run_place *run_place_try(run_variant *v) {
 
 void run_place_make(run_kernel *k, const unsigned long *own) {
   unsigned long long context;
-  int mode = CU_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_MODE_RELAXED;
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_relaxed);
   if (!v) return;
   const run_driver *d = &run_real;
@@ -279,7 +279,7 @@ enum { MOST_SLABS = 32 };
 
 /* Takes no part in captures. */
 static bool add_slab(run_place *p) {
-  int mode = CU_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_MODE_RELAXED;
   uint64_t slab = 0;
   const run_driver *d = &run_real;
   if (p->lots.slabs.n == MOST_SLABS || !d->cuThreadExchangeStreamCaptureMode ||

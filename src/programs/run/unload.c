@@ -48,7 +48,7 @@ static bool is_on_device(run_module *m) {
 /* Unloading and freeing may wait for kernels that run, and these for what the program does next. False: so it
  * would now. */
 static bool leave_device(run_module *m, const unsigned long *own) {
-  int mode = CU_CAPTURE_RELAXED;
+  int mode = CU_CAPTURE_MODE_RELAXED;
   const run_driver *d = &run_real;
   if (!is_on_device(m)) return true;
   if (!d->cuThreadExchangeStreamCaptureMode || d->cuThreadExchangeStreamCaptureMode(&mode) != CU_SUCCESS)

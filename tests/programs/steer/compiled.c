@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/jitlink.h"
 #include "fake.h"
 
 static const char apart[] = "extern \"C\" __device__ float half_of(float x);"
@@ -81,7 +82,7 @@ static code link_texts(bool linked, const char *option, bool other) {
   const char *options[] = {"-arch=sm_90", option};
   const uint32_t n = option ? 2 : 1;
   void *const library = open_library("libnvJitLink.so", linked);
-  cu_jitlink link;
+  jitlink_handle link;
   size_t bytes;
   MUST(linked ? jit_create(&link, n, options) : function(library, "nvJitLinkCreate")(&link, n, options));
   for (int k = 0; k < 2; k++)

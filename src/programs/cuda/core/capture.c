@@ -8,7 +8,7 @@ static void leave(core_stream *s) {
   hd_vec_free(&s->behind);
 }
 
-cu_result core_capture_begin(core_stream *s, core_capture_mode mode, core_graph *into) {
+cu_result core_capture_begin(core_stream *s, cu_capture_mode mode, core_graph *into) {
   if (s->capture || s == s->context->legacy) return s->capture ? CU_ILLEGAL_STATE : CU_CAPTURE_UNSUPPORTED;
   core_capture *c = calloc(1, sizeof *c);
   if (!c) return CU_OUT_OF_MEMORY;
@@ -69,7 +69,7 @@ cu_result core_capture_end(core_stream *s, core_graph **out) {
   *out = NULL;
   if (!c) return CU_ILLEGAL_STATE;
   if (c->origin != s) return CU_CAPTURE_UNMATCHED;
-  const bool other = c->mode != CORE_CAPTURE_RELAXED && c->thread != core_thread();
+  const bool other = c->mode != CU_CAPTURE_MODE_RELAXED && c->thread != core_thread();
   cu_result r = leave_all(s);
   if (other || c->invalid) r = other ? CU_CAPTURE_WRONG_THREAD : CU_CAPTURE_INVALIDATED;
   if (r == CU_SUCCESS)
@@ -81,7 +81,7 @@ cu_result core_capture_end(core_stream *s, core_graph **out) {
 }
 
 /* A node behind those that the stream has reached. */
-static cu_result add_node(core_stream *s, core_node_type type, core_work *w, core_event *e) {
+static cu_result add_node(core_stream *s, cu_node_type type, core_work *w, core_event *e) {
   core_node *n;
   cu_result r = core_graph_add(s->capture->graph, type, w, s->behind.data, s->behind.n, &n);
   if (r != CU_SUCCESS) return r;
@@ -90,20 +90,20 @@ static cu_result add_node(core_stream *s, core_node_type type, core_work *w, cor
   return hd_vec_push(&s->behind, n) ? CU_SUCCESS : CU_OUT_OF_MEMORY;
 }
 
-cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w) {
+cu_result core_capture_add(core_stream *s, cu_node_type type, core_work *w) {
   if (s->capture->invalid) {
     core_work_release(w);
     return CU_CAPTURE_INVALIDATED;
   }
   /* Records need no node: only their place among the others matters. */
-  if (type == CORE_NODE_EMPTY || type == CORE_NODE_RECORD) {
+  if (type == CU_NODE_EMPTY || type == CU_NODE_RECORD) {
     core_work_release(w);
     return CU_SUCCESS;
   }
   return add_node(s, type, w, NULL);
 }
 
-cu_result core_capture_add_event(core_stream *s, core_node_type type, core_event *e) {
+cu_result core_capture_add_event(core_stream *s, cu_node_type type, core_event *e) {
   return s->capture->invalid ? CU_CAPTURE_INVALIDATED : add_node(s, type, NULL, e);
 }
 
@@ -140,17 +140,17 @@ cu_result core_capture_refuse(core_stream *s) {
 /* ---- What captures forbid -------------------------------------------------------------------------------
  */
 
-core_capture_mode *core_capture_thread_mode(void) {
-  static _Thread_local core_capture_mode mine;
+cu_capture_mode *core_capture_thread_mode(void) {
+  static _Thread_local cu_capture_mode mine;
   return &mine;
 }
 
 /* Whether the calling thread's unsafe calls conflict with this capture. */
 static bool forbids(const core_capture *c) {
-  const core_capture_mode mine = *core_capture_thread_mode();
-  if (mine == CORE_CAPTURE_RELAXED) return false;
-  if (c->thread == core_thread()) return c->mode != CORE_CAPTURE_RELAXED;
-  return mine == CORE_CAPTURE_GLOBAL && c->mode == CORE_CAPTURE_GLOBAL;
+  const cu_capture_mode mine = *core_capture_thread_mode();
+  if (mine == CU_CAPTURE_MODE_RELAXED) return false;
+  if (c->thread == core_thread()) return c->mode != CU_CAPTURE_MODE_RELAXED;
+  return mine == CU_CAPTURE_MODE_GLOBAL && c->mode == CU_CAPTURE_MODE_GLOBAL;
 }
 
 static bool meets_any(const core_stream *s) { return s != NULL; }

@@ -4,13 +4,6 @@
 
 #include "cuda/core/core.h"
 
-/* CUstreamCaptureMode: of a capture, and of a thread. */
-typedef enum core_capture_mode {
-  CORE_CAPTURE_GLOBAL = 0,
-  CORE_CAPTURE_THREAD_LOCAL,
-  CORE_CAPTURE_RELAXED
-} core_capture_mode;
-
 /* What a call does about captures. Where it is refused, the captures that it meets are lost, but for BATCH.
  */
 typedef enum core_capture_rule {
@@ -35,19 +28,19 @@ typedef enum core_capture_rule {
 typedef struct core_capture {
   core_graph *graph;
   core_stream *origin;
-  core_capture_mode mode;
+  cu_capture_mode mode;
   uint64_t thread; /* that began it */
   uint64_t id;
   bool given; /* the graph is the program's */
   bool invalid;
 } core_capture;
-cu_result core_capture_begin(core_stream *s, core_capture_mode mode, core_graph *into);
+cu_result core_capture_begin(core_stream *s, cu_capture_mode mode, core_graph *into);
 /* Ended by a thread that must not, a capture is lost: CU_CAPTURE_WRONG_THREAD. */
 cu_result core_capture_end(core_stream *s, core_graph **out);
 /* A node for work that a capturing stream submits. */
-cu_result core_capture_add(core_stream *s, core_node_type type, core_work *w);
-/* A node that waits for an event, or records it, outside of the graph (CORE_NODE_WAIT, CORE_NODE_RECORD). */
-cu_result core_capture_add_event(core_stream *s, core_node_type type, core_event *e);
+cu_result core_capture_add(core_stream *s, cu_node_type type, core_work *w);
+/* A node that waits for an event, or records it, outside of the graph (CU_NODE_WAIT, CU_NODE_RECORD). */
+cu_result core_capture_add_event(core_stream *s, cu_node_type type, core_event *e);
 /* The stream's next node follows these, too. */
 cu_result core_capture_follow(core_stream *s, core_node *const *nodes, size_t n);
 /* The stream joins the capture of `nodes`, after them. The default stream and those of other captures cannot:
@@ -74,6 +67,6 @@ cu_result core_capture_context(const core_context *c);
 bool core_capture_blocking(const core_context *c);
 cu_result core_capture_implicit(const core_context *c);
 /* The calling thread's mode. */
-core_capture_mode *core_capture_thread_mode(void);
+cu_capture_mode *core_capture_thread_mode(void);
 
 #endif

@@ -476,28 +476,13 @@ cu_host_node core_host_of(const core_work *w);
 typedef struct cu_graph_ core_graph;
 typedef struct cu_graph_exec_ core_graph_exec;
 
-/* CUgraphNodeType */
-typedef enum core_node_type {
-  CORE_NODE_KERNEL = 0,
-  CORE_NODE_COPY,
-  CORE_NODE_SET,
-  CORE_NODE_HOST,
-  CORE_NODE_GRAPH,
-  CORE_NODE_EMPTY,
-  CORE_NODE_WAIT,
-  CORE_NODE_RECORD,
-  CORE_NODE_ALLOC = 10,
-  CORE_NODE_FREE,
-  CORE_NODE_VALUE,
-} core_node_type;
-
 struct cu_node_ {
   core_kind kind;
   core_graph *graph;
-  core_node_type type;
+  cu_node_type type;
   core_work *work;        /* NULL: nothing to do */
-  core_event *event;      /* CORE_NODE_WAIT, CORE_NODE_RECORD */
-  core_graph *child;      /* CORE_NODE_GRAPH */
+  core_event *event;      /* CU_NODE_WAIT, CU_NODE_RECORD */
+  core_graph *child;      /* CU_NODE_GRAPH */
   core_nodes after;       /* the nodes that it depends on */
   uint32_t index;         /* in its graph */
   char (*attributes)[64]; /* of a kernel, as a stream's */
@@ -519,7 +504,7 @@ struct cu_graph_exec_ {
   size_t n;
   struct core_step {
     core_work *work;
-    core_node_type type;
+    cu_node_type type;
     core_event *event;
     bool off; /* it is left out */
     core_graph_exec *child;
@@ -532,7 +517,7 @@ struct cu_graph_exec_ {
 cu_result core_graph_create(core_graph **out);
 void core_graph_destroy(core_graph *g);
 /* Takes over the reference to the work. */
-cu_result core_graph_add(core_graph *g, core_node_type type, core_work *w, core_node *const *after, size_t n,
+cu_result core_graph_add(core_graph *g, cu_node_type type, core_work *w, core_node *const *after, size_t n,
                          core_node **out);
 cu_result core_graph_clone(const core_graph *g, core_graph **out);
 bool core_node_depend(core_node *n, core_node *on);         /* false: no memory */

@@ -45,7 +45,7 @@ bool core_node_depend(core_node *n, core_node *on) {
   return hd_vec_push(&n->after, on);
 }
 
-cu_result core_graph_add(core_graph *g, core_node_type type, core_work *w, core_node *const *after, size_t n,
+cu_result core_graph_add(core_graph *g, cu_node_type type, core_work *w, core_node *const *after, size_t n,
                          core_node **out) {
   core_node *node = calloc(1, sizeof *node);
   bool ok = node != NULL;

@@ -49,7 +49,7 @@ static cu_result run_step(const struct core_step *s, run *r, core_steps *behind)
     hd_vec_free(&inner);
     return result;
   }
-  if (s->type == CORE_NODE_RECORD) return record(s->event);
+  if (s->type == CU_NODE_RECORD) return record(s->event);
   if (!s->work) return CU_SUCCESS;
   const uint32_t step = ++r->steps;
   core_order_begin_step(step, behind, s->work->kind);
@@ -109,7 +109,7 @@ static cu_result wait_for_events(const core_graph_exec *e, core_stream *s) {
   for (size_t k = 0; r == CU_SUCCESS && k < e->n; k++) {
     const struct core_step *step = &e->steps[k];
     if (step->child) r = wait_for_events(step->child, s);
-    if (r != CU_SUCCESS || step->type != CORE_NODE_WAIT || step->off || step->event->kind != CORE_EVENT)
+    if (r != CU_SUCCESS || step->type != CU_NODE_WAIT || step->off || step->event->kind != CORE_EVENT)
       continue;
     core_work *w = core_work_new(CORE_WORK_EMPTY, sizeof *w, s->context, nothing);
     r = w ? core_submit(s, w, step->event->op, NULL) : CU_OUT_OF_MEMORY;
@@ -122,7 +122,7 @@ static void promise(const core_graph_exec *e, core_op *op) {
   for (size_t k = 0; k < e->n; k++) {
     const struct core_step *step = &e->steps[k];
     if (step->child) promise(step->child, op);
-    if (step->type != CORE_NODE_RECORD || step->event->kind != CORE_EVENT) continue;
+    if (step->type != CU_NODE_RECORD || step->event->kind != CORE_EVENT) continue;
     core_op_release(step->event->op);
     step->event->op = op;
     step->event->capture = NULL;

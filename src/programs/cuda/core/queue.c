@@ -157,12 +157,12 @@ static core_op *new_op(core_stream *s, core_work *w, core_op *after) {
   return NULL;
 }
 
-static const core_node_type node_types[] = {
-    [CORE_WORK_KERNEL] = CORE_NODE_KERNEL, [CORE_WORK_COPY] = CORE_NODE_COPY,
-    [CORE_WORK_SET] = CORE_NODE_SET,       [CORE_WORK_HOST] = CORE_NODE_HOST,
-    [CORE_WORK_EMPTY] = CORE_NODE_EMPTY,   [CORE_WORK_EVENT] = CORE_NODE_RECORD,
-    [CORE_WORK_FREE] = CORE_NODE_FREE,     [CORE_WORK_GRAPH] = CORE_NODE_GRAPH,
-    [CORE_WORK_ALLOC] = CORE_NODE_ALLOC,   [CORE_WORK_VALUE] = CORE_NODE_VALUE};
+static const cu_node_type node_types[] = {
+    [CORE_WORK_KERNEL] = CU_NODE_KERNEL, [CORE_WORK_COPY] = CU_NODE_COPY,
+    [CORE_WORK_SET] = CU_NODE_SET,       [CORE_WORK_HOST] = CU_NODE_HOST,
+    [CORE_WORK_EMPTY] = CU_NODE_EMPTY,   [CORE_WORK_EVENT] = CU_NODE_RECORD,
+    [CORE_WORK_FREE] = CU_NODE_FREE,     [CORE_WORK_GRAPH] = CU_NODE_GRAPH,
+    [CORE_WORK_ALLOC] = CU_NODE_ALLOC,   [CORE_WORK_VALUE] = CU_NODE_VALUE};
 
 cu_result core_submit(core_stream *s, core_work *w, core_op *after, core_op **out) {
   if (out) *out = NULL;

@@ -1,10 +1,10 @@
 /* Captures of streams. */
 #include "cuda/driver/driver.h"
 
-enum { NO_CAPTURE = 0, CAPTURING = 1, INVALID = 2 };
-
 static int status_of(const core_stream *s) {
-  return !s->capture ? NO_CAPTURE : s->capture->invalid ? INVALID : CAPTURING;
+  return !s->capture           ? CU_CAPTURE_STATUS_NONE
+         : s->capture->invalid ? CU_CAPTURE_STATUS_INVALID
+                               : CU_CAPTURE_STATUS_ACTIVE;
 }
 
 /* A question does no harm: the captures that the default stream would wait for go on. */
@@ -23,16 +23,16 @@ cu_result drv_cuStreamIsCapturing(cu_stream stream, int *status) {
   return r;
 }
 
-static bool is_mode(int mode) { return mode >= CORE_CAPTURE_GLOBAL && mode <= CORE_CAPTURE_RELAXED; }
+static bool is_mode(int mode) { return mode >= CU_CAPTURE_MODE_GLOBAL && mode <= CU_CAPTURE_MODE_RELAXED; }
 
 cu_result drv_cuStreamBeginCapture_v2(cu_stream stream, int mode) {
   core_stream *s;
   if (!is_mode(mode)) return CU_INVALID_VALUE;
   cu_result r = drv_stream(stream, &s);
-  return r == CU_SUCCESS ? core_capture_begin(s, (core_capture_mode)mode, NULL) : r;
+  return r == CU_SUCCESS ? core_capture_begin(s, (cu_capture_mode)mode, NULL) : r;
 }
 cu_result drv_cuStreamBeginCapture(cu_stream stream) {
-  return drv_cuStreamBeginCapture_v2(stream, CORE_CAPTURE_GLOBAL);
+  return drv_cuStreamBeginCapture_v2(stream, CU_CAPTURE_MODE_GLOBAL);
 }
 
 /* Nodes of the graph that the capture fills. */
@@ -48,7 +48,7 @@ cu_result drv_cuStreamBeginCaptureToGraph(cu_stream stream, cu_graph graph, cu_n
   if (!graph || graph->kind != CORE_GRAPH || !is_mode(mode) || !are_nodes(graph, behind, n))
     return CU_INVALID_VALUE;
   cu_result r = drv_stream(stream, &s);
-  if (r == CU_SUCCESS) r = core_capture_begin(s, (core_capture_mode)mode, graph);
+  if (r == CU_SUCCESS) r = core_capture_begin(s, (cu_capture_mode)mode, graph);
   return r == CU_SUCCESS ? core_capture_follow(s, behind, n) : r;
 }
 
@@ -82,7 +82,7 @@ cu_result drv_cuStreamGetCaptureInfo_v3(cu_stream stream, int *status, uint64_t 
   cu_result r = asked(stream, &s);
   if (r != CU_SUCCESS) return r;
   *status = status_of(s);
-  if (*status != CAPTURING) return CU_SUCCESS;
+  if (*status != CU_CAPTURE_STATUS_ACTIVE) return CU_SUCCESS;
   if (id) *id = s->capture->id;
   if (graph) *graph = s->capture->graph;
   if (behind) *behind = s->behind.data;
@@ -99,10 +99,10 @@ cu_result drv_cuStreamGetCaptureInfo(cu_stream stream, int *status, uint64_t *id
 }
 
 cu_result drv_cuThreadExchangeStreamCaptureMode(int *mode) {
-  core_capture_mode *mine = core_capture_thread_mode();
+  cu_capture_mode *mine = core_capture_thread_mode();
   if (!mode || !is_mode(*mode)) return CU_INVALID_VALUE;
   const int old = (int)*mine;
-  *mine = (core_capture_mode)*mode;
+  *mine = (cu_capture_mode)*mode;
   *mode = old;
   return CU_SUCCESS;
 }

@@ -4,7 +4,7 @@
 #include "cuda/driver/driver.h"
 
 static core_graph *graph_of(cu_graph g) { return g && g->kind == CORE_GRAPH ? g : NULL; }
-static core_node *node_of(cu_node n, core_node_type type) {
+static core_node *node_of(cu_node n, cu_node_type type) {
   return n && n->kind == CORE_NODE && n->type == type ? n : NULL;
 }
 static core_graph_exec *exec_of(cu_graph_exec e) { return e && e->kind == CORE_GRAPH_EXEC ? e : NULL; }
@@ -63,7 +63,7 @@ cu_result drv_cuGraphNodeFindInClone(cu_node *node, cu_node original, cu_graph c
   return CU_SUCCESS;
 }
 
-cu_result drv_graph_add(core_node_type type, core_work *w, cu_node *node, cu_graph graph, cu_node *after,
+cu_result drv_graph_add(cu_node_type type, core_work *w, cu_node *node, cu_graph graph, cu_node *after,
                         size_t n) {
   bool ok = node && graph_of(graph) && (after || !n);
   for (size_t k = 0; ok && k < n; k++)
@@ -77,38 +77,38 @@ cu_result drv_cuGraphAddKernelNode_v2(cu_node *node, cu_graph graph, cu_node *af
                                       const cu_kernel_node *p) {
   core_work *w;
   cu_result r = kernel_work(p, &w);
-  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_KERNEL, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CU_NODE_KERNEL, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddMemcpyNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                    const cu_copy3d *p, cu_context context) {
   core_work *w;
   cu_result r = copy_work(p, &w);
-  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_COPY, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CU_NODE_COPY, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddMemsetNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                    const cu_set_node *p, cu_context context) {
   core_work *w;
   cu_result r = set_work(p, &w);
-  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_SET, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CU_NODE_SET, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddHostNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                  const cu_host_node *p) {
   core_work *w;
   cu_result r = host_work(p, &w);
-  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_HOST, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CU_NODE_HOST, w, node, graph, after, n) : r;
 }
 cu_result drv_cuGraphAddEmptyNode(cu_node *node, cu_graph graph, cu_node *after, size_t n) {
-  return drv_graph_add(CORE_NODE_EMPTY, NULL, node, graph, after, n);
+  return drv_graph_add(CU_NODE_EMPTY, NULL, node, graph, after, n);
 }
 cu_result drv_cuGraphAddChildGraphNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                        cu_graph child) {
   if (!graph_of(child)) return CU_INVALID_VALUE;
-  cu_result r = drv_graph_add(CORE_NODE_GRAPH, NULL, node, graph, after, n);
+  cu_result r = drv_graph_add(CU_NODE_GRAPH, NULL, node, graph, after, n);
   return r == CU_SUCCESS ? core_graph_clone(child, &(*node)->child) : r;
 }
 
 cu_result drv_cuGraphChildGraphNodeGetGraph(cu_node node, cu_graph *graph) {
-  if (!graph || !node_of(node, CORE_NODE_GRAPH)) return CU_INVALID_VALUE;
+  if (!graph || !node_of(node, CU_NODE_GRAPH)) return CU_INVALID_VALUE;
   *graph = node->child;
   return CU_SUCCESS;
 }
@@ -227,7 +227,7 @@ cu_result drv_cuGraphNodeGetDependentNodes_v2(cu_node node, cu_node *nodes, void
 }
 
 cu_result drv_cuGraphKernelNodeGetParams_v2(cu_node node, cu_kernel_node *p) {
-  if (!p || !node_of(node, CORE_NODE_KERNEL)) return CU_INVALID_VALUE;
+  if (!p || !node_of(node, CU_NODE_KERNEL)) return CU_INVALID_VALUE;
   const core_launch l = core_launch_of(node->work);
   *p = (cu_kernel_node){.function = l.function, .dynamic_shared = l.dynamic_shared, .params = l.params};
   memcpy(p->grid, l.grid, sizeof p->grid);
@@ -237,24 +237,24 @@ cu_result drv_cuGraphKernelNodeGetParams_v2(cu_node node, cu_kernel_node *p) {
 }
 
 cu_result drv_cuGraphMemcpyNodeGetParams(cu_node node, cu_copy3d *p) {
-  if (!p || !node_of(node, CORE_NODE_COPY)) return CU_INVALID_VALUE;
+  if (!p || !node_of(node, CU_NODE_COPY)) return CU_INVALID_VALUE;
   *p = core_copy_of(node->work);
   return CU_SUCCESS;
 }
 cu_result drv_cuGraphMemsetNodeGetParams(cu_node node, cu_set_node *p) {
-  if (!p || !node_of(node, CORE_NODE_SET)) return CU_INVALID_VALUE;
+  if (!p || !node_of(node, CU_NODE_SET)) return CU_INVALID_VALUE;
   *p = core_set_of(node->work);
   return CU_SUCCESS;
 }
 cu_result drv_cuGraphHostNodeGetParams(cu_node node, cu_host_node *p) {
-  if (!p || !node_of(node, CORE_NODE_HOST)) return CU_INVALID_VALUE;
+  if (!p || !node_of(node, CU_NODE_HOST)) return CU_INVALID_VALUE;
   *p = core_host_of(node->work);
   return CU_SUCCESS;
 }
 
 /* ---- Changing them: in a graph, or in one that is ready to be launched ----------------------- */
 
-static cu_result change(cu_node node, core_node_type type, core_work *w) {
+static cu_result change(cu_node node, cu_node_type type, core_work *w) {
   if (!node_of(node, type)) {
     core_work_release(w);
     return CU_INVALID_VALUE;
@@ -264,7 +264,7 @@ static cu_result change(cu_node node, core_node_type type, core_work *w) {
   return CU_SUCCESS;
 }
 
-static cu_result change_in(cu_graph_exec exec, cu_node node, core_node_type type, core_work *w) {
+static cu_result change_in(cu_graph_exec exec, cu_node node, cu_node_type type, core_work *w) {
   struct core_step *s = exec_of(exec) && node_of(node, type) ? core_graph_exec_step(exec, node) : NULL;
   if (!s) {
     core_work_release(w);
@@ -282,32 +282,32 @@ static cu_result change_in(cu_graph_exec exec, cu_node node, core_node_type type
     cu_result r = make(p, &w);                                                                               \
     return r == CU_SUCCESS ? change(node, kind, w) : r;                                                      \
   }
-SET_PARAMS(Kernel, _v2, CORE_NODE_KERNEL, cu_kernel_node, kernel_work)
-SET_PARAMS(Memcpy, , CORE_NODE_COPY, cu_copy3d, copy_work)
-SET_PARAMS(Memset, , CORE_NODE_SET, cu_set_node, set_work)
-SET_PARAMS(Host, , CORE_NODE_HOST, cu_host_node, host_work)
+SET_PARAMS(Kernel, _v2, CU_NODE_KERNEL, cu_kernel_node, kernel_work)
+SET_PARAMS(Memcpy, , CU_NODE_COPY, cu_copy3d, copy_work)
+SET_PARAMS(Memset, , CU_NODE_SET, cu_set_node, set_work)
+SET_PARAMS(Host, , CU_NODE_HOST, cu_host_node, host_work)
 
 cu_result drv_cuGraphExecKernelNodeSetParams_v2(cu_graph_exec exec, cu_node node, const cu_kernel_node *p) {
   core_work *w;
   cu_result r = kernel_work(p, &w);
-  return r == CU_SUCCESS ? change_in(exec, node, CORE_NODE_KERNEL, w) : r;
+  return r == CU_SUCCESS ? change_in(exec, node, CU_NODE_KERNEL, w) : r;
 }
 cu_result drv_cuGraphExecMemcpyNodeSetParams(cu_graph_exec exec, cu_node node, const cu_copy3d *p,
                                              cu_context context) {
   core_work *w;
   cu_result r = copy_work(p, &w);
-  return r == CU_SUCCESS ? change_in(exec, node, CORE_NODE_COPY, w) : r;
+  return r == CU_SUCCESS ? change_in(exec, node, CU_NODE_COPY, w) : r;
 }
 cu_result drv_cuGraphExecMemsetNodeSetParams(cu_graph_exec exec, cu_node node, const cu_set_node *p,
                                              cu_context context) {
   core_work *w;
   cu_result r = set_work(p, &w);
-  return r == CU_SUCCESS ? change_in(exec, node, CORE_NODE_SET, w) : r;
+  return r == CU_SUCCESS ? change_in(exec, node, CU_NODE_SET, w) : r;
 }
 cu_result drv_cuGraphExecHostNodeSetParams(cu_graph_exec exec, cu_node node, const cu_host_node *p) {
   core_work *w;
   cu_result r = host_work(p, &w);
-  return r == CU_SUCCESS ? change_in(exec, node, CORE_NODE_HOST, w) : r;
+  return r == CU_SUCCESS ? change_in(exec, node, CU_NODE_HOST, w) : r;
 }
 
 /* ---- Launching them -------------------------------------------------------------------------- */

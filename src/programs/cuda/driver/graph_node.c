@@ -6,7 +6,7 @@
 
 static core_graph *graph_of(cu_graph g) { return g && g->kind == CORE_GRAPH ? g : NULL; }
 static core_event *event_of(cu_event e) { return e && e->kind == CORE_EVENT ? e : NULL; }
-static core_node *node_of(cu_node n, core_node_type type) {
+static core_node *node_of(cu_node n, cu_node_type type) {
   return n && n->kind == CORE_NODE && n->type == type ? n : NULL;
 }
 static struct core_step *step_of(cu_graph_exec e, cu_node n) {
@@ -15,7 +15,7 @@ static struct core_step *step_of(cu_graph_exec e, cu_node n) {
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static cu_result add_event(core_node_type type, cu_node *node, cu_graph graph, cu_node *after, size_t n,
+static cu_result add_event(cu_node_type type, cu_node *node, cu_graph graph, cu_node *after, size_t n,
                            cu_event event) {
   if (!event_of(event)) return CU_INVALID_VALUE;
   cu_result r = drv_graph_add(type, NULL, node, graph, after, n);
@@ -24,24 +24,24 @@ static cu_result add_event(core_node_type type, cu_node *node, cu_graph graph, c
 }
 cu_result drv_cuGraphAddEventRecordNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                         cu_event event) {
-  return add_event(CORE_NODE_RECORD, node, graph, after, n, event);
+  return add_event(CU_NODE_RECORD, node, graph, after, n, event);
 }
 cu_result drv_cuGraphAddEventWaitNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                       cu_event event) {
-  return add_event(CORE_NODE_WAIT, node, graph, after, n, event);
+  return add_event(CU_NODE_WAIT, node, graph, after, n, event);
 }
 
-static cu_result get_event(cu_node node, core_node_type type, cu_event *event) {
+static cu_result get_event(cu_node node, cu_node_type type, cu_event *event) {
   if (!event || !node_of(node, type)) return CU_INVALID_VALUE;
   *event = node->event;
   return CU_SUCCESS;
 }
-static cu_result set_event(cu_node node, core_node_type type, cu_event event) {
+static cu_result set_event(cu_node node, cu_node_type type, cu_event event) {
   if (!event_of(event) || !node_of(node, type)) return CU_INVALID_VALUE;
   node->event = event;
   return CU_SUCCESS;
 }
-static cu_result set_event_in(cu_graph_exec exec, cu_node node, core_node_type type, cu_event event) {
+static cu_result set_event_in(cu_graph_exec exec, cu_node node, cu_node_type type, cu_event event) {
   struct core_step *s = node_of(node, type) ? step_of(exec, node) : NULL;
   if (!s || !event_of(event)) return CU_INVALID_VALUE;
   core_wait_all();
@@ -58,8 +58,8 @@ static cu_result set_event_in(cu_graph_exec exec, cu_node node, core_node_type t
   cu_result drv_cuGraphExec##name##NodeSetEvent(cu_graph_exec exec, cu_node node, cu_event event) {          \
     return set_event_in(exec, node, type, event);                                                            \
   }
-EVENT_NODE(EventRecord, CORE_NODE_RECORD)
-EVENT_NODE(EventWait, CORE_NODE_WAIT)
+EVENT_NODE(EventRecord, CU_NODE_RECORD)
+EVENT_NODE(EventWait, CU_NODE_WAIT)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -71,13 +71,13 @@ cu_result drv_cuGraphAddMemAllocNode(cu_node *node, cu_graph graph, cu_node *aft
   cu_result r = core_alloc_work(core_current(), p->bytes, &w);
   if (r != CU_SUCCESS) return r;
   const cu_address address = core_alloc_address(w, NULL);
-  r = drv_graph_add(CORE_NODE_ALLOC, w, node, graph, after, n);
+  r = drv_graph_add(CU_NODE_ALLOC, w, node, graph, after, n);
   if (r == CU_SUCCESS) p->address = address;
   return r;
 }
 
 cu_result drv_cuGraphMemAllocNodeGetParams(cu_node node, cu_alloc_node *p) {
-  if (!p || !node_of(node, CORE_NODE_ALLOC)) return CU_INVALID_VALUE;
+  if (!p || !node_of(node, CU_NODE_ALLOC)) return CU_INVALID_VALUE;
   *p = (cu_alloc_node){.props.type = 1,
                        .props.location = {CU_LOCATION_DEVICE, node->work->context->device->ordinal}};
   p->address = core_alloc_address(node->work, &p->bytes);
@@ -90,11 +90,11 @@ cu_result drv_cuGraphAddMemFreeNode(cu_node *node, cu_graph graph, cu_node *afte
   const core_memory *m = core_memory_find(address);
   if (!m || m->address != address) return CU_INVALID_VALUE;
   cu_result r = core_free_work(core_current(), address, &w);
-  return r == CU_SUCCESS ? drv_graph_add(CORE_NODE_FREE, w, node, graph, after, n) : r;
+  return r == CU_SUCCESS ? drv_graph_add(CU_NODE_FREE, w, node, graph, after, n) : r;
 }
 
 cu_result drv_cuGraphMemFreeNodeGetParams(cu_node node, cu_address *address) {
-  if (!address || !node_of(node, CORE_NODE_FREE)) return CU_INVALID_VALUE;
+  if (!address || !node_of(node, CU_NODE_FREE)) return CU_INVALID_VALUE;
   *address = core_free_address(node->work);
   return CU_SUCCESS;
 }
@@ -144,17 +144,17 @@ cu_result drv_cuGraphAddNode_v2(cu_node *node, cu_graph graph, cu_node *after, c
                                 cu_any_node *p) {
   if (!p) return CU_INVALID_VALUE;
   switch (p->type) {
-  case CORE_NODE_KERNEL: return drv_cuGraphAddKernelNode_v2(node, graph, after, n, &p->of.kernel);
-  case CORE_NODE_COPY:
+  case CU_NODE_KERNEL: return drv_cuGraphAddKernelNode_v2(node, graph, after, n, &p->of.kernel);
+  case CU_NODE_COPY:
     return drv_cuGraphAddMemcpyNode(node, graph, after, n, &p->of.copy.copy, p->of.copy.context);
-  case CORE_NODE_SET: return drv_cuGraphAddMemsetNode(node, graph, after, n, &p->of.set, NULL);
-  case CORE_NODE_HOST: return drv_cuGraphAddHostNode(node, graph, after, n, &p->of.host);
-  case CORE_NODE_GRAPH: return drv_cuGraphAddChildGraphNode(node, graph, after, n, p->of.graph);
-  case CORE_NODE_EMPTY: return drv_cuGraphAddEmptyNode(node, graph, after, n);
-  case CORE_NODE_WAIT: return drv_cuGraphAddEventWaitNode(node, graph, after, n, p->of.event);
-  case CORE_NODE_RECORD: return drv_cuGraphAddEventRecordNode(node, graph, after, n, p->of.event);
-  case CORE_NODE_ALLOC: return drv_cuGraphAddMemAllocNode(node, graph, after, n, &p->of.alloc);
-  case CORE_NODE_FREE: return drv_cuGraphAddMemFreeNode(node, graph, after, n, p->of.free);
+  case CU_NODE_SET: return drv_cuGraphAddMemsetNode(node, graph, after, n, &p->of.set, NULL);
+  case CU_NODE_HOST: return drv_cuGraphAddHostNode(node, graph, after, n, &p->of.host);
+  case CU_NODE_GRAPH: return drv_cuGraphAddChildGraphNode(node, graph, after, n, p->of.graph);
+  case CU_NODE_EMPTY: return drv_cuGraphAddEmptyNode(node, graph, after, n);
+  case CU_NODE_WAIT: return drv_cuGraphAddEventWaitNode(node, graph, after, n, p->of.event);
+  case CU_NODE_RECORD: return drv_cuGraphAddEventRecordNode(node, graph, after, n, p->of.event);
+  case CU_NODE_ALLOC: return drv_cuGraphAddMemAllocNode(node, graph, after, n, &p->of.alloc);
+  case CU_NODE_FREE: return drv_cuGraphAddMemFreeNode(node, graph, after, n, p->of.free);
   default: return drv_missing("a graph's node of this type");
   }
 }
@@ -165,12 +165,12 @@ cu_result drv_cuGraphAddNode(cu_node *node, cu_graph graph, cu_node *after, size
 cu_result drv_cuGraphNodeSetParams(cu_node node, cu_any_node *p) {
   if (!p) return CU_INVALID_VALUE;
   switch (p->type) {
-  case CORE_NODE_KERNEL: return drv_cuGraphKernelNodeSetParams_v2(node, &p->of.kernel);
-  case CORE_NODE_COPY: return drv_cuGraphMemcpyNodeSetParams(node, &p->of.copy.copy);
-  case CORE_NODE_SET: return drv_cuGraphMemsetNodeSetParams(node, &p->of.set);
-  case CORE_NODE_HOST: return drv_cuGraphHostNodeSetParams(node, &p->of.host);
-  case CORE_NODE_WAIT: return drv_cuGraphEventWaitNodeSetEvent(node, p->of.event);
-  case CORE_NODE_RECORD: return drv_cuGraphEventRecordNodeSetEvent(node, p->of.event);
+  case CU_NODE_KERNEL: return drv_cuGraphKernelNodeSetParams_v2(node, &p->of.kernel);
+  case CU_NODE_COPY: return drv_cuGraphMemcpyNodeSetParams(node, &p->of.copy.copy);
+  case CU_NODE_SET: return drv_cuGraphMemsetNodeSetParams(node, &p->of.set);
+  case CU_NODE_HOST: return drv_cuGraphHostNodeSetParams(node, &p->of.host);
+  case CU_NODE_WAIT: return drv_cuGraphEventWaitNodeSetEvent(node, p->of.event);
+  case CU_NODE_RECORD: return drv_cuGraphEventRecordNodeSetEvent(node, p->of.event);
   default: return CU_INVALID_VALUE;
   }
 }
@@ -178,27 +178,27 @@ cu_result drv_cuGraphNodeSetParams(cu_node node, cu_any_node *p) {
 cu_result drv_cuGraphExecNodeSetParams(cu_graph_exec exec, cu_node node, cu_any_node *p) {
   if (!p) return CU_INVALID_VALUE;
   switch (p->type) {
-  case CORE_NODE_KERNEL: return drv_cuGraphExecKernelNodeSetParams_v2(exec, node, &p->of.kernel);
-  case CORE_NODE_COPY:
+  case CU_NODE_KERNEL: return drv_cuGraphExecKernelNodeSetParams_v2(exec, node, &p->of.kernel);
+  case CU_NODE_COPY:
     return drv_cuGraphExecMemcpyNodeSetParams(exec, node, &p->of.copy.copy, p->of.copy.context);
-  case CORE_NODE_SET: return drv_cuGraphExecMemsetNodeSetParams(exec, node, &p->of.set, NULL);
-  case CORE_NODE_HOST: return drv_cuGraphExecHostNodeSetParams(exec, node, &p->of.host);
-  case CORE_NODE_GRAPH: return drv_cuGraphExecChildGraphNodeSetParams(exec, node, p->of.graph);
-  case CORE_NODE_WAIT: return drv_cuGraphExecEventWaitNodeSetEvent(exec, node, p->of.event);
-  case CORE_NODE_RECORD: return drv_cuGraphExecEventRecordNodeSetEvent(exec, node, p->of.event);
+  case CU_NODE_SET: return drv_cuGraphExecMemsetNodeSetParams(exec, node, &p->of.set, NULL);
+  case CU_NODE_HOST: return drv_cuGraphExecHostNodeSetParams(exec, node, &p->of.host);
+  case CU_NODE_GRAPH: return drv_cuGraphExecChildGraphNodeSetParams(exec, node, p->of.graph);
+  case CU_NODE_WAIT: return drv_cuGraphExecEventWaitNodeSetEvent(exec, node, p->of.event);
+  case CU_NODE_RECORD: return drv_cuGraphExecEventRecordNodeSetEvent(exec, node, p->of.event);
   default: return CU_INVALID_VALUE;
   }
 }
 
 cu_result drv_cuGraphExecChildGraphNodeSetParams(cu_graph_exec exec, cu_node node, cu_graph child) {
-  struct core_step *s = node_of(node, CORE_NODE_GRAPH) ? step_of(exec, node) : NULL;
+  struct core_step *s = node_of(node, CU_NODE_GRAPH) ? step_of(exec, node) : NULL;
   return s && graph_of(child) ? core_graph_exec_update(s->child, child) : CU_INVALID_VALUE;
 }
 
 /* ---- Nodes that are left out ----------------------------------------------------------------- */
 
-static bool can_be_off(core_node_type t) {
-  return t == CORE_NODE_KERNEL || t == CORE_NODE_COPY || t == CORE_NODE_SET;
+static bool can_be_off(cu_node_type t) {
+  return t == CU_NODE_KERNEL || t == CU_NODE_COPY || t == CU_NODE_SET;
 }
 
 cu_result drv_cuGraphNodeSetEnabled(cu_graph_exec exec, cu_node node, unsigned on) {
@@ -274,19 +274,19 @@ cu_result drv_cuGraphReleaseUserObject(cu_graph graph, cu_user_object object, un
 /* ---- A picture ------------------------------------------------------------------------------- */
 
 static void draw(const core_graph *g, const char *name, hd_buf *out) {
-  static const char *const types[] = {[CORE_NODE_KERNEL] = "kernel",
-                                      [CORE_NODE_COPY] = "memcpy",
-                                      [CORE_NODE_SET] = "memset",
-                                      [CORE_NODE_HOST] = "host",
-                                      [CORE_NODE_GRAPH] = "graph",
-                                      [CORE_NODE_EMPTY] = "empty",
-                                      [CORE_NODE_WAIT] = "wait",
-                                      [CORE_NODE_RECORD] = "record",
+  static const char *const types[] = {[CU_NODE_KERNEL] = "kernel",
+                                      [CU_NODE_COPY] = "memcpy",
+                                      [CU_NODE_SET] = "memset",
+                                      [CU_NODE_HOST] = "host",
+                                      [CU_NODE_GRAPH] = "graph",
+                                      [CU_NODE_EMPTY] = "empty",
+                                      [CU_NODE_WAIT] = "wait",
+                                      [CU_NODE_RECORD] = "record",
                                       [8] = "",
                                       [9] = "",
-                                      [CORE_NODE_ALLOC] = "alloc",
-                                      [CORE_NODE_FREE] = "free",
-                                      [CORE_NODE_VALUE] = "value"};
+                                      [CU_NODE_ALLOC] = "alloc",
+                                      [CU_NODE_FREE] = "free",
+                                      [CU_NODE_VALUE] = "value"};
   hd_buf_printf(out, "digraph %s {\n", name);
   for (size_t k = 0; k < g->nodes.n; k++) {
     const core_node *n = g->nodes.data[k];

@@ -35,7 +35,8 @@ static const struct {
 static bool is_of(const char *symbol, const char *base) {
   size_t n = strlen(symbol), digits = 0;
   while (digits < n && isdigit((unsigned char)symbol[n - 1 - digits])) digits++;
-  if (digits && n > digits + 2 && strncmp(symbol + n - digits - 2, "_v", 2) == 0) n -= digits + 2;
+  if (digits && n > digits + 2 && symbol[n - digits - 2] == '_' && symbol[n - digits - 1] == 'v')
+    n -= digits + 2;
   return strlen(base) == n && strncmp(symbol, base, n) == 0;
 }
 

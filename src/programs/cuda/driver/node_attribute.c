@@ -6,7 +6,7 @@
 #include "cuda/driver/driver.h"
 
 static core_node *node_of(cu_node n) {
-  return n && n->kind == CORE_NODE && n->type == CORE_NODE_KERNEL ? n : NULL;
+  return n && n->kind == CORE_NODE && n->type == CU_NODE_KERNEL ? n : NULL;
 }
 
 static bool is_of_kernels(int id) {

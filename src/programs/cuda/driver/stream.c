@@ -186,7 +186,7 @@ cu_result drv_cuEventRecord(cu_event event, cu_stream stream) {
 
 /* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: in a captured stream alone. */
 enum { EXTERNAL = 1 };
-static cu_result external(core_stream *s, core_node_type type, core_event *e) {
+static cu_result external(core_stream *s, cu_node_type type, core_event *e) {
   return s->capture ? core_capture_add_event(s, type, e) : CU_INVALID_VALUE;
 }
 
@@ -196,7 +196,7 @@ cu_result drv_cuEventRecordWithFlags(cu_event event, cu_stream stream, unsigned 
   if (!flags) return drv_cuEventRecord(event, stream);
   cu_result r = flags == EXTERNAL ? drv_stream(stream, &s) : CU_INVALID_VALUE;
   if (r != CU_SUCCESS) return r;
-  return e && e->context == s->context ? external(s, CORE_NODE_RECORD, e) : CU_INVALID_HANDLE;
+  return e && e->context == s->context ? external(s, CU_NODE_RECORD, e) : CU_INVALID_HANDLE;
 }
 
 cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags) {
@@ -205,7 +205,7 @@ cu_result drv_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags
   cu_result r = drv_stream(stream, &s);
   if (r != CU_SUCCESS) return r;
   if (!e) return CU_INVALID_HANDLE;
-  if (flags) return flags == EXTERNAL ? external(s, CORE_NODE_WAIT, e) : CU_INVALID_VALUE;
+  if (flags) return flags == EXTERNAL ? external(s, CU_NODE_WAIT, e) : CU_INVALID_VALUE;
   if (e->capture) return core_capture_join(s, e->capture, &e->behind);
   if (!e->op) return CU_SUCCESS;
   if (s->capture) return core_capture_isolation(s);

@@ -6,17 +6,17 @@
 
 #include "cuda/core/core.h"
 
-struct cu_jitlink_ {
+struct jitlink_ {
   core_image image;
   hd_buf text;
   hd_diag d; /* of the last failure */
   HD_VEC(char *) options;
-  cu_jitlink real; /* NVIDIA's, with the inputs that are LTO-IR; NULL: there is none */
+  jitlink_handle real; /* NVIDIA's, with the inputs that are LTO-IR; NULL: there is none */
 };
 
 jitlink_functions jitlink_real;
 
-static bool add_option(cu_jitlink link, const char *text) {
+static bool add_option(jitlink_handle link, const char *text) {
   char *copy = strdup(text);
   if (copy && hd_vec_push(&link->options, copy)) return true;
   free(copy);
@@ -24,7 +24,7 @@ static bool add_option(cu_jitlink link, const char *text) {
 }
 
 /* The program's options are for LTO-IR: what is linked as PTX takes none. */
-int jitlink_Create(cu_jitlink *link, uint32_t n, const char **options) {
+int jitlink_Create(jitlink_handle *link, uint32_t n, const char **options) {
   if (!link || (n && !options)) return JITLINK_NULL_INPUT;
   *link = calloc(1, sizeof **link);
   bool ok = *link != NULL;
@@ -34,7 +34,7 @@ int jitlink_Create(cu_jitlink *link, uint32_t n, const char **options) {
   return JITLINK_INTERNAL;
 }
 
-int jitlink_Destroy(cu_jitlink *link) {
+int jitlink_Destroy(jitlink_handle *link) {
   if (!link || !*link) return JITLINK_NULL_INPUT;
   if ((*link)->real) jitlink_real.Destroy(&(*link)->real);
   for (size_t k = 0; k < (*link)->options.n; k++) free((*link)->options.data[k]);
@@ -54,19 +54,19 @@ static int failed(const hd_diag *d, int result) {
 
 /* ---- LTO-IR -------------------------------------------------------------------------------------- */
 
-static bool has_option(const struct cu_jitlink_ *link, const char *text) {
+static bool has_option(const struct jitlink_ *link, const char *text) {
   for (size_t k = 0; k < link->options.n; k++)
     if (strcmp(link->options.data[k], text) == 0) return true;
   return false;
 }
 
-static int refuse_lto(cu_jitlink link) {
+static int refuse_lto(jitlink_handle link) {
   hd_fail(&link->d, HD_ERR_UNSUPPORTED,
           "the program links LTO-IR, which NVIDIA's linker does not turn to PTX here: have it make PTX");
   return failed(&link->d, JITLINK_INCORRECT_TYPE);
 }
 
-static int add_lto(cu_jitlink link, const void *data, size_t bytes, const char *name) {
+static int add_lto(jitlink_handle link, const void *data, size_t bytes, const char *name) {
   const jitlink_functions *real = &jitlink_real;
   if (!real->Create || !real->AddData || !real->Complete || !real->Destroy || !real->GetLinkedPtxSize ||
       !real->GetLinkedPtx)
@@ -82,7 +82,7 @@ static int add_lto(cu_jitlink link, const void *data, size_t bytes, const char *
 }
 
 /* Code that was LTO-IR becomes one of the texts. */
-static int finish_lto(cu_jitlink link) {
+static int finish_lto(jitlink_handle link) {
   size_t bytes;
   int r = jitlink_real.Complete(link->real);
   if (r == JITLINK_SUCCESS) r = jitlink_real.GetLinkedPtxSize(link->real, &bytes);
@@ -99,14 +99,14 @@ static int finish_lto(cu_jitlink link) {
 
 /* ---- Inputs and outputs ---------------------------------------------------------------------- */
 
-static hd_status add(cu_jitlink link, int type, const void *data, size_t bytes) {
+static hd_status add(jitlink_handle link, int type, const void *data, size_t bytes) {
   const unsigned arch = (unsigned)core.settings.arch;
   return type == JITLINK_OBJECT || type == JITLINK_LIBRARY
              ? core_image_add_archive(&link->image, data, bytes, arch, &link->d)
              : core_image_add_bytes(&link->image, data, bytes, arch, &link->d);
 }
 
-int jitlink_AddData(cu_jitlink link, int type, const void *data, size_t bytes, const char *name) {
+int jitlink_AddData(jitlink_handle link, int type, const void *data, size_t bytes, const char *name) {
   if (!link || !data) return JITLINK_NULL_INPUT;
   if (type == JITLINK_LTO_IR) return add_lto(link, data, bytes, name);
   if ((type < JITLINK_CUBIN || type > JITLINK_LIBRARY) && type != JITLINK_ANY) return JITLINK_INCORRECT_TYPE;
@@ -118,7 +118,7 @@ int jitlink_AddData(cu_jitlink link, int type, const void *data, size_t bytes, c
   return st == HD_OK ? JITLINK_SUCCESS : failed(&link->d, JITLINK_INVALID_INPUT);
 }
 
-int jitlink_AddFile(cu_jitlink link, int type, const char *path) {
+int jitlink_AddFile(jitlink_handle link, int type, const char *path) {
   hd_file f;
   if (!link || !path) return JITLINK_NULL_INPUT;
   if (hd_file_open(path, &f, &link->d) != HD_OK) return JITLINK_INVALID_INPUT;
@@ -127,7 +127,7 @@ int jitlink_AddFile(cu_jitlink link, int type, const char *path) {
   return r;
 }
 
-int jitlink_Complete(cu_jitlink link) {
+int jitlink_Complete(jitlink_handle link) {
   if (!link) return JITLINK_NULL_INPUT;
   const int r = link->real ? finish_lto(link) : JITLINK_SUCCESS;
   if (r != JITLINK_SUCCESS) return r;
@@ -137,44 +137,44 @@ int jitlink_Complete(cu_jitlink link) {
 }
 
 /* The text with its zero, which tells where it ends when it is loaded. */
-int jitlink_GetLinkedCubinSize(cu_jitlink link, size_t *bytes) {
+int jitlink_GetLinkedCubinSize(jitlink_handle link, size_t *bytes) {
   if (!link || !bytes) return JITLINK_NULL_INPUT;
   if (!link->text.data) return JITLINK_INVALID_INPUT;
   *bytes = link->text.len + 1;
   return JITLINK_SUCCESS;
 }
 
-int jitlink_GetLinkedCubin(cu_jitlink link, void *out) {
+int jitlink_GetLinkedCubin(jitlink_handle link, void *out) {
   if (!link || !out) return JITLINK_NULL_INPUT;
   if (!link->text.data) return JITLINK_INVALID_INPUT;
   memcpy(out, link->text.data, link->text.len + 1);
   return JITLINK_SUCCESS;
 }
 
-int jitlink_GetLinkedPtxSize(cu_jitlink link, size_t *bytes) {
+int jitlink_GetLinkedPtxSize(jitlink_handle link, size_t *bytes) {
   return jitlink_GetLinkedCubinSize(link, bytes);
 }
-int jitlink_GetLinkedPtx(cu_jitlink link, void *out) { return jitlink_GetLinkedCubin(link, out); }
+int jitlink_GetLinkedPtx(jitlink_handle link, void *out) { return jitlink_GetLinkedCubin(link, out); }
 
-int jitlink_GetErrorLogSize(cu_jitlink link, size_t *bytes) {
+int jitlink_GetErrorLogSize(jitlink_handle link, size_t *bytes) {
   if (!link || !bytes) return JITLINK_NULL_INPUT;
   *bytes = strlen(link->d.message) + 1;
   return JITLINK_SUCCESS;
 }
 
-int jitlink_GetErrorLog(cu_jitlink link, char *out) {
+int jitlink_GetErrorLog(jitlink_handle link, char *out) {
   if (!link || !out) return JITLINK_NULL_INPUT;
   memcpy(out, link->d.message, strlen(link->d.message) + 1);
   return JITLINK_SUCCESS;
 }
 
-int jitlink_GetInfoLogSize(cu_jitlink link, size_t *bytes) {
+int jitlink_GetInfoLogSize(jitlink_handle link, size_t *bytes) {
   if (!link || !bytes) return JITLINK_NULL_INPUT;
   *bytes = 1;
   return JITLINK_SUCCESS;
 }
 
-int jitlink_GetInfoLog(cu_jitlink link, char *out) {
+int jitlink_GetInfoLog(jitlink_handle link, char *out) {
   if (!link || !out) return JITLINK_NULL_INPUT;
   *out = 0;
   return JITLINK_SUCCESS;

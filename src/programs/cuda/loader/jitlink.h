@@ -2,7 +2,7 @@
 #ifndef HEDDLE_CUDA_LOADER_JITLINK_H
 #define HEDDLE_CUDA_LOADER_JITLINK_H
 
-#include "abi/cuda.h"
+#include "abi/jitlink.h"
 
 #define JITLINK(name, run, parameters, arguments) fn_jitlink_##name jitlink_##name;
 #include "abi/jitlink.def"

@@ -141,11 +141,11 @@ static cu_any_node same(const rt_any_node *p) {
 cu_result rt_cudaGraphAddNode_v2(cu_node *node, cu_graph graph, cu_node *after, const void *edges, size_t n,
                                  rt_any_node *p) {
   if (!p) return CU_INVALID_VALUE;
-  if (p->type == CORE_NODE_KERNEL) return rt_cudaGraphAddKernelNode(node, graph, after, n, &p->of.kernel);
-  if (p->type == CORE_NODE_COPY) return rt_cudaGraphAddMemcpyNode(node, graph, after, n, &p->of.copy.copy);
+  if (p->type == CU_NODE_KERNEL) return rt_cudaGraphAddKernelNode(node, graph, after, n, &p->of.kernel);
+  if (p->type == CU_NODE_COPY) return rt_cudaGraphAddMemcpyNode(node, graph, after, n, &p->of.copy.copy);
   cu_any_node d = same(p);
   cu_result r = drv_cuGraphAddNode(node, graph, after, n, &d);
-  if (r == CU_SUCCESS && p->type == CORE_NODE_ALLOC) p->of.alloc.address = d.of.alloc.address;
+  if (r == CU_SUCCESS && p->type == CU_NODE_ALLOC) p->of.alloc.address = d.of.alloc.address;
   return r;
 }
 /* Before CUDA 13 the number and the description are one place earlier. */
@@ -157,15 +157,15 @@ cu_result rt_cudaGraphAddNode(cu_node *node, cu_graph graph, cu_node *after, con
 
 cu_result rt_cudaGraphNodeSetParams(cu_node node, rt_any_node *p) {
   if (!p) return CU_INVALID_VALUE;
-  if (p->type == CORE_NODE_KERNEL) return rt_cudaGraphKernelNodeSetParams(node, &p->of.kernel);
-  if (p->type == CORE_NODE_COPY) return rt_cudaGraphMemcpyNodeSetParams(node, &p->of.copy.copy);
+  if (p->type == CU_NODE_KERNEL) return rt_cudaGraphKernelNodeSetParams(node, &p->of.kernel);
+  if (p->type == CU_NODE_COPY) return rt_cudaGraphMemcpyNodeSetParams(node, &p->of.copy.copy);
   cu_any_node d = same(p);
   return drv_cuGraphNodeSetParams(node, &d);
 }
 cu_result rt_cudaGraphExecNodeSetParams(cu_graph_exec exec, cu_node node, rt_any_node *p) {
   if (!p) return CU_INVALID_VALUE;
-  if (p->type == CORE_NODE_KERNEL) return rt_cudaGraphExecKernelNodeSetParams(exec, node, &p->of.kernel);
-  if (p->type == CORE_NODE_COPY) return rt_cudaGraphExecMemcpyNodeSetParams(exec, node, &p->of.copy.copy);
+  if (p->type == CU_NODE_KERNEL) return rt_cudaGraphExecKernelNodeSetParams(exec, node, &p->of.kernel);
+  if (p->type == CU_NODE_COPY) return rt_cudaGraphExecMemcpyNodeSetParams(exec, node, &p->of.copy.copy);
   cu_any_node d = same(p);
   return drv_cuGraphExecNodeSetParams(exec, node, &d);
 }
