@@ -37,7 +37,7 @@ static bool is_of(const char *symbol, const char *base) {
   while (digits < n && isdigit((unsigned char)symbol[n - 1 - digits])) digits++;
   if (digits && n > digits + 2 && symbol[n - digits - 2] == '_' && symbol[n - digits - 1] == 'v')
     n -= digits + 2;
-  return strlen(base) == n && strncmp(symbol, base, n) == 0;
+  return strlen(base) == n && memcmp(symbol, base, n) == 0;
 }
 
 /* The newest one that the program's version knows; of its thread's streams where there is one. */
