@@ -123,7 +123,6 @@ static hd_status add_all(contest *c, const char *size, char **plans, size_t n_pl
     hd_plan p;
     if ((st = hd_plan_parse(plans[i], &p, d)) != HD_OK) break;
     st = add_plan(c, &p, "heddle", d);
-    hd_plan_free(&p);
   }
   return st;
 }

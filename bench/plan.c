@@ -91,7 +91,6 @@ static void measure(const char *notation, const hd_grid *g) {
     printf(" %8.1f %8.1f %8.2f\n", ns_per_evaluation(&forward, g->g, V), ns_per_evaluation(&any, g->g, V),
            ns_per_task(&plan, g, V));
   }
-  hd_plan_free(&plan);
 }
 
 static void print_program(const char *notation, const hd_grid *g) {
@@ -103,7 +102,6 @@ static void print_program(const char *notation, const hd_grid *g) {
     printf("%s on %u x %u x %u\n%s\n", notation, g->g[0], g->g[1], g->g[2], b.data);
   }
   hd_buf_free(&b);
-  hd_plan_free(&plan);
 }
 
 /* With a plan as argument: its program on each grid instead of the table. */

@@ -189,7 +189,6 @@ static hd_status put_plan(unit_job *u, const char *plan, double score, uint32_t 
   if (st != HD_OK) return st;
   snprintf(t.why, sizeof t.why, "%s", why);
   st = exhaust_put(&u->all, &t, d);
-  hd_plan_free(&t.plan);
   return st;
 }
 
@@ -239,7 +238,6 @@ static hd_status hold_contest(unit_job *u, double us, hd_diag *d) {
                 u->kernel, "us", us, "plans", (json_int_t)u->all.trials.n, "complete", u->all.complete,
                 "chosen", plan_json(&choice), "chosen_speedup", chosen.median, "chosen_low", chosen.low,
                 "best", plan_json(&best), "best_speedup", most.median, "best_low", most.low);
-  hd_plan_free(&choice);
   if (st == HD_OK) return put_line(u->b, line, d);
   json_decref(line);
   return st;

@@ -78,6 +78,5 @@ int main(int argc, char **argv) {
   for (int k = 0; k < MAX_KINDS; k++)
     if (refused[k]) printf("%zu refused: %s\n", refused[k], hd_refusal_name((hd_refusal_kind)k));
   hd_vec_free(&times);
-  hd_plan_free(&p);
   return 0;
 }

@@ -37,7 +37,6 @@ static hd_status predict(const hd_workload *w, const hd_gpu *g, uint64_t units, 
     hd_counters c;
     st = hd_plan_parse(plans[i], &p, d);
     if (st == HD_OK) us[i] = hd_study_replay(s, g, &p, g->dispatch, 0, &c, NULL) == HD_OK ? c.time_us : 0;
-    hd_plan_free(&p);
   }
   hd_study_close(s);
   return st;

@@ -54,8 +54,6 @@ static void fuzz_notation(const uint8_t *data, size_t size, uint8_t shape, uint8
     hd_plan_print(&again, &twice);
     require(strcmp(b.data, twice.data) == 0);
     on_a_grid(&p, shape, more);
-    hd_plan_free(&p);
-    hd_plan_free(&again);
     hd_buf_free(&b);
     hd_buf_free(&twice);
   } else {

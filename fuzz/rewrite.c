@@ -189,7 +189,6 @@ static void fuzz_given(const char *text, size_t len) {
       hd_buf_free(&twice);
       hd_arena_free(&arena);
     }
-    hd_plan_free(&p);
   }
   free(notation);
 }

@@ -48,7 +48,6 @@ static PyObject *canonical(PyObject *module, PyObject *args) {
   if (!PyArg_ParseTuple(args, "s", &text)) return NULL;
   if (hd_plan_parse(text, &plan, &d) != HD_OK) return raise_failure(module, &d);
   hd_plan_print(&plan, &out);
-  hd_plan_free(&plan);
   return take_text(&out);
 }
 
@@ -106,7 +105,6 @@ static PyObject *rewrite(PyObject *module, PyObject *args) {
   PyThreadState *others = PyEval_SaveThread();
   st = rewrite_text(&r, &d);
   PyEval_RestoreThread(others);
-  hd_plan_free(&r.plan);
   PyObject *text = take_text(&r.out), *launch = take_text(&r.launch);
   PyObject *both = st != HD_OK      ? raise_failure(module, &d)
                    : text && launch ? PyTuple_Pack(2, text, launch)
@@ -326,7 +324,6 @@ static PyObject *check(PyObject *module, PyObject *args) {
   st = hd_check(w, &plan, &o, &r, &d);
   PyEval_RestoreThread(others);
   if (st == HD_OK) hd_check_json(&(hd_check_report){w, &plan, NULL, &r}, &out);
-  hd_plan_free(&plan);
   return st == HD_OK ? take_text(&out) : raise_failure(module, &d);
 }
 
@@ -385,7 +382,6 @@ static PyObject *simulate(PyObject *module, PyObject *args) {
         workload_of(s->workload), &s->gpu, hd_dispatch_name(s->gpu.dispatch), &plan, counters, s->timed};
     hd_simulation_json(&r, &out);
   }
-  hd_plan_free(&plan);
   return st == HD_OK ? take_text(&out) : raise_failure(module, &d);
 }
 
@@ -396,7 +392,6 @@ static hd_status list_plans(const words *plans, hd_plan_list *list, hd_diag *d) 
     st = hd_plan_parse(plans->at[i], &p, d);
     if (st != HD_OK) break;
     if (!hd_plan_is_baseline(&p)) st = hd_plan_list_add(list, &p, 1, "asked for", d);
-    hd_plan_free(&p);
   }
   return st;
 }

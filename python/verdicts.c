@@ -57,7 +57,6 @@ PyObject *put_verdict(PyObject *module, PyObject *args) {
   if (!get_key(kernel, launch, gpu, driver, &v.key) || !fits(plan, v.plan, sizeof v.plan)) return NULL;
   hd_status st = hd_plan_parse(plan, &parsed, &d);
   if (st != HD_OK) return raise_failure(module, &d);
-  hd_plan_free(&parsed);
   v.confidence = 0.99;
   v.when = (int64_t)time(NULL);
   PyThreadState *others = PyEval_SaveThread();

@@ -86,7 +86,7 @@ HD_API hd_status hd_category_decide(const hd_category_case *c, unsigned *categor
 /* ---- Proposals ------------------------------------------------------------------------ */
 
 typedef struct hd_proposal {
-  hd_plan plan; /* owned by the advice */
+  hd_plan plan;
   char reason[256];
   bool likeliest; /* the first of its lever */
   bool predicted; /* its counters come from a replay; else they are unknown */
@@ -154,7 +154,7 @@ HD_API void hd_advice_free(hd_advice *a);
 /* ---- The list for a modelled GPU ------------------------------------------------------------ */
 
 typedef struct hd_plan_list {
-  hd_candidate *at; /* plans and reasons are the list's own */
+  hd_candidate *at; /* reasons are the list's own */
   size_t n;
   bool replayed; /* the original, for the proposals of its traces: */
   hd_counters original;

@@ -13,7 +13,7 @@ extern "C" {
 
 /* How a rewritten kernel is made and run. */
 typedef struct hd_composition {
-  hd_plan plan; /* to be freed with hd_plan_free */
+  hd_plan plan;
   bool any_grid, no_hoisting;
   uint32_t n_sms;       /* of the machine that the kernel is written for and runs on */
   hd_dispatch dispatch; /* any dispatcher, with a seed and a number of resident CTAs */

@@ -70,9 +70,9 @@ HD_API void hd_device_close(hd_device *dev); /* modules and memory that are left
 HD_API const hd_device_info *hd_device_get_info(const hd_device *dev);
 HD_API const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* a model's GPU; NULL of other devices */
 /* The numbers (%smid) of the SMs that launches run on: in a part of a GPU (MIG, MPS, green contexts) they may
- * have holes. Found out by a launch when first asked for; they live as long as the device. n is 0 where they
- * are not known, and on emu and model, whose SMs are numbered from 0. */
-HD_API hd_status hd_device_sms(hd_device *dev, hd_sm_set *out, hd_diag *d);
+ * have holes. Found out by a launch when first asked for. None where they are not known or not below
+ * HD_NUMBERS, and on emu and model, whose SMs are numbered from 0. */
+HD_API hd_status hd_device_sms(hd_device *dev, hd_numbers *out, hd_diag *d);
 
 /* ---- Memory --------------------------------------------------------------------- */
 

@@ -116,7 +116,7 @@ typedef struct hd_apply_options {
   unsigned assume;           /* HD_ASSUME_... */
   hd_register_budget budget; /* where kernels are assembled, the first that is tried */
   const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: the workload's */
-  const hd_sm_set *sms;      /* on a GPU found out when NULL */
+  const hd_numbers *sms;     /* on a GPU found out when NULL */
 } hd_apply_options;
 
 /* Options of every run. Zero is the default of each field. */
@@ -215,7 +215,7 @@ typedef struct hd_measure_options {
 } hd_measure_options;
 
 typedef struct hd_measure_row {
-  hd_plan plan;     /* owned by the caller; hd_measure reads it */
+  hd_plan plan;
   hd_status status; /* given: a row that is not HD_OK is left as it is */
   char why[256];    /* when status is not HD_OK: refused, or computes something else than the original */
   double median_us, least_us; /* of all the workload's launches together */

@@ -52,7 +52,7 @@ typedef struct hd_optimize_seconds {
 
 typedef struct hd_optimized {
   hd_study *study;
-  hd_sweep_row *rows; /* the baseline first; a plan that was struck out has its reason. Plans are owned */
+  hd_sweep_row *rows; /* the baseline first; a plan that was struck out has its reason */
   size_t n_rows;
   size_t best;           /* row; 0: nothing helps */
   char why[512];         /* then: why */

@@ -1,7 +1,7 @@
 /* heddle/plan.h: plans, orders, clusters. Pure arithmetic.
  *
- * A plan fixes every lever for one kernel and is a plain value. Its notation
- * is `lever=value` pairs joined by commas, "baseline" for the empty plan:
+ * A plan fixes every lever for one kernel and is a plain value: `=` copies it, and there is nothing to free.
+ * Its notation is `lever=value` pairs joined by commas, "baseline" for the empty plan:
  *
  *     order=tile:8x4,bind=redirect
  *
@@ -12,7 +12,7 @@
 #ifndef HEDDLE_PLAN_H
 #define HEDDLE_PLAN_H
 
-#include "heddle/base.h"
+#include "heddle/numbers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,7 +48,8 @@ extern "C" {
  *              the accesses supplies
  * table:FILE   position -> task number, from a file: text, one decimal number a
  *              line ('#' starts a comment), or binary little-endian u32 when the
- *              file starts with the 8 bytes "HDTABLE1" followed by a u64 count
+ *              file starts with the 8 bytes "HDTABLE1" followed by a u64 count. An
+ *              order of a plan's tasks only, not of threads or of a shape
  *
  * Parameters larger than the grid are as good as the grid's own extent.
  */
@@ -71,7 +72,6 @@ typedef struct hd_order {
   hd_order_kind kind;
   uint32_t a, b; /* band: a = H; tile: a = W, b = H; zigzag, stride: a, b. >= 1 */
   uint32_t c;    /* tile: L; 0: left out. Else 0 */
-  char *file;    /* table: path as written, owned by the plan; else NULL */
 } hd_order;
 
 /* Orders that are a table for one grid, supplied by an analysis or a file. */
@@ -208,8 +208,7 @@ typedef enum hd_stream_kind {
 
 typedef struct hd_stream {
   hd_stream_kind kind;
-  uint32_t *loads; /* numbers of global loads in the kernel's text, from 0: increasing; owned by the plan */
-  uint32_t n;
+  hd_numbers loads; /* those listed: numbers of global loads in the kernel's text, from 0 */
 } hd_stream;
 
 /* How bypassing is coded: both variants of each load under predicates, or the kernel's text twice with
@@ -254,25 +253,19 @@ typedef struct hd_warps {
   uint32_t warps; /* two-level: of a fetch group; priority: that may load; 0: left to the model */
 } hd_warps;
 
-typedef struct hd_sm_range {
-  uint32_t first, last;
-} hd_sm_range;
-
-/* The SMs this kernel may use; n = 0: all. Increasing and neither overlapping nor adjacent. */
-typedef struct hd_sm_set {
-  hd_sm_range *ranges; /* owned by the plan */
-  uint32_t n;
-} hd_sm_set;
-
 /* A lever's value where it is a name out of a list, with a number: levers.def. */
 typedef struct hd_setting {
   unsigned kind;   /* in the list; 0: the default */
   uint32_t number; /* behind the colon; 0 where there is none */
 } hd_setting;
 
-/* All zero: the baseline. Copies of a plan share what it owns. */
+/* The room for a table's path, its 0 included. */
+enum { HD_PLAN_TABLE = 256 };
+
+/* All zero: the baseline. */
 typedef struct hd_plan {
   hd_order order;
+  char table[HD_PLAN_TABLE]; /* order=table:FILE: the path as written; else "" */
   hd_shape shape;
   hd_bind_kind bind;
   uint32_t agents;   /* bind=agents: active per SM; 0: all that fit */
@@ -282,18 +275,21 @@ typedef struct hd_plan {
   hd_bypass bypass;
   hd_stream stream;
   hd_form form;
-  hd_sm_set sms;
+  hd_numbers sms; /* the SMs that the kernel may use; none: all */
   /* The other levers, each named as in the notation: hd_split split; hd_take take; hd_prefetch prefetch;
    * hd_warps warps; */
 #define HD_LEVER(name, type, values, least) type name;
 #include "heddle/levers.def"
 } hd_plan;
 
+/* The baseline. */
+HD_API extern const hd_plan hd_plan_original;
+
 /* The notation's values, beyond those above:
  *
  *   shape=[loop:]WxH[xD][:ORDER]|auto          bind=agents[:N]|agents:auto
  *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
- *   threads=ORDER|cta:ORDER
+ *   threads=ORDER|cta:ORDER (no table)
  *   bypass=l1:K|ro:K|l2:K|auto|l1:K+l2:K            stream=l1|3+7+8|auto (load numbers)
  *   form=auto|predicate|replicate|register     prefetch=l1:D|l2:D
  *   sms=0-31+64-95                             warps=lrr|gto|two-level[:N]|ccws|priority[:N]|oldest
@@ -301,13 +297,14 @@ typedef struct hd_plan {
 
 /* Parse the notation. Errors name the lever, the value, the column. A lever given twice is an error, and
  * so is a combination that hd_plan_check refuses. The FILE of table:FILE may hold commas: it ends before
- * a comma that a known lever's name and '=' follow. On failure *out is the baseline and needs no freeing. */
+ * a comma that a known lever's name and '=' follow; it has at most HD_PLAN_TABLE - 1 bytes. Loads and SMs
+ * have numbers below HD_NUMBERS. On failure *out is the baseline. */
 HD_API hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d);
-HD_API void hd_plan_free(hd_plan *p);
-/* A plan of its own: tables' paths, load lists and SM ranges too. On HD_ERR_NOMEM *out is the baseline. */
-HD_API hd_status hd_plan_copy(const hd_plan *p, hd_plan *out, hd_diag *d);
-/* *out is p with those levers of q that p leaves alone; it shares what both own, and may be one that
- * hd_plan_check refuses. False: it is p. */
+/* Make the plan's order the table of that file. HD_ERR_UNSUPPORTED, naming the bound, where the path is too
+ * long; the plan stays as it was. */
+HD_API hd_status hd_plan_order_by(hd_plan *p, const char *path, hd_diag *d);
+/* *out is p with those levers of q that p leaves alone; it may be one that hd_plan_check refuses. False: it
+ * is p. */
 HD_API bool hd_plan_join(const hd_plan *p, const hd_plan *q, hd_plan *out);
 /* HD_ERR_USAGE with one line that says why when a value is out of range or levers are combined that make
  * no sense together: split without clusters, form without bypass, sms without agents, ... */
@@ -333,25 +330,24 @@ HD_API bool hd_plan_changes_tasks(const hd_plan *p);
 /* ---- Plan sets ------------------------------------------------------------ */
 
 typedef struct hd_kernel_plan {
-  const char *kernel;
+  const char *kernel; /* the caller's */
   hd_plan plan;
 } hd_kernel_plan;
 
 /* The plans of a workload's kernels: `all` is the plan of each kernel that `kernels` does not name; no kernel
- * is named twice. All zero: the baseline for every kernel. Copies of the struct share what it owns, as copies
- * of a plan do; one that is put together from borrowed parts must not be freed. */
+ * is named twice. All zero: the baseline for every kernel. The list and the names in it are the caller's. */
 typedef struct hd_plan_set {
   hd_plan all;
   hd_kernel_plan *kernels;
   size_t n;
 } hd_plan_set;
 
-/* A set of its own. On HD_ERR_NOMEM *out is the empty set. */
-HD_API hd_status hd_plan_set_copy(const hd_plan_set *s, hd_plan_set *out, hd_diag *d);
-HD_API void hd_plan_set_free(hd_plan_set *s);
-/* Give a kernel a plan, in place of the one that it had; kernel NULL: set `all`. Copies name and plan. The
- * set must own what it holds. */
-HD_API hd_status hd_plan_set_put(hd_plan_set *s, const char *kernel, const hd_plan *p, hd_diag *d);
+/* The baseline for every kernel. */
+HD_API extern const hd_plan_set hd_plan_set_original;
+
+/* Give a kernel a plan, in place of the one that it had; kernel NULL: set `all`. The list must have room for
+ * one kernel more where this one is not in it, and the name must live as long as the set. */
+HD_API void hd_plan_set_put(hd_plan_set *s, const char *kernel, const hd_plan *p);
 /* The kernel's plan: never NULL, as long-lived as the set. */
 HD_API const hd_plan *hd_plan_set_of(const hd_plan_set *s, const char *kernel);
 /* The same plan for every kernel that either names, and for all others. */
@@ -566,7 +562,7 @@ typedef struct hd_plan_space {
 
 /* A plan worth trying. */
 typedef struct hd_candidate {
-  hd_plan plan;       /* owns nothing */
+  hd_plan plan;
   double prior;       /* the greater, the earlier it should be tried: 0 to 1 */
   const char *reason; /* why it may pay, in one line; static */
 } hd_candidate;

@@ -84,10 +84,9 @@ HD_API hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_
 /* The loads that stream=auto stands for: those that request data, of which at most the part HD_STREAM_REUSED
  * is requested again (at the edges of the CTAs' parts); with a greater `most`, loads of more reuse too. kind
  * HD_STREAM_NONE when there are none. A kernel without any stays as it is under stream=auto; where all are
- * so, the plan is refused. out->loads is the caller's to free. */
+ * so, the plan is refused. Loads that a plan has no room for (HD_NUMBERS) are not among them. */
 #define HD_STREAM_REUSED 0.02
-HD_API hd_status hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most, hd_stream *out,
-                                    hd_diag *d);
+HD_API hd_stream hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most);
 
 /* ---- Resolving plans --------------------------------------------------------------- */
 
@@ -149,7 +148,7 @@ HD_API hd_status hd_study_replay_streams(hd_stream_row *rows, uint32_t n, const 
                                          hd_diag *d);
 
 typedef struct hd_sweep_row {
-  hd_plan plan; /* owned by the caller of hd_sweep */
+  hd_plan plan;
   hd_status status;
   hd_bound bound; /* of HD_ERR_BUDGET */
   hd_counters counters;

@@ -49,7 +49,7 @@ typedef struct hd_rewrite_options {
                             unknown: any grid */
   uint32_t block[3];     /* threads per CTA of every launch to come; {0}: any, unless the kernel says it */
   const hd_table *table; /* the checked table of an order that needs one; else NULL */
-  const hd_sm_set
+  const hd_numbers
       *sms; /* bind=claim, bind=agents: the numbers (%smid) of the SMs that launches to come may run on, where
                they have holes (MIG, green contexts, MPS); each serves the cluster of its place among them.
                NULL: 0 to n_sms - 1. A plan's own sms= goes before. Results are right on any SMs, but clusters

@@ -130,7 +130,7 @@ typedef struct hd_tune_places {
 typedef struct hd_tuned {
   char kernel[128]; /* "": all kernels */
   bool adopted;
-  hd_plan plan;               /* adopted, or the baseline; shares what the trial owns */
+  hd_plan plan;               /* adopted, or the baseline */
   hd_speedup speedup;         /* of the best plan, measured in fresh rounds; 1 when none was promising */
   hd_tune_places places;      /* where that was */
   double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */

@@ -37,7 +37,6 @@ static size_t place_among_unseen(const char *workload, const char *size, const c
   if (hd_advise_unseen(w, &g, &run, &unseen, &d) != HD_OK) fail_msg("%s: %s", workload, d.message);
   const size_t at = place_of(&unseen, &p);
   *n = unseen.n;
-  hd_plan_free(&p);
   hd_plan_list_free(&unseen);
   hd_workload_close(w);
   return at;

@@ -77,7 +77,6 @@ static void every_lever_is_drawn(void **state) {
     any += c.any_grid;
     rows += c.plan.order.c && c.plan.threads.c;
     hd_buf_free(&text);
-    hd_plan_free(&c.plan);
   }
   for (unsigned k = 0; k < N_LEVERS; k++)
     if (seen[k] < DRAWN / 1000) fail_msg("%s was drawn %u times", levers[k], seen[k]);
@@ -99,8 +98,6 @@ static void a_seed_draws_the_same_again(void **state) {
     assert_memory_equal(&a.dispatch, &b.dispatch, sizeof a.dispatch);
     assert_int_not_equal(a.plan.order.kind, HD_ORDER_TABLE); /* there is no file */
     assert_int_not_equal(a.plan.bind, HD_BIND_CANCEL);       /* nor an architecture that has it */
-    hd_plan_free(&a.plan);
-    hd_plan_free(&b.plan);
   }
 }
 
@@ -174,7 +171,6 @@ static void one_original_holds_many_plans(void **state) {
       fail_msg("%s", d.message);
     if (st == HD_OK && !r.equal) fail_msg("%s", r.what);
     if (st == HD_OK) assert_int_equal(r.runs, 3);
-    hd_plan_free(&k.plan);
   }
   hd_checker_close(c);
   hd_workload_close(w);

@@ -21,7 +21,7 @@ static inline hd_resolved resolve_by_hand(const hd_workload *w, const char *text
     if (hd_plan_parse(text, &one->plan, &d) != HD_OK) fail_msg("%s: %s", text, d.message);
     assert_true(hd_grid_tasks(w->launches[r.code->kernels[k].first].grid, &tasks));
     if (one->plan.order.kind == HD_ORDER_TABLE &&
-        hd_table_read(one->plan.order.file, tasks, &one->table, &d) != HD_OK)
+        hd_table_read(one->plan.table, tasks, &one->table, &d) != HD_OK)
       fail_msg("%s: %s", text, d.message);
   }
   return r;

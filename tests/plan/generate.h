@@ -109,10 +109,9 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   if (p.bypass.kind) p.form = (hd_form)draw(r, 0, 1);
   p.stream.kind = (hd_stream_kind)draw(r, 0, HD_STREAM_COUNT - 1);
   if (p.stream.kind == HD_STREAM_LOADS) {
-    p.stream.n = (uint32_t)draw(r, 1, 5);
-    p.stream.loads = calloc(p.stream.n, sizeof *p.stream.loads);
-    for (uint32_t i = 0; i < p.stream.n; i++)
-      p.stream.loads[i] = (i ? p.stream.loads[i - 1] + 1 : 0) + (uint32_t)draw(r, 0, 9);
+    uint32_t load = (uint32_t)draw(r, 0, 3) * 250;
+    for (uint64_t n = draw(r, 1, 5); n; n--, load += 1 + (uint32_t)draw(r, 0, 9))
+      hd_numbers_add(&p.stream.loads, load, load);
   }
   if (p.bind != HD_BIND_CANCEL) p.prefetch.kind = (hd_prefetch_kind)draw(r, 0, HD_PREFETCH_COUNT - 1);
   if (p.prefetch.kind) p.prefetch.distance = (uint32_t)draw(r, 1, 40);
@@ -120,12 +119,11 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   if (p.warps.kind == HD_WARPS_TWO_LEVEL || p.warps.kind == HD_WARPS_PRIORITY)
     p.warps.warps = (uint32_t)draw(r, 0, 48);
   if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1)) {
-    p.sms.n = (uint32_t)draw(r, 1, 4);
-    p.sms.ranges = calloc(p.sms.n, sizeof *p.sms.ranges);
-    for (uint32_t i = 0, at = 0; i < p.sms.n; i++) {
-      p.sms.ranges[i].first = at + (uint32_t)draw(r, 0, 9);
-      p.sms.ranges[i].last = p.sms.ranges[i].first + (uint32_t)draw(r, 0, 9);
-      at = p.sms.ranges[i].last + 2;
+    uint32_t sm = (uint32_t)draw(r, 0, 9);
+    for (uint64_t n = draw(r, 1, 4); n; n--) {
+      const uint32_t last = sm + (uint32_t)draw(r, 0, 9);
+      hd_numbers_add(&p.sms, sm, last);
+      sm = last + 2 + (uint32_t)draw(r, 0, 9);
     }
   }
   p.agents_voted = !p.agents && draw(r, 0, 1);

@@ -36,7 +36,6 @@ static void a_plan_needs_the_gpu_of_its_newest_lever(void **state) {
       assert_non_null(strstr(d.message, what));
       assert_non_null(strstr(d.message, "gpu is sm_"));
     }
-    hd_plan_free(&p);
   }
 }
 

@@ -278,8 +278,6 @@ static void families_are_levers_and_their_direction(void **state) {
     assert_int_equal(hd_plan_parse(cases[i].a, &a, NULL), HD_OK);
     assert_int_equal(hd_plan_parse(cases[i].b, &b, NULL), HD_OK);
     assert_int_equal(hd_plan_family(&a) == hd_plan_family(&b), cases[i].same);
-    hd_plan_free(&a);
-    hd_plan_free(&b);
   }
 }
 

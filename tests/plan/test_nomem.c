@@ -6,18 +6,13 @@
 static const hd_grid grid = {.known = true, .g = {12, 10, 1}, .n_sms = 4};
 
 static hd_status notation(void *ctx, hd_diag *d) {
-  hd_plan p, q;
+  hd_plan p;
   hd_buf out = {0};
   hd_status st = hd_plan_parse("order=table:some/file,bind=agents:2,stream=1+2+3,sms=0-3", &p, d);
   if (st != HD_OK) return st;
-  st = hd_plan_copy(&p, &q, d);
-  if (st == HD_OK) {
-    hd_plan_print(&q, &out);
-    if (out.failed) st = hd_nomem(d);
-    hd_plan_free(&q);
-  }
+  hd_plan_print(&p, &out);
+  if (out.failed) st = hd_nomem(d);
   hd_buf_free(&out);
-  hd_plan_free(&p);
   return st;
 }
 
@@ -30,18 +25,6 @@ static hd_status tables(void *ctx, hd_diag *d) {
   if (st == HD_OK) st = hd_table_invert(&order, &back, d);
   hd_table_free(&order);
   hd_table_free(&back);
-  hd_plan_free(&p);
-  return st;
-}
-
-static hd_status programs(void *ctx, hd_diag *d) {
-  hd_plan p;
-  hd_prog g;
-  hd_status st = hd_plan_parse(ctx, &p, d);
-  if (st != HD_OK) return st;
-  st = hd_plan_forward(&p, &grid, &g, d);
-  if (st == HD_OK) st = hd_plan_place(&p, &grid, &g, d);
-  hd_plan_free(&p);
   return st;
 }
 
@@ -52,29 +35,13 @@ static hd_status header(void *ctx, hd_diag *d) {
   return st;
 }
 
-static hd_status sets(void *ctx, hd_diag *d) {
-  hd_plan p;
-  hd_plan_set s = {0}, t = {0};
-  hd_status st = hd_plan_parse("order=table:some/file,stream=1+2", &p, d);
-  if (st != HD_OK) return st;
-  st = hd_plan_set_put(&s, "a", &p, d);
-  if (st == HD_OK) st = hd_plan_set_put(&s, "b", &p, d);
-  if (st == HD_OK) st = hd_plan_set_copy(&s, &t, d);
-  hd_plan_set_free(&t);
-  hd_plan_set_free(&s);
-  hd_plan_free(&p);
-  return st;
-}
-
 static void every_allocation_that_fails_is_said(void **state) {
   static const nomem_entry cases[] = {
       {"notation", notation, NULL, true},
       {"order=col", tables, "order=col", false},
       {"order=hilbert", tables, "order=hilbert", false},
       {"order=zigzag:3x2,bind=redirect", tables, "order=zigzag:3x2,bind=redirect", false},
-      {"programs", programs, "order=tile:4x2,bind=agents,sms=0-3", false},
       {"header", header, NULL, false},
-      {"sets", sets, NULL, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) nomem_expect(&cases[i]);
 }

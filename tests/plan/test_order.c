@@ -109,7 +109,7 @@ static void strides_and_zigzags_of_all_small_numbers_are_as_described(void **sta
             f->grid.g[0] = nx;
             f->grid.g[1] = V / nx;
             f->grid.g[2] = 1;
-            f->plan = (hd_plan){.order = {kind ? HD_ORDER_ZIGZAG : HD_ORDER_STRIDE, a, b, 0, NULL}};
+            f->plan = (hd_plan){.order = {kind ? HD_ORDER_ZIGZAG : HD_ORDER_STRIDE, a, b, 0}};
             list_plan(&f->plan, f->grid.g, 1, want);
             build(f);
             for (uint64_t u = 0; u < V; u++)
@@ -131,7 +131,7 @@ static void tiles_of_all_small_numbers_in_rows_of_any_length_are_as_described(vo
             bool seen[40] = {false}, planes = (V + l + w + h) % 3 == 0;
             f->grid = (hd_grid){.known = (V + l + w) % 2, .g = {nx, V / nx, 1}, .n_sms = 1};
             if (planes) f->grid.g[1] = 1, f->grid.g[2] = V / nx;
-            f->plan = (hd_plan){.order = {HD_ORDER_TILE, w, h, l, NULL}};
+            f->plan = (hd_plan){.order = {HD_ORDER_TILE, w, h, l}};
             list_plan(&f->plan, f->grid.g, 1, want);
             build(f);
             for (uint64_t u = 0; u < V; u++) {
@@ -169,7 +169,7 @@ static void tiles_in_rows_of_the_grids_length_are_tiles_of_the_grid(void **state
     uint32_t h = draw_parameter(&f->r, f->grid.g);
     if (f->grid.g[2] > 1) f->grid.g[1] = h = (uint32_t)draw(&f->r, 1, 9);
     assert_true(hd_grid_tasks(f->grid.g, &f->V));
-    hd_plan p = {.order = {HD_ORDER_TILE, draw_parameter(&f->r, f->grid.g), h, f->grid.g[0], NULL}}, q = p;
+    hd_plan p = {.order = {HD_ORDER_TILE, draw_parameter(&f->r, f->grid.g), h, f->grid.g[0]}}, q = p;
     q.order.c = 0;
     expect_one_order(f, &p, &q);
   }
@@ -183,7 +183,7 @@ static void tiles_in_rows_are_tiles_of_a_shape_of_such_rows(void **state) {
     draw_grid(&f->r, f->grid.g);
     assert_true(hd_grid_tasks(f->grid.g, &f->V));
     hd_plan p = {.order = {HD_ORDER_TILE, draw_parameter(&f->r, f->grid.g), draw_parameter(&f->r, f->grid.g),
-                           draw_parameter(&f->r, f->grid.g), NULL}};
+                           draw_parameter(&f->r, f->grid.g)}};
     hd_plan q = p;
     q.order.c = 0;
     q.shape = (hd_shape){HD_SHAPE_GIVEN, {p.order.c, UINT32_MAX, 0}, {0}, false};
@@ -230,10 +230,10 @@ static void a_packed_table_leads_to_the_same_cells(void **state) {
  * cells keeps its place. */
 static void a_shape_of_any_extents_over_any_volume_is_a_permutation(void **state) {
   fixture *f = *state;
-  static const hd_order orders[] = {{HD_ORDER_COL, 0, 0, 0, NULL},     {HD_ORDER_BAND, 2, 0, 0, NULL},
-                                    {HD_ORDER_TILE, 2, 3, 0, NULL},    {HD_ORDER_ZIGZAG, 3, 1, 0, NULL},
-                                    {HD_ORDER_STRIDE, 2, 2, 0, NULL},  {HD_ORDER_HILBERT, 0, 0, 0, NULL},
-                                    {HD_ORDER_REVERSE, 0, 0, 0, NULL}, {HD_ORDER_TILE, 3, 2, 5, NULL}};
+  static const hd_order orders[] = {{HD_ORDER_COL, 0, 0, 0},     {HD_ORDER_BAND, 2, 0, 0},
+                                    {HD_ORDER_TILE, 2, 3, 0},    {HD_ORDER_ZIGZAG, 3, 1, 0},
+                                    {HD_ORDER_STRIDE, 2, 2, 0},  {HD_ORDER_HILBERT, 0, 0, 0},
+                                    {HD_ORDER_REVERSE, 0, 0, 0}, {HD_ORDER_TILE, 3, 2, 5}};
   enum { MOST = 40, N = sizeof orders / sizeof *orders };
   uint64_t want[MOST];
   unsigned c = 0;
@@ -303,7 +303,7 @@ static void orders_that_count_nothing_are_right_on_grids_of_any_size(void **stat
     assert_true(task_number(g, at) == f->V - 1 - u);
   }
   for (hd_order_kind kind = HD_ORDER_COL; kind < HD_ORDER_REVERSE; kind++) {
-    f->plan.order = (hd_order){kind, 2, 2, 0, NULL};
+    f->plan.order = (hd_order){kind, 2, 2, 0};
     assert_int_equal(hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, NULL), HD_OK);
     assert_false(f->own.any_size);
   }
@@ -471,8 +471,7 @@ static void a_table_is_followed_and_composed_with_the_binding(void **state) {
       t.task[i] = t.task[j];
       t.task[j] = (uint32_t)i;
     }
-    char name[] = "t";
-    f->plan = (hd_plan){.order = {.kind = HD_ORDER_TABLE, .file = name}, .bind = (hd_bind_kind)(c % 2)};
+    f->plan = (hd_plan){.order = {.kind = HD_ORDER_TABLE}, .table = "t", .bind = (hd_bind_kind)(c % 2)};
     assert_int_equal(hd_plan_forward(&f->plan, &f->grid, &f->forward, NULL), HD_OK);
     assert_int_equal(f->forward.uses_table, f->V > 1);
     assert_int_equal(hd_plan_tabulate(&f->plan, &f->grid, &t, &all, NULL), HD_OK);
@@ -494,7 +493,6 @@ static void a_table_is_followed_and_composed_with_the_binding(void **state) {
 }
 
 static void what_cannot_be_built_is_refused_with_a_reason(void **state) {
-  char name[] = "t";
   static const uint32_t huge[3] = {UINT32_MAX, UINT32_MAX, 1}, wrap[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
   const struct {
     hd_plan plan;
@@ -515,11 +513,11 @@ static void what_cannot_be_built_is_refused_with_a_reason(void **state) {
       {{.bind = HD_BIND_REDIRECT}, {true, {4, 4, 1}, 0}, HD_ERR_USAGE, HD_ERR_USAGE},
       {{.order = {.kind = (hd_order_kind)99}}, {true, {4, 4, 1}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
       {{.bind = (hd_bind_kind)99}, {true, {4, 4, 1}, 1}, HD_ERR_USAGE, HD_ERR_USAGE},
-      {{.order = {.kind = HD_ORDER_TABLE, .file = name}},
+      {{.order = {.kind = HD_ORDER_TABLE}, .table = "t"},
        {false, {0}, 1},
        HD_ERR_REFUSED,
        HD_ERR_UNSUPPORTED},
-      {{.order = {.kind = HD_ORDER_TABLE, .file = name}},
+      {{.order = {.kind = HD_ORDER_TABLE}, .table = "t"},
        {true, {65536, 65536, 1}, 1},
        HD_ERR_REFUSED,
        HD_ERR_UNSUPPORTED},

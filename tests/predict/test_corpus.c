@@ -35,7 +35,6 @@ static void check_kernel(const char *name) {
   assert_true(r.race_free);
   assert_true(r.against_reference);
   hd_workload_close(w);
-  hd_plan_free(&p);
 }
 
 static void every_kernel_computes_its_reference_in_any_order(void **state) {
@@ -74,7 +73,6 @@ static void tiles_of_persistent_kernels_go_in_any_order(void **state) {
       if (!r.equal) fail_msg("%s, %s: %s", names[i][0], text, r.what);
       assert_true(r.thread_instructions < r.thread_instructions_rewritten);
       hd_workload_close(w);
-      hd_plan_free(&p);
     }
 }
 

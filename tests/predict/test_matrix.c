@@ -68,7 +68,6 @@ static void check_plan(const hd_workload *w, const char *text) {
   hd_check_result r;
   hd_status st = hd_check(w, &p, NULL, &r, &d);
   bool table = p.order.kind == HD_ORDER_TABLE;
-  hd_plan_free(&p);
   if (st == HD_ERR_REFUSED && table && !same_grids(w)) return;
   /* A kernel that must not be reordered, with its instruction, or not by this plan, as it runs in clusters.
    */

@@ -53,7 +53,6 @@ static void plans_that_bind_tasks_run_on_a_device(void **state) {
       if (!r.equal) fail_msg("%s, %s: %s", w->name, texts[i], r.what);
       assert_int_equal(r.runs, 2);
       assert_true(r.against_reference);
-      hd_plan_free(&p);
     }
     hd_device_close(dev);
     hd_workload_close(w);

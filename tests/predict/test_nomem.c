@@ -17,7 +17,6 @@ static hd_status check(void *ctx, hd_diag *d) {
     st = hd_check(w, &p, &o, &r, d);
     hd_workload_close(w);
   }
-  hd_plan_free(&p);
   return st;
 }
 

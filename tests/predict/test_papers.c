@@ -16,7 +16,6 @@ static void predict(const session *z, uint32_t l1, const char *const *plans, siz
   for (size_t i = 0; i < n; i++) {
     assert_int_equal(rows[i].status, HD_OK);
     out[i] = rows[i].counters;
-    hd_plan_free(&rows[i].plan);
   }
   free(rows);
 }

@@ -15,7 +15,6 @@ static hd_counters replay(const session *z, const char *text) {
   hd_counters c;
   if (hd_study_replay(z->s, &z->g, &p, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d) != HD_OK)
     fail_msg("%s: %s", text, d.message);
-  hd_plan_free(&p);
   return c;
 }
 
@@ -59,7 +58,6 @@ static void runs_and_replays_end_when_their_time_is_over(void **state) {
     hd_study_set_until(s, 0);
     const hd_counters after = replay(&z, plans[i]);
     assert_memory_equal(&before, &after, sizeof before);
-    hd_plan_free(&p);
   }
   close_session(&z);
 }
@@ -89,7 +87,6 @@ static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
   hd_affinity graph; /* as a page shows it */
   assert_int_equal(hd_affinity_build(hd_study_trace(s, 0), NULL, &graph, &d), HD_OK);
   hd_affinity_free(&graph);
-  hd_plan_free(&far);
   hd_study_close(s);
   hd_workload_close(w);
 }
@@ -209,7 +206,6 @@ static void many_plans_at_once_are_as_one_after_the_other(void **state) {
     hd_counters alone = replay(&z, plans[i % N]);
     if (rows[i].status != HD_OK) fail_msg("%s: %s", plans[i % N], rows[i].why);
     assert_memory_equal(&rows[i].counters, &alone, sizeof alone);
-    hd_plan_free(&rows[i].plan);
   }
   close_session(&z);
 }

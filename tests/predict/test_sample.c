@@ -22,7 +22,6 @@ static hd_counters replay_of(hd_study *s, const hd_gpu *g, const char *text) {
   hd_diag d = {0};
   hd_counters c;
   if (hd_study_replay(s, g, &p, g->dispatch, 0, &c, &d) != HD_OK) fail_msg("%s: %s", text, d.message);
-  hd_plan_free(&p);
   return c;
 }
 
@@ -139,7 +138,6 @@ static void a_study_like_another_is_as_one_of_its_own(void **state) {
     assert_int_equal(hd_study_replay(second, &g, &p, g.dispatch, 0, &c, &d), HD_OK);
     assert_memory_equal(&c, &alone, sizeof c);
     hd_study_close(second);
-    hd_plan_free(&p);
     hd_workload_close(w);
   }
 }
@@ -225,7 +223,6 @@ static void samples_of_many_plans_at_once_are_as_one_after_the_other(void **stat
       const void *was = &first[plan], *is = &rows[i].counters;
       if (memcmp(was, is, sizeof *first) != 0)
         fail_msg("%s: %.3f us, then %.3f", plans[plan], first[plan].time_us, rows[i].counters.time_us);
-      hd_plan_free(&rows[i].plan);
     }
     hd_study_close(s);
   }

@@ -29,7 +29,6 @@ static int close_bench(void **state) {
 static hd_status replay(const session *b, const char *text, hd_counters *c, hd_diag *d) {
   hd_plan p = parse_plan(text);
   hd_status st = hd_study_replay(b->s, &b->g, &p, HD_DISPATCH_DEMAND, 1, c, d);
-  hd_plan_free(&p);
   return st;
 }
 

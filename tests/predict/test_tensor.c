@@ -59,7 +59,6 @@ static void maps_hold_what_the_file_says(void **state) {
     if (!r.equal) fail_msg("%s: %s", plans[k], r.what);
     assert_true(r.against_reference);
     assert_true(r.race_free);
-    hd_plan_free(&p);
   }
   hd_workload_close(w);
 }
@@ -80,7 +79,6 @@ static void a_map_must_fit_the_parameter(void **state) {
   assert_int_equal(hd_plan_parse("baseline", &p, &d), HD_OK);
   assert_int_equal(hd_check(w, &p, NULL, &r, &d), HD_ERR_INPUT);
   assert_non_null(strstr(d.message, "argument 2 of kernel 'boxes' is 8 bytes wide, the workload gives 128"));
-  hd_plan_free(&p);
   hd_workload_close(w);
 }
 

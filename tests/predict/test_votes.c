@@ -65,7 +65,6 @@ static double us_under(const session *z, const char *plan) {
   hd_diag d = {0};
   if (hd_study_replay(z->s, &z->g, &p, z->g.dispatch, 0, &c, &d) != HD_OK)
     fail_msg("%s: %s", plan, d.message);
-  hd_plan_free(&p);
   return c.time_us;
 }
 
@@ -118,7 +117,6 @@ static void expect_agents(const char *name, const char *company, uint32_t all, u
   snprintf(plan, sizeof plan, "%sbind=agents:auto", company);
   hd_plan p = parse_plan(plan);
   if (hd_study_vote(z.s, &z.g, &p, 0, ctas, &most, &d) != HD_OK) fail_msg("%s", d.message);
-  hd_plan_free(&p);
   assert_int_equal(most, all);
   for (uint32_t i = 0; i < z.g.n_sms; i++) {
     const uint32_t k = hd_agents_voted(all, i);

@@ -24,8 +24,8 @@ static const hd_workload workload = {.name = "made-up",
                              .name = "plain", .title = "another", .paper = "", .category = "", .size = "gpu"};
 static const hd_device_info device = {
     .name = "cuda:0", .title = "A GPU", .uuid = "GPU-1", .n_sms = 132, .driver_version = 12040};
-static const hd_plan original, column = {.order = {.kind = HD_ORDER_COL}},
-                               mirror = {.order = {.kind = HD_ORDER_REVERSE}};
+static const hd_plan column = {.order = {.kind = HD_ORDER_COL}},
+                     mirror = {.order = {.kind = HD_ORDER_REVERSE}};
 static const hd_counters counters = {.time_us = 12.5,
                                      .l1_sectors = 1000,
                                      .l1_hits = 250,
@@ -72,7 +72,7 @@ static void a_check_says_what_agrees(void **state) {
   r.race_free = r.against_reference = false;
   r.thread_instructions = 0;
   hd_check_text(&(hd_check_report){&workload, &column, "A GPU", &r}, &out);
-  hd_check_text(&(hd_check_report){&workload, &original, NULL, &r}, &out);
+  hd_check_text(&(hd_check_report){&workload, &hd_plan_original, NULL, &r}, &out);
   assert_golden("check.txt", &out);
   hd_check_json(&(hd_check_report){&workload, &column, NULL, &r}, &out);
   assert_json("check.json", &out);
@@ -96,7 +96,7 @@ static void a_proof_of_a_smaller_size_says_so(void **state) {
        "\"proved\": false"},
   };
   const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
-  hd_sweep_row rows[] = {{.plan = original, .counters = counters}, {.plan = column, .counters = counters}};
+  hd_sweep_row rows[] = {{.counters = counters}, {.plan = column, .counters = counters}};
   const hd_check_result proof = {.equal = true,
                                  .runs = 8,
                                  .bytes_compared = 4096,
@@ -131,8 +131,7 @@ static void no_answer_names_the_bounds_that_were_reached(void **state) {
       [HD_BOUND_WORK] = "the traces' work was over what the budget pays for (a larger --budget, above 60)",
       [HD_BOUND_MEMORY] = "the traces' memory was over its limit (a smaller --size)"};
   const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
-  const hd_sweep_row rows[] = {{.plan = original, .counters = counters},
-                               {.status = HD_ERR_BUDGET, .why = "made up"}};
+  const hd_sweep_row rows[] = {{.counters = counters}, {.status = HD_ERR_BUDGET, .why = "made up"}};
   for (unsigned ended = 0; ended < 2u << HD_BOUND_MEMORY; ended += 2) {
     hd_report r = {.workload = &workload,
                    .gpu = &gpu,
@@ -155,7 +154,7 @@ static void no_answer_names_the_bounds_that_were_reached(void **state) {
 static void an_optimization_says_what_the_time_did_not_suffice_for(void **state) {
   const hd_gpu gpu = {.name = "h100", .title = "H100 SXM"};
   const hd_sweep_row late = {.status = HD_ERR_BUDGET, .why = "the time was over before it was replayed"};
-  hd_sweep_row rows[] = {{.plan = original, .counters = counters}, late};
+  hd_sweep_row rows[] = {{.counters = counters}, late};
   hd_report r = {.workload = &workload,
                  .gpu = &gpu,
                  .dispatch = "demand",
@@ -250,7 +249,8 @@ static void what_confirms_times_is_said_for_each_gpu(void **state) {
                          .rows = rows,
                          .n_rows = 1,
                          .nothing_helps = "no gain is predicted"};
-    const hd_simulation s = {&workload, &cases[i].gpu, "demand", &original, c, cases[i].clock, 1, false};
+    const hd_simulation s = {&workload, &cases[i].gpu,  "demand", &hd_plan_original,
+                             c,         cases[i].clock, 1,        false};
     hd_buf simulated = {0}, swept = {0}, page = {0}, escaped = {0};
     hd_simulation_text(&s, &simulated);
     hd_report_text(&r, 0, false, &swept);

@@ -90,10 +90,10 @@ static void a_tuning_becomes_a_row(void **state) {
   assert_float_equal(r.speedup, 1.25, 1e-12);
   assert_float_equal(r.after_us, 48, 1e-9);
   /* Of a table's file the name is enough. */
-  kernels[0].plan = (hd_plan){.order = {.kind = HD_ORDER_TABLE, .file = (char *)"/a/b,c/verdict-1.table"},
-                              .bind = HD_BIND_AGENTS};
+  kernels[0].plan =
+      (hd_plan){.order = {.kind = HD_ORDER_TABLE}, .table = "/a/b,c/verdict-1.table", .bind = HD_BIND_AGENTS};
   kernels[1].adopted = true;
-  kernels[1].plan = (hd_plan){.order = {.kind = HD_ORDER_TABLE, .file = (char *)"own.table"}};
+  kernels[1].plan = (hd_plan){.order = {.kind = HD_ORDER_TABLE}, .table = "own.table"};
   hd_verify_begin(&w, &t, &r);
   assert_string_equal(r.plan, "a: order=table:verdict-1.table,bind=agents; b: order=table:own.table");
   kernels[1].adopted = false;

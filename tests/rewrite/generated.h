@@ -454,7 +454,6 @@ static inline gen_answer gen_compare(const char *text, const char *plan, const g
   if (before.emu) hd_emu_destroy(before.emu);
   if (after.emu) hd_emu_destroy(after.emu);
   hd_arena_free(&arena);
-  hd_plan_free(&p);
   return answer;
 }
 

@@ -135,7 +135,6 @@ static void rewrite(const claim_case *c, hd_rewrite_options opt, hd_arena *arena
   assert_int_equal(hd_rewrite(m, 0, &p, &opt, &recipe, NULL), HD_OK);
   assert_int_equal(hd_ptx_print(m, out), HD_OK);
   *remark = m->funcs[0].remark;
-  hd_plan_free(&p);
 }
 
 static void the_remark_says_who_claims_what_and_why(void **state) {
@@ -153,8 +152,7 @@ static void the_remark_says_who_claims_what_and_why(void **state) {
 }
 
 static void the_remark_names_what_the_options_change(void **state) {
-  hd_sm_range ranges[] = {{0, 3}, {8, 11}};
-  const hd_sm_set present = {.ranges = ranges, .n = 2};
+  const hd_numbers present = {{0xf0f}};
   const claim_case c = {plain, "bind=agents", {0}, 64, NULL};
   hd_arena arena;
   hd_buf out = {0};

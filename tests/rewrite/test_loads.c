@@ -45,7 +45,6 @@ static result rewrite_promised(const char *version, const char *target, const ch
   else if (hd_ptx_print(m, &out) == HD_OK)
     snprintf(r.text, sizeof r.text, "%s", out.data);
   hd_buf_free(&out);
-  hd_plan_free(&p);
   hd_arena_free(&arena);
   return r;
 }

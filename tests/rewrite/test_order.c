@@ -38,7 +38,6 @@ static char *rewritten(const char *text, const char *notation, hd_grid grid, con
     fail_msg("%s: %s", notation, d.message);
   assert_int_equal(hd_ptx_print(m, &out), HD_OK);
   hd_buf_putc(&out, 0);
-  hd_plan_free(&p);
   hd_arena_free(&arena);
   return out.data;
 }

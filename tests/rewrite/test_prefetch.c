@@ -26,7 +26,6 @@ static char *rewrite(const char *body, const char *plan) {
   hd_rewrite_options o = {.grid = {.known = true, .g = {8, 4, 1}, .n_sms = 4}, .block = {64, 1, 1}};
   if (hd_rewrite(m, 0, &p, &o, NULL, &d) != HD_OK) fail_msg("%s: %s", plan, d.message);
   assert_int_equal(hd_ptx_print(m, &out), HD_OK);
-  hd_plan_free(&p);
   hd_arena_free(&arena);
   return out.data;
 }

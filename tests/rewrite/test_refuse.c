@@ -254,7 +254,6 @@ static void a_refused_kernel_is_not_rewritten(void **state) {
   assert_int_equal(hd_plan_parse("order=reverse", &p, &d), HD_OK);
   hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}};
   assert_int_equal(hd_rewrite(m, 0, &p, &o, NULL, &d), HD_ERR_REFUSED);
-  hd_plan_free(&p);
   hd_arena_free(&arena);
 }
 

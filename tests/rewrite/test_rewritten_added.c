@@ -34,7 +34,6 @@ static void rewrite(const char *plan_text, const hd_rewrite_options *o, rewritte
   assert_int_equal(hd_ptx_parse(kernel, strlen(kernel), "k", &out->after, &out->m, &d), HD_OK);
   if (hd_rewrite(out->m, 0, &p, o, &out->recipe, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
   if (hd_rewrite_added(before, out->m, 0, &out->added, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
-  hd_plan_free(&p);
 }
 
 static void rewritten_free(rewritten *r) {

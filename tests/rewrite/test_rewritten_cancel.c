@@ -50,7 +50,6 @@ static hd_status run(const trial *t, uint64_t *started, hd_diag *d) {
   if (before.emu) hd_emu_destroy(before.emu);
   if (after.emu) hd_emu_destroy(after.emu);
   hd_arena_free(&arena);
-  hd_plan_free(&p);
   return st;
 }
 
@@ -99,7 +98,6 @@ static unsigned run_drawn(uint64_t first, unsigned n, void kernel(gen_source *, 
     uint64_t started = 0;
     draw_trial(seed, kernel, &t, &text, &plan);
     const bool makes_sense = hd_plan_parse(plan.data, &p, &d) == HD_OK;
-    if (makes_sense) hd_plan_free(&p);
     if (makes_sense && run(&t, &started, &d) == HD_OK) {
       rewritten++;
       *fewer += started < gen_product(t.launch.grid);

@@ -135,22 +135,13 @@ typedef struct living {
   uint32_t done; /* one bit a warp */
 } living;
 
-static uint32_t sm_number(const hd_sm_set *s, uint32_t place) {
-  for (uint32_t k = 0; k < s->n; k++) {
-    uint32_t n = s->ranges[k].last - s->ranges[k].first + 1;
-    if (place < n) return s->ranges[k].first + place;
-    place -= n;
-  }
-  return place;
+static uint32_t sm_number(const hd_numbers *s, uint32_t place) {
+  uint32_t sm = 0;
+  while (hd_numbers_below(s, sm + 1) <= place && sm < HD_NUMBERS) sm++;
+  return sm;
 }
 
-static uint32_t count_sms(const hd_sm_set *s) {
-  uint32_t n = 0;
-  for (uint32_t k = 0; k < s->n; k++) n += s->ranges[k].last - s->ranges[k].first + 1;
-  return n;
-}
-
-/* A plan that names them, to be freed. */
+/* A plan that names them. */
 static hd_plan numbers(const char *sms) {
   char text[128] = "baseline";
   hd_plan p;
@@ -160,7 +151,7 @@ static hd_plan numbers(const char *sms) {
 }
 
 static hd_status interleave(hd_emu_program *program, const hd_emu_launch_params *l, uint32_t n_sms,
-                            const hd_sm_set *sms, uint64_t seed, hd_diag *d) {
+                            const hd_numbers *sms, uint64_t seed, hd_diag *d) {
   hd_emu_grid *g;
   hd_status st = hd_emu_grid_begin(program, l, NULL, &g, d);
   if (st != HD_OK) return st;
@@ -217,7 +208,7 @@ static void run(const trial *t, const hd_table *table) {
                           .table = table,
                           .no_hoisting = t->no_hoisting};
   hd_plan present = numbers(t->sms);
-  uint32_t machine_sms = t->sms ? count_sms(&present.sms) : t->machine_sms;
+  uint32_t machine_sms = t->sms ? hd_numbers_count(&present.sms) : t->machine_sms;
   if (t->told) o.sms = &present.sms;
   if (t->known_block) memcpy(o.block, t->block, sizeof o.block);
   if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) describe(t, d.message);
@@ -268,8 +259,6 @@ static void run(const trial *t, const hd_table *table) {
   free(params);
   hd_emu_unload(program);
   hd_emu_destroy(e);
-  hd_plan_free(&p);
-  hd_plan_free(&present);
   hd_arena_free(&arena);
 }
 
@@ -371,7 +360,7 @@ static const char first_task[] =
     "setp.eq.u32 %p, %r2, 0;\n@%p st.global.u32 [%rd2+4], %r1;\nret;\n}\n";
 
 /* The first task of a single worker on that SM. */
-static uint32_t first_of(const char *plan, uint32_t V, uint32_t n_sms, const hd_sm_set *sms, uint32_t sm) {
+static uint32_t first_of(const char *plan, uint32_t V, uint32_t n_sms, const hd_numbers *sms, uint32_t sm) {
   hd_arena arena;
   hd_arena_init(&arena);
   hd_diag d = {0};
@@ -411,7 +400,6 @@ static uint32_t first_of(const char *plan, uint32_t V, uint32_t n_sms, const hd_
   free(params);
   hd_emu_unload(program);
   hd_emu_destroy(e);
-  hd_plan_free(&p);
   hd_arena_free(&arena);
   return first;
 }
@@ -420,7 +408,7 @@ static void each_sm_serves_the_cluster_of_its_rank(void **state) {
   enum { V = 200 };
   for (size_t i = 0; i < sizeof holes / sizeof *holes; i++) {
     hd_plan present = numbers(holes[i]);
-    uint32_t n = count_sms(&present.sms);
+    uint32_t n = hd_numbers_count(&present.sms);
     for (uint32_t rank = 0; rank < n; rank++) {
       uint32_t sm = sm_number(&present.sms, rank);
       uint64_t start = hd_cluster_start(V, n, rank);
@@ -429,14 +417,12 @@ static void each_sm_serves_the_cluster_of_its_rank(void **state) {
       /* The holes are not known: any cluster is right. */
       assert_int_equal(first_of("bind=agents", V, n, NULL, sm), hd_cluster_start(V, n, sm % n));
     }
-    hd_plan_free(&present);
   }
   /* More SMs than clusters; numbers that were not foreseen. */
   hd_plan present = numbers("10-19");
   assert_int_equal(first_of("bind=agents", V, 4, &present.sms, 17), hd_cluster_start(V, 4, 7 % 4));
   assert_int_equal(first_of("bind=agents", V, 10, &present.sms, 23), hd_cluster_start(V, 10, 23 % 10));
   assert_int_equal(first_of("bind=agents,sms=3+17", V, 10, &present.sms, 17), hd_cluster_start(V, 2, 1));
-  hd_plan_free(&present);
 }
 
 static void orders_from_tables_compose_with_claims(void **state) {
@@ -544,7 +530,6 @@ static void workers_fill_the_gpu_where_only_some_sms_work(void **state) {
     if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s", d.message);
     hd_recipe_grid(&recipe, o.grid.g, 10, 4, grid);
     assert_int_equal(grid[0], cases[i].workers);
-    hd_plan_free(&p);
     hd_arena_free(&arena);
   }
 }

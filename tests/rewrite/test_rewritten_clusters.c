@@ -80,7 +80,6 @@ static hd_status run(const clusters_case *c, const char *plan, hd_dispatch_kind 
   if (program) hd_emu_unload(program);
   hd_emu_destroy(e);
   hd_arena_free(&arena);
-  hd_plan_free(&p);
   return st;
 }
 
@@ -197,7 +196,6 @@ static void assemble(const char *plan, bool known, char *said, size_t cap) {
   assert_int_equal(pclose(f), 0);
   unlink(ptx);
   hd_buf_free(&rewritten);
-  hd_plan_free(&p);
   hd_arena_free(&arena);
 }
 

@@ -47,7 +47,6 @@ static void run(trial *t, void *memory, uint64_t bytes) {
     memcpy(o.grid.g, t->g, sizeof t->g);
     if (t->known) memcpy(o.block, t->b, sizeof t->b);
     if (hd_rewrite(m, kernel, &p, &o, &recipe, &d) != HD_OK) fail_msg("%s: %s", t->plan, d.message);
-    hd_plan_free(&p);
   }
   hd_emu *e;
   hd_emu_options eo = {
@@ -143,7 +142,6 @@ static void tabulate(const char *order, const uint32_t g[3], uint32_t n_sms, hd_
   hd_grid grid = {.known = true, .g = {g[0], g[1], g[2]}, .n_sms = n_sms};
   assert_int_equal(hd_plan_parse(order, &p, &d), HD_OK);
   assert_int_equal(hd_plan_tabulate(&p, &grid, NULL, out, &d), HD_OK);
-  hd_plan_free(&p);
 }
 
 static void every_thread_takes_the_place_its_plan_gives(void **state) {

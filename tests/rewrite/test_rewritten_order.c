@@ -103,7 +103,6 @@ static void run(const trial *t, const hd_table *table, const char *table_path) {
   free(log.task_of_worker);
   hd_emu_unload(program);
   hd_emu_destroy(e);
-  hd_plan_free(&p);
   hd_arena_free(&arena);
 }
 
@@ -173,7 +172,6 @@ static unsigned added(const char *plan_text, const hd_grid *g) {
   if (hd_rewrite(m, 0, &p, &o, NULL, &d) != HD_OK) fail_msg("%s: %s", plan_text, d.message);
   for (uint32_t i = 0; i < m->funcs[0].n_stmts; i++) n += m->funcs[0].stmts[i].kind == HD_S_INST;
   hd_arena_free(&arena);
-  hd_plan_free(&p);
   return n > before ? n - before : 0;
 }
 

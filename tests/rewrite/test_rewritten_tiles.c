@@ -64,7 +64,6 @@ static hd_status run(const tiles_case *c, hd_dispatch_kind how, uint32_t *out, h
   if (program) hd_emu_unload(program);
   hd_emu_destroy(e);
   hd_arena_free(&arena);
-  hd_plan_free(&p);
   hd_buf_free(&source);
   return st;
 }

@@ -35,7 +35,6 @@ static int64_t added(const char *kernel, const char *plan, uint32_t x, uint32_t 
   const uint64_t before = instructions(m);
   if (hd_rewrite(m, 0, &p, &o, NULL, &d) != HD_OK) fail_msg("%s: %s", plan, d.message);
   const int64_t more = (int64_t)instructions(m) - (int64_t)before;
-  hd_plan_free(&p);
   hd_arena_free(&arena);
   return more;
 }

@@ -288,7 +288,6 @@ static void the_callers_word_settles_waits_and_is_told(void **state) {
       assert_non_null(strstr(out.data, "// heddle: rests on the word that no loop waits for another CTA"));
     }
     hd_buf_free(&out);
-    hd_plan_free(&plan);
     hd_arena_free(&arena);
   }
 }

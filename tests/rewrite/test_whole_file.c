@@ -50,7 +50,6 @@ static void kernels_that_are_refused_stay_and_are_counted(void **state) {
   assert_int_equal(hd_module_load(out, UINT64_MAX, &arena, &m, NULL), HD_OK);
   assert_true(hd_ptx_find_kernel(m, "moves") >= 0 && hd_ptx_find_kernel(m, "fixed") >= 0);
   hd_arena_free(&arena);
-  hd_plan_free(&plan);
   unlink(in);
   unlink(out);
 }

@@ -150,7 +150,6 @@ static void texts_for_newer_gpus_are_lowered_unless_they_are_for_one_alone(void 
     free(v->text);
     free(v);
   }
-  hd_plan_free(&plan);
 }
 
 int main(void) {

@@ -130,7 +130,6 @@ static void a_right_plan_is_proved(void **state) {
   OK(hd_plan_parse("order=reverse", &plans.all, &d));
   OK(device_bench_prove(t.b, &plans, &bytes, &d));
   assert_int_equal(bytes, 2 * 64 * 4 + 8205 + 3);
-  hd_plan_set_free(&plans);
   close_bed(&t);
 }
 

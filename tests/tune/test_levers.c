@@ -16,7 +16,8 @@ static double score_of(const kernel_case *kernels, uint32_t n) {
   hd_tuned tuned[4] = {0};
   hd_tune_trial trials[4] = {0};
   hd_tuning t = {.kernels = tuned, .n_kernels = n};
-  hd_plan_set plans;
+  hd_kernel_plan room[4];
+  hd_plan_set plans = {.kernels = room};
   double score;
   hd_diag d = {0};
   for (uint32_t i = 0; i < n; i++) {
@@ -28,12 +29,10 @@ static double score_of(const kernel_case *kernels, uint32_t n) {
   }
   int bypass = 3;
   assert_string_equal(tuning_lever_names[bypass], "bypass");
-  assert_int_equal(tuning_best_alone(&t, bypass, &plans, &score, &d), HD_OK);
+  tuning_best_alone(&t, bypass, &plans, &score);
   size_t plans_wanted = 0;
   for (uint32_t i = 0; i < n; i++) plans_wanted += kernels[i].speedup > 0;
   assert_int_equal(plans.n, plans_wanted);
-  hd_plan_set_free(&plans);
-  for (uint32_t i = 0; i < n; i++) hd_plan_free(&trials[i].plan);
   return score;
 }
 

@@ -192,7 +192,6 @@ static void only_the_winner_is_proved(void **state) {
  * them.
  */
 static hd_workload *open_short(hd_gpu *g, double over_issue) {
-  static const hd_plan baseline;
   hd_workload *w;
   hd_study *s;
   hd_counters c;
@@ -209,7 +208,7 @@ static hd_workload *open_short(hd_gpu *g, double over_issue) {
   g->l2.bytes = 1 << 16;
   const hd_run_options run = {.threads = 2, .n_sms = g->n_sms};
   OK(hd_study_open(w, &run, &s, &d));
-  OK(hd_study_replay(s, g, &baseline, g->dispatch, 0, &c, &d));
+  OK(hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, &c, &d));
   hd_study_close(s);
   g->dram_bytes_per_cycle *= c.cycles_dram / (over_issue * c.cycles_issue);
   return w;
@@ -397,7 +396,6 @@ static void a_second_look_is_of_its_own_sample(void **state) {
   assert_true(speedup == 1 && of_first != 1);
   assert_int_equal(l.looks, 2);
   second_look_close(&l);
-  hd_plan_free(&plan);
   close_session(&q);
 }
 
@@ -416,7 +414,6 @@ static void a_second_look_that_comes_too_late_is_spared_large_promises(void **st
   assert_true(second_look_spared(7, 1.05) && second_look_spared(1.7, 1.3));
   assert_false(second_look_spared(1.3, 1.05) || second_look_spared(1.6, 1.3));
   second_look_close(&l);
-  hd_plan_free(&plan);
   close_session(&q);
 }
 

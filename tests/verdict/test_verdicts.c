@@ -132,7 +132,7 @@ static void tries_the_plans_given_first(void **state) {
 static void passes_over_tables_that_are_gone(void **state) {
   bed b = open_bed("tiny");
   hd_tuning t;
-  hd_plan own = {.order = {.kind = HD_ORDER_TABLE, .file = (char *)"no/such/file"}};
+  hd_plan own = {.order = {.kind = HD_ORDER_TABLE}, .table = "no/such/file"};
   hd_tune_options o = {.budget = 5, .plans = &own, .n_plans = 1};
   unsigned refused = 0;
   OK(hd_tune(b.device, b.w, &o, &t, &d));
@@ -235,13 +235,13 @@ static void tables_go_with_their_verdicts(void **state) {
   const hd_plan *p = &back.kernels[0].plan;
   assert_int_equal(p->order.kind, HD_ORDER_TABLE);
   assert_int_equal(p->bind, HD_BIND_AGENTS);
-  OK(hd_table_read(p->order.file, want.n, &got, &d));
+  OK(hd_table_read(p->table, want.n, &got, &d));
   assert_memory_equal(got.task, want.task, want.n * sizeof *want.task);
   hd_table_free(&got);
 
   /* Kept again, the verdict names the same table; and launch paths get it from the store alone. */
   OK(hd_tuning_keep(other, b.device, b.w, NULL, &back, &d));
-  remove(p->order.file);
+  remove(p->table);
   hd_tuning_free(&back);
   hd_applier *a;
   hd_applier_module *m;

@@ -105,6 +105,5 @@ int cmd_check(int argc, char **argv) {
   }
   hd_device_close(dev);
   hd_workload_close(w);
-  hd_plan_free(&plan);
   return rc;
 }

@@ -25,7 +25,7 @@ static hd_status parse_plans(session *s, const cli_list *plans, hd_diag *d) {
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < plans->n; i++) {
     st = hd_plan_parse(plans->items[i], &s->o.plans[i], d);
-    if (st == HD_OK && (s->o.plans[i].bind != HD_BIND_NONE || s->o.plans[i].sms.n))
+    if (st == HD_OK && (s->o.plans[i].bind != HD_BIND_NONE || hd_numbers_count(&s->o.plans[i].sms)))
       st = hd_fail(d, HD_ERR_USAGE, "corun: bind and sms of the plans are for corun to find");
   }
   return st;
@@ -73,7 +73,6 @@ int cmd_corun(int argc, char **argv) {
   if (st == HD_OK) st = cli_open_device(device, 0, &s.device, &d);
   if (st == HD_OK) st = hd_corun(s.device, (const hd_workload *const *)s.w, &s.o, &s.r, &d);
   rc = st == HD_OK ? print(&s, json) : cli_fail(&d);
-  for (int i = 0; i < 2; i++) hd_plan_free(&s.o.plans[i]);
   hd_device_close(s.device);
   for (int i = 0; i < 2; i++) hd_workload_close(s.w[i]);
   return rc;

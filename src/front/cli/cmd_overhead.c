@@ -65,7 +65,6 @@ int cmd_overhead(int argc, char **argv) {
     rc = EXIT_OK;
   }
   if (st != HD_OK) rc = cli_fail(&d);
-  for (size_t i = 0; plans && i < t.n_plans; i++) hd_plan_free(&plans[i]);
   free(plans);
   free(rows);
   if (names) hd_workload_list_free(names, t.n_workloads);

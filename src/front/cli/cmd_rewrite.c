@@ -97,6 +97,5 @@ int cmd_rewrite(int argc, char **argv) {
   else if (st == HD_OK)
     st = hd_rewrite_kernel(&o, kernel, &d);
   free(unwritten.loads);
-  hd_plan_free(&plan);
   return st == HD_OK ? rc : cli_fail(&d);
 }

@@ -29,7 +29,6 @@ int cmd_simulate(int argc, char **argv) {
     (json ? hd_simulation_json : hd_simulation_text)(&r, &out);
     rc = cli_print(&out);
   }
-  hd_plan_free(&plan);
   model_close(&s);
   return rc;
 }

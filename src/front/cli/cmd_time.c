@@ -21,16 +21,12 @@ static hd_status collect_rows(timing *t, const cli_list *plans, hd_diag *d) {
     hd_plan p;
     hd_status st = hd_plan_parse(plans->items[i], &p, d);
     if (st != HD_OK) return st;
-    if (hd_plan_is_baseline(&p))
-      hd_plan_free(&p);
-    else
-      t->rows[t->n++].plan = p;
+    if (!hd_plan_is_baseline(&p)) t->rows[t->n++].plan = p;
   }
   return HD_OK;
 }
 
 static int close_timing(timing *t, int rc) {
-  for (size_t i = 0; i < t->n; i++) hd_plan_free(&t->rows[i].plan);
   free(t->rows);
   hd_device_close(t->device);
   hd_workload_close(t->w);

@@ -67,7 +67,6 @@ static hd_status prepare(session *s, hd_diag *d) {
 }
 
 static int close_session(session *s, int rc) {
-  for (size_t i = 0; i < s->n_plans; i++) hd_plan_free(&s->plans[i]);
   free(s->plans);
   hd_tuning_list_free(s->list);
   hd_store_close(s->t.store);

@@ -128,7 +128,6 @@ hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads,
   hd_status st = hd_plan_parse(plan, &parsed, d);
   if (st != HD_OK) return st;
   st = hd_check(w, &parsed, &o, &result, &e);
-  hd_plan_free(&parsed);
   if (st == HD_OK) {
     *cell = (hd_lever_cell){result.equal ? HD_LEVER_EQUAL : HD_LEVER_DIFFERENT,
                             hd_arena_printf(arena, "%s", result.what)};

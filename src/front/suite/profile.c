@@ -36,8 +36,7 @@ static hd_status look_at(const char *folder, const hd_profile_options *o, hd_pro
   if (st == HD_OK) st = hd_study_open(w, &options.run, &s, d);
   if (st == HD_OK) st = hd_advise(w, s, o->gpu, &options, &a, d);
   hd_counters c = {0};
-  const hd_plan baseline = {0};
-  if (st == HD_OK) st = hd_study_replay(s, o->gpu, &baseline, options.dispatch, 0, &c, d);
+  if (st == HD_OK) st = hd_study_replay(s, o->gpu, &hd_plan_original, options.dispatch, 0, &c, d);
   if (st == HD_OK) {
     k->looked_at = true;
     k->category = a.category;

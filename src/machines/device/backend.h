@@ -46,12 +46,10 @@ typedef struct device_ops {
                      char *why, size_t cap, hd_diag *d);
 } device_ops;
 
-/* sms.c. Runs of consecutive numbers. */
-enum { DEVICE_SM_RANGES = 64 };
+/* sms.c */
 typedef struct device_sms {
   bool known;
-  uint32_t n; /* 0: more runs than have room here */
-  hd_sm_range ranges[DEVICE_SM_RANGES];
+  hd_numbers numbers; /* none: there are some that a set has no room for */
 } device_sms;
 
 struct hd_device {

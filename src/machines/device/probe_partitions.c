@@ -4,15 +4,15 @@
 #include "device/probe.h"
 
 hd_status probe_list_sms(probe *p, probe_sms *l) {
-  hd_sm_set set;
+  hd_numbers set;
+  hd_range r;
   const uint32_t n_sms = p->r->device.n_sms;
   *l = (probe_sms){.numbers = calloc(n_sms, sizeof *l->numbers)};
   hd_status st = l->numbers ? hd_device_sms(p->dev, &set, p->d) : hd_nomem(p->d);
   if (st != HD_OK) return st;
-  for (uint32_t i = 0; i < set.n; i++)
-    for (uint32_t sm = set.ranges[i].first; sm <= set.ranges[i].last && l->n < n_sms; sm++)
-      l->numbers[l->n++] = sm;
-  for (uint32_t sm = 0; !set.n && p->r->device.kind != HD_DEVICE_CUDA && sm < n_sms; sm++)
+  for (uint32_t at = 0; hd_numbers_run(&set, at, &r); at = r.last + 1)
+    for (uint32_t sm = r.first; sm <= r.last && l->n < n_sms; sm++) l->numbers[l->n++] = sm;
+  for (uint32_t sm = 0; !hd_numbers_count(&set) && p->r->device.kind != HD_DEVICE_CUDA && sm < n_sms; sm++)
     l->numbers[l->n++] = sm;
   l->beyond = l->n ? l->numbers[l->n - 1] + 1 : 0;
   if (l->beyond > PROBE_MOST_NUMBERS) l->n = 0;

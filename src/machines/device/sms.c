@@ -45,18 +45,11 @@ static const char ptx[] = ".version 6.0\n"
 
 enum { WORDS = 256, CTAS_PER_SM = 4, THREADS = 1024 };
 
-static void read_bits(const uint32_t bits[WORDS], device_sms *s) {
-  bool before = false;
-  s->n = 0;
-  for (uint32_t i = 0; i < WORDS * 32; before = bits[i / 32] >> i % 32 & 1, i++) {
-    if (!(bits[i / 32] >> i % 32 & 1)) continue;
-    if (!before && s->n == DEVICE_SM_RANGES) {
-      s->n = 0;
-      return;
-    }
-    if (!before) s->ranges[s->n++].first = i;
-    s->ranges[s->n - 1].last = i;
-  }
+static void read_bits(const uint32_t bits[WORDS], hd_numbers *out) {
+  *out = (hd_numbers){0};
+  for (uint32_t i = HD_NUMBERS / 32; i < WORDS; i++)
+    if (bits[i]) return;
+  memcpy(out->bits, bits, sizeof out->bits);
 }
 
 static hd_status find(hd_device *dev, device_sms *s, hd_diag *d) {
@@ -77,19 +70,19 @@ static hd_status find(hd_device *dev, device_sms *s, hd_diag *d) {
   if (st == HD_OK) st = hd_device_run(m, &l, d);
   if (st == HD_OK) st = hd_device_sync(dev, d);
   if (st == HD_OK) st = hd_device_read(dev, args.bits, bits, sizeof bits, d);
-  if (st == HD_OK) read_bits(bits, s);
+  if (st == HD_OK) read_bits(bits, &s->numbers);
   hd_device_free(dev, args.bits, NULL);
   hd_device_unload(m);
   return st;
 }
 
-hd_status hd_device_sms(hd_device *dev, hd_sm_set *out, hd_diag *d) {
+hd_status hd_device_sms(hd_device *dev, hd_numbers *out, hd_diag *d) {
   device_sms *s = &dev->sms;
   hd_status st = HD_OK;
-  *out = (hd_sm_set){0};
+  *out = (hd_numbers){0};
   if (dev->info.kind != HD_DEVICE_CUDA) return HD_OK;
   if (!s->known) st = find(dev, s, d);
   s->known = st == HD_OK;
-  if (st == HD_OK) *out = (hd_sm_set){s->ranges, s->n};
+  if (st == HD_OK) *out = s->numbers;
   return st;
 }

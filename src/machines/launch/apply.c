@@ -16,7 +16,6 @@ bool hd_resolved_is_baseline(const hd_resolved *r) {
 
 void hd_resolved_free(hd_resolved *r) {
   for (uint32_t k = 0; r->kernels && k < r->code->n_kernels; k++) {
-    hd_plan_free(&r->kernels[k].plan);
     hd_table_free(&r->kernels[k].table);
     free(r->kernels[k].unwritten);
   }

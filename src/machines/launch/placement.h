@@ -21,7 +21,7 @@ typedef struct placement {
   uint32_t
       *registers; /* per launch: of the original's kernel, once a plan with agents was loaded; 0: not known */
   uint32_t *local;       /* the same: bytes of local memory a thread */
-  hd_sm_set sms;         /* of the device, once a plan was loaded that asks for them */
+  hd_numbers sms;        /* of the device, once a plan was loaded that asks for them */
   uint32_t moves;        /* so far: variants find out by it that their arguments are of another place */
   HD_VEC(uint64_t) left; /* the buffers' memory before they were moved, not yet given back */
   uint64_t left_bytes;

@@ -38,11 +38,11 @@ static bool any_binds(const hd_resolved *plans, hd_bind_kind bind) {
 
 /* A cluster for each SM that there is, where their numbers have holes. */
 static hd_status learn_sms(placement *p, hd_diag *d) {
-  uint32_t n = 0, all = hd_device_get_info(p->device)->n_sms;
+  const uint32_t all = hd_device_get_info(p->device)->n_sms;
   if (p->run.apply.sms) return HD_OK;
   hd_status st = hd_device_sms(p->device, &p->sms, d);
-  for (uint32_t k = 0; k < p->sms.n; k++) n += p->sms.ranges[k].last - p->sms.ranges[k].first + 1;
-  if (st != HD_OK || !n || (p->sms.n == 1 && p->sms.ranges[0].first == 0 && n == all)) return st;
+  const uint32_t n = st == HD_OK ? hd_numbers_count(&p->sms) : 0;
+  if (!n || (n == all && hd_numbers_below(&p->sms, all) == n)) return st;
   p->run.apply.sms = &p->sms;
   if (p->run.n_sms == all) p->run.n_sms = n;
   return HD_OK;

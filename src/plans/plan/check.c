@@ -10,18 +10,6 @@ static hd_status check_order(const char *lever, const hd_order *o, hd_diag *d) {
   return HD_OK;
 }
 
-static hd_status check_lists(const hd_plan *p, hd_diag *d) {
-  for (uint32_t i = 1; i < p->stream.n; i++)
-    if (p->stream.loads[i] <= p->stream.loads[i - 1])
-      return hd_fail(d, HD_ERR_USAGE, "stream: load numbers must increase");
-  for (uint32_t i = 0; i < p->sms.n; i++) {
-    const hd_sm_range *r = &p->sms.ranges[i];
-    if (r->last < r->first || r->last == UINT32_MAX || (i && r->first <= r[-1].last + 1))
-      return hd_fail(d, HD_ERR_USAGE, "sms: ranges must increase and neither overlap nor touch");
-  }
-  return HD_OK;
-}
-
 static hd_status check_shape(const hd_shape *s, hd_diag *d) {
   if ((unsigned)s->kind >= HD_SHAPE_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "shape: there is no value %u", (unsigned)s->kind);
@@ -36,7 +24,6 @@ static hd_status check_values(const hd_plan *p, hd_diag *d) {
   hd_status st = check_order("order", &p->order, d);
   if (st == HD_OK) st = check_order("threads", &p->threads, d);
   if (st == HD_OK) st = check_shape(&p->shape, d);
-  if (st == HD_OK) st = check_lists(p, d);
   if (st != HD_OK) return st;
   if ((unsigned)p->stream.kind >= HD_STREAM_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "stream: there is no value %u", (unsigned)p->stream.kind);
@@ -71,7 +58,7 @@ static bool loop_bound(const hd_plan *p) {
 static bool unknown_next(const hd_plan *p) {
   return p->bind == HD_BIND_CANCEL && p->prefetch.kind != HD_PREFETCH_NONE;
 }
-static bool sms_unbound(const hd_plan *p) { return p->sms.n && p->bind != HD_BIND_AGENTS; }
+static bool sms_unbound(const hd_plan *p) { return hd_numbers_count(&p->sms) && p->bind != HD_BIND_AGENTS; }
 static bool form_alone(const hd_plan *p) {
   return p->form != HD_FORM_AUTO && p->bypass.kind == HD_BYPASS_NONE;
 }
@@ -83,14 +70,13 @@ static bool votes_unbound(const hd_plan *p) {
   return p->agents_voted && (p->agents || p->bind != HD_BIND_AGENTS);
 }
 static bool votes_in_company(const hd_plan *p) {
-  return p->agents_voted && (hd_plan_changes_tasks(p) || p->take.kind != HD_TAKE_TASKS || p->sms.n);
+  return p->agents_voted &&
+         (hd_plan_changes_tasks(p) || p->take.kind != HD_TAKE_TASKS || hd_numbers_count(&p->sms));
 }
 static bool take_unbound(const hd_plan *p) {
   return p->take.kind != HD_TAKE_TASKS && p->bind != HD_BIND_AGENTS;
 }
-static bool thread_table(const hd_plan *p) {
-  return p->threads.kind == HD_ORDER_HEAVY_FIRST || p->threads.kind == HD_ORDER_AFFINITY;
-}
+static bool thread_table(const hd_plan *p) { return hd_order_needs_table(p->threads.kind); }
 
 static const rule RULES[] = {
     {split_alone, "split cuts an order into clusters; it needs bind=redirect, bind=claim or bind=agents"},
@@ -111,7 +97,8 @@ static const rule RULES[] = {
     {votes_in_company,
      "bind=agents:auto takes its vote with order, shape and split alone; other levers come after it"},
     {take_unbound, "take says how many tasks an agent takes at once; it needs bind=agents"},
-    {thread_table, "threads takes an order of thread ids; heavy-first and affinity are orders of tasks"},
+    {thread_table,
+     "threads takes an order of thread ids; heavy-first, affinity and tables are orders of tasks"},
 };
 
 hd_status hd_plan_check(const hd_plan *p, hd_diag *d) {

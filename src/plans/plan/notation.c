@@ -2,7 +2,6 @@
 #include "plan/notation.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Names and forms ------------------------------------------------------------- */
@@ -119,8 +118,20 @@ static hd_status parse_order_numbers(const parser *p, const char *lever, const o
   return HD_OK;
 }
 
+/* The path ends a plan's text, or before a comma. */
+static hd_status parse_table(const parser *p, const char *lever, word value, word path) {
+  hd_plan *plan = p->plan;
+  if (path.n >= sizeof plan->table)
+    return FAIL(p, path.s, HD_ERR_INPUT, "%s=%.*s: a file's name has at most %zu bytes, not %zu", lever,
+                SHOW(value), sizeof plan->table - 1, path.n);
+  memcpy(plan->table, path.s, path.n);
+  return HD_OK;
+}
+
 #define ORDER_NAMES "row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table"
-static hd_status parse_order(const parser *p, const char *lever, word value, hd_order *order) {
+/* `other` says whose order it is, if it is not that of the plan's tasks, which alone can be a table. */
+static hd_status parse_order(const parser *p, const char *lever, const char *other, word value,
+                             hd_order *order) {
   word parameter, name = split(value, ':', &parameter);
   unsigned kind = 0;
   while (kind < HD_ORDER_COUNT && !is(name, ORDERS[kind].name)) kind++;
@@ -130,24 +141,22 @@ static hd_status parse_order(const parser *p, const char *lever, word value, hd_
   const order_name *o = &ORDERS[kind];
   if ((o->most || o->file) != (parameter.s != NULL) || (o->file && parameter.n == 0))
     return write_so(p, lever, value, o->usage);
+  if (o->file && other)
+    return FAIL(p, value.s, HD_ERR_INPUT, "%s=%.*s: %s cannot be a table", lever, SHOW(value), other);
   order->kind = (hd_order_kind)kind;
-  if (!o->file) return parse_order_numbers(p, lever, o, value, parameter, order);
-  order->file = malloc(parameter.n + 1);
-  if (!order->file) return hd_nomem(p->d);
-  memcpy(order->file, parameter.s, parameter.n);
-  order->file[parameter.n] = 0;
-  return HD_OK;
+  return o->file ? parse_table(p, lever, value, parameter)
+                 : parse_order_numbers(p, lever, o, value, parameter, order);
 }
 
 static hd_status parse_task_order(const parser *p, const lever_syntax *l, word value) {
-  return parse_order(p, "order", value, &p->plan->order);
+  return parse_order(p, "order", NULL, value, &p->plan->order);
 }
 static hd_status parse_thread_order(const parser *p, const lever_syntax *l, word value) {
   static const char inside[] = "cta:";
   const size_t n = sizeof inside - 1;
   bool in_cta = value.n > n && memcmp(value.s, inside, n) == 0;
-  hd_status st =
-      parse_order(p, "threads", in_cta ? (word){value.s + n, value.n - n} : value, &p->plan->threads);
+  hd_status st = parse_order(p, "threads", "an order of threads",
+                             in_cta ? (word){value.s + n, value.n - n} : value, &p->plan->threads);
   p->plan->threads_in_cta = in_cta && p->plan->threads.kind != HD_ORDER_ROW;
   return st;
 }
@@ -169,12 +178,7 @@ static hd_status parse_shape(const parser *p, const lever_syntax *l, word value)
   }
   if (st == HD_OK && (n < 2 || rest.s))
     return write_so(p, "shape", value, "auto, WxH, WxHxD, WxH:ORDER, or loop:WxH");
-  if (st == HD_OK && own.s) st = parse_order(p, "shape", own, &s->own);
-  if (st == HD_OK && s->own.kind == HD_ORDER_TABLE) {
-    free(s->own.file);
-    s->own.file = NULL;
-    return FAIL(p, own.s, HD_ERR_INPUT, "shape=%.*s: the kernel's own order cannot be a table", SHOW(value));
-  }
+  if (st == HD_OK && own.s) st = parse_order(p, "shape", "the kernel's own order", own, &s->own);
   return st;
 }
 
@@ -266,58 +270,48 @@ static void print_named(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
   if (v.numbered && (!v.optional || *number_of(l, p))) hd_buf_printf(out, ":%" PRIu32, *number_of(l, p));
 }
 
-/* ---- Lists: parts joined by + */
+/* ---- Sets of numbers: parts joined by + */
 
-static size_t count_parts(word value) {
-  size_t n = 1;
-  for (size_t i = 0; i < value.n; i++) n += value.s[i] == '+';
-  return n;
-}
-
-/* Room for as many entries as the value has parts. */
-static hd_status make_list(const parser *p, word value, size_t size, void *list) {
-  size_t n = count_parts(value);
-  void *memory = n < UINT32_MAX ? calloc(n, size) : NULL;
-  if (!memory) return hd_nomem(p->d);
-  memcpy(list, &memory, sizeof memory);
-  return HD_OK;
+/* `number`, a part of lever=value, that a set has room for. */
+static hd_status parse_member(const parser *p, const char *lever, word value, word number, uint32_t *out) {
+  hd_status st = parse_number(p, lever, value, number, 0, out);
+  if (st != HD_OK || *out < HD_NUMBERS) return st;
+  return FAIL(p, number.s, HD_ERR_INPUT, "%s=%.*s: numbers end at %d", lever, SHOW(value), HD_NUMBERS - 1);
 }
 
 static hd_status parse_stream(const parser *p, const lever_syntax *l, word value) {
   hd_stream *s = &p->plan->stream;
   s->kind = is(value, "l1") ? HD_STREAM_L1 : is(value, "auto") ? HD_STREAM_AUTO : HD_STREAM_LOADS;
   if (s->kind != HD_STREAM_LOADS) return HD_OK;
-  hd_status st = make_list(p, value, sizeof *s->loads, &s->loads);
-  for (word rest = value, part; st == HD_OK && rest.s; s->n++) {
+  hd_status st = HD_OK;
+  uint32_t load = 0, least = 0;
+  for (word rest = value, part; st == HD_OK && rest.s;) {
     part = split(rest, '+', &rest);
-    uint32_t *load = &s->loads[s->n];
     if (!part.n || *part.s < '0' || *part.s > '9')
       return write_so(p, "stream", value, "l1, auto, or load numbers: 3+7");
-    st = parse_number(p, "stream", value, part, 0, load);
-    if (st == HD_OK && s->n && *load <= load[-1])
+    st = parse_member(p, "stream", value, part, &load);
+    if (st == HD_OK && load < least)
       return FAIL(p, part.s, HD_ERR_INPUT, "stream=%.*s: load numbers must increase", SHOW(value));
+    if (st == HD_OK) hd_numbers_add(&s->loads, load, load);
+    least = load + 1;
   }
   return st;
 }
 
 static hd_status parse_sms(const parser *p, const lever_syntax *l, word value) {
-  hd_sm_set *s = &p->plan->sms;
-  hd_status st = make_list(p, value, sizeof *s->ranges, &s->ranges);
-  for (word rest = value, part, last; st == HD_OK && rest.s;) {
+  uint32_t least = 0;
+  for (word rest = value, part, last; rest.s;) {
     part = split(rest, '+', &rest);
     word first = split(part, '-', &last);
-    hd_sm_range r;
-    st = parse_number(p, "sms", value, first, 0, &r.first);
-    if (st == HD_OK) st = parse_number(p, "sms", value, last.s ? last : first, 0, &r.last);
+    hd_range r = {0};
+    hd_status st = parse_member(p, "sms", value, first, &r.first);
+    if (st == HD_OK) st = parse_member(p, "sms", value, last.s ? last : first, &r.last);
     if (st != HD_OK) return st;
-    if (r.last < r.first || r.last == UINT32_MAX || (s->n && r.first <= s->ranges[s->n - 1].last))
+    if (r.first < least || !hd_numbers_add(&p->plan->sms, r.first, r.last))
       return FAIL(p, part.s, HD_ERR_INPUT, "sms=%.*s: ranges must increase and not overlap", SHOW(value));
-    if (s->n && r.first == s->ranges[s->n - 1].last + 1)
-      s->ranges[s->n - 1].last = r.last; /* 0-3+4-7 is 0-7 */
-    else
-      s->ranges[s->n++] = r;
+    least = r.last + 1;
   }
-  return st;
+  return HD_OK;
 }
 
 /* ---- Printing and comparing levers with a syntax of their own */
@@ -328,27 +322,26 @@ static void print_order(const char *where, const hd_order *o, hd_buf *out) {
   hd_buf_printf(out, "%s%s", where, n->name);
   for (unsigned k = 0; k < most_numbers(n) && (k < n->least || numbers[k] != n->absent); k++)
     hd_buf_printf(out, "%c%" PRIu32, k ? 'x' : ':', numbers[k]);
-  if (n->file) hd_buf_printf(out, ":%s", o->file ? o->file : "");
 }
 
 static bool order_equal(const hd_order *x, const hd_order *y) {
   if (x->kind != y->kind) return false;
   const order_name *n = &ORDERS[x->kind];
-  if (!n->file)
-    return (n->most < 1 || x->a == y->a) && (n->most < 2 || x->b == y->b) && (n->most < 3 || x->c == y->c);
-  return x->file && y->file ? strcmp(x->file, y->file) == 0 : x->file == y->file;
+  return (n->most < 1 || x->a == y->a) && (n->most < 2 || x->b == y->b) && (n->most < 3 || x->c == y->c);
 }
 
-static bool list_equal(const void *a, uint32_t na, const void *b, uint32_t nb, size_t size) {
-  return na == nb && (na == 0 || memcmp(a, b, na * size) == 0);
+static bool same_numbers(const hd_numbers *a, const hd_numbers *b) {
+  return memcmp(a->bits, b->bits, sizeof a->bits) == 0;
 }
 
 static bool order_given(const lever_syntax *l, const hd_plan *p) { return p->order.kind != HD_ORDER_ROW; }
 static bool tasks_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
-  return order_equal(&a->order, &b->order);
+  return order_equal(&a->order, &b->order) &&
+         (a->order.kind != HD_ORDER_TABLE || strcmp(a->table, b->table) == 0);
 }
 static void print_tasks(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
   print_order("", &p->order, out);
+  if (p->order.kind == HD_ORDER_TABLE) hd_buf_printf(out, ":%s", p->table);
 }
 
 static bool shape_given(const lever_syntax *l, const hd_plan *p) { return p->shape.kind != HD_SHAPE_LAUNCH; }
@@ -378,25 +371,29 @@ static void print_threads(const lever_syntax *l, const hd_plan *p, hd_buf *out) 
 
 static bool stream_given(const lever_syntax *l, const hd_plan *p) { return p->stream.kind != HD_STREAM_NONE; }
 static bool stream_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
-  return a->stream.kind == b->stream.kind &&
-         list_equal(a->stream.loads, a->stream.n, b->stream.loads, b->stream.n, sizeof *a->stream.loads);
+  return a->stream.kind == b->stream.kind && same_numbers(&a->stream.loads, &b->stream.loads);
 }
 static void print_stream(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
   const hd_stream *s = &p->stream;
   if (s->kind == HD_STREAM_L1) hd_buf_puts(out, "l1");
   if (s->kind == HD_STREAM_AUTO) hd_buf_puts(out, "auto");
-  for (uint32_t i = 0; i < s->n; i++) hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", s->loads[i]);
+  hd_range r;
+  const char *before = "";
+  for (uint32_t at = 0; hd_numbers_run(&s->loads, at, &r); at = r.last + 1)
+    for (uint32_t load = r.first; load <= r.last; load++, before = "+")
+      hd_buf_printf(out, "%s%" PRIu32, before, load);
 }
 
-static bool sms_given(const lever_syntax *l, const hd_plan *p) { return p->sms.n != 0; }
+static bool sms_given(const lever_syntax *l, const hd_plan *p) { return hd_numbers_count(&p->sms) != 0; }
 static bool sms_equal(const lever_syntax *l, const hd_plan *a, const hd_plan *b) {
-  return list_equal(a->sms.ranges, a->sms.n, b->sms.ranges, b->sms.n, sizeof *a->sms.ranges);
+  return same_numbers(&a->sms, &b->sms);
 }
 static void print_sms(const lever_syntax *l, const hd_plan *p, hd_buf *out) {
-  for (uint32_t i = 0; i < p->sms.n; i++) {
-    const hd_sm_range *r = &p->sms.ranges[i];
-    hd_buf_printf(out, "%s%" PRIu32, i ? "+" : "", r->first);
-    if (r->last != r->first) hd_buf_printf(out, "-%" PRIu32, r->last);
+  hd_range r;
+  const char *before = "";
+  for (uint32_t at = 0; hd_numbers_run(&p->sms, at, &r); at = r.last + 1, before = "+") {
+    hd_buf_printf(out, "%s%" PRIu32, before, r.first);
+    if (r.last != r.first) hd_buf_printf(out, "-%" PRIu32, r.last);
   }
 }
 
@@ -496,12 +493,9 @@ static bool begins_pair(const char *at, const char *end) {
 
 /* Where the pair that begins at `pair` ends: before a comma or at the text's end. */
 static const char *pair_end(const char *pair, const char *end) {
-  static const char *const tables[] = {"order=table:", "threads=table:", "threads=cta:table:"};
-  bool file = false;
-  for (size_t i = 0; i < COUNT(tables); i++) {
-    size_t n = strlen(tables[i]);
-    file |= (size_t)(end - pair) >= n && memcmp(pair, tables[i], n) == 0;
-  }
+  static const char table[] = "order=table:";
+  const size_t n = sizeof table - 1;
+  const bool file = (size_t)(end - pair) >= n && memcmp(pair, table, n) == 0;
   for (const char *at = pair; at < end; at++)
     if (*at == ',' && (!file || begins_pair(at + 1, end))) return at;
   return end;
@@ -541,7 +535,7 @@ static hd_status parse_pairs(const parser *p) {
 }
 
 hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d) {
-  *out = (hd_plan){0};
+  *out = hd_plan_original;
   parser p = {.text = text, .len = strlen(text), .plan = out, .d = d};
   if (strcmp(text, "baseline") == 0) return HD_OK;
   if (p.len == 0)
@@ -552,7 +546,7 @@ hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d) {
     st = hd_plan_check(out, &why);
     if (st != HD_OK) st = FAIL(&p, text, HD_ERR_INPUT, "%.400s", why.message);
   }
-  if (st != HD_OK) hd_plan_free(out);
+  if (st != HD_OK) *out = hd_plan_original;
   return st;
 }
 

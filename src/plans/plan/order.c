@@ -378,9 +378,8 @@ hd_status plan_symbolic_program(hd_order_kind kind, bool rows, hd_prog *out, hd_
 /* ---- Clusters ------------------------------------------------------------------------ */
 
 uint32_t hd_plan_clusters(const hd_plan *p, const hd_grid *g) {
-  uint64_t n = 0;
-  for (uint32_t i = 0; i < p->sms.n; i++) n += p->sms.ranges[i].last - p->sms.ranges[i].first + (uint64_t)1;
-  return p->sms.n ? (n < UINT32_MAX ? (uint32_t)n : UINT32_MAX) : g->n_sms;
+  const uint32_t named = hd_numbers_count(&p->sms);
+  return named ? named : g->n_sms;
 }
 
 hd_status hd_plan_place(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {

@@ -205,7 +205,7 @@ hd_status hd_rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel
   if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && opt.grid.known) {
     uint64_t V;
     if (!hd_grid_tasks(opt.grid.g, &V)) st = hd_fail(d, HD_ERR_USAGE, "the grid has too many tasks");
-    if (st == HD_OK) st = hd_table_read(o->plan->order.file, V, &table, d);
+    if (st == HD_OK) st = hd_table_read(o->plan->table, V, &table, d);
     opt.table = &table;
   }
   if (st == HD_OK && o->prepare) st = o->prepare(o->ctx, m, func, &opt, d);

@@ -112,11 +112,10 @@ static hd_status refuse(const rewrite_job *j, hd_diag *d) {
 /* On the known grid the order is the one that CTAs have anyway: columns of a single row, tiles as wide as it.
  */
 static bool changes_nothing(const rewrite_job *j, const hd_prog *prog) {
-  static const hd_plan rows;
   hd_prog own;
   if (!j->opt->grid.known || j->plan->bind != HD_BIND_NONE || !j->own_cell) return false;
-  return hd_plan_from_cell(&rows, &j->opt->grid, false, &own, NULL) == HD_OK && own.n == prog->n &&
-         memcmp(own.out, prog->out, sizeof own.out) == 0 &&
+  return hd_plan_from_cell(&hd_plan_original, &j->opt->grid, false, &own, NULL) == HD_OK &&
+         own.n == prog->n && memcmp(own.out, prog->out, sizeof own.out) == 0 &&
          memcmp(own.vals, prog->vals, own.n * sizeof *own.vals) == 0;
 }
 

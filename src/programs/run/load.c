@@ -38,7 +38,6 @@ void run_kernel_make(run_kernel *k) {
       hd_plan plan;
       if (hd_plan_parse(v ? v->plan : run_settings.plan, &plan, NULL) != HD_OK) continue;
       if (!hd_plan_is_baseline(&plan)) rewrite(&gpu, k, &plan, v);
-      hd_plan_free(&plan);
     }
     hd_vec_free(&k->wanted);
   }

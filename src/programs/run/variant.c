@@ -164,8 +164,8 @@ static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_ve
   if (plan->order.kind != HD_ORDER_TABLE)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not kept with the verdict");
   hd_buf file = {0};
-  hd_status st = hd_trusted_read(plan->order.file, &file, d);
-  if (st == HD_OK) st = hd_table_parse(file.data, file.len, plan->order.file, tasks, &v->table, d);
+  hd_status st = hd_trusted_read(plan->table, &file, d);
+  if (st == HD_OK) st = hd_table_parse(file.data, file.len, plan->table, tasks, &v->table, d);
   hd_buf_free(&file);
   if (st == HD_OK) o->table = &v->table;
   return st;

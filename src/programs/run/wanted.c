@@ -65,10 +65,8 @@ static void read_all(void) {
   if (wants.read) return;
   wants.read = true;
   if (!run_settings.plan[0] && run_settings.verdicts[0]) read_verdicts();
-  if (run_settings.plan[0] && hd_plan_parse(run_settings.plan, &plan, NULL) == HD_OK) {
+  if (run_settings.plan[0] && hd_plan_parse(run_settings.plan, &plan, NULL) == HD_OK)
     wants.forced = !hd_plan_is_baseline(&plan);
-    hd_plan_free(&plan);
-  }
   run_gates = run_watches || wants.forced || wants.verdicts.n;
 }
 

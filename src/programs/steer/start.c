@@ -55,13 +55,11 @@ static hd_status keep_table(snapshot *s, hd_verdict *v) {
     if (st == HD_OK && chmod(path, 0600) != 0) st = hd_fail(s->d, HD_ERR_IO, "%s: %s", path, strerror(errno));
   }
   if (st == HD_OK) st = hd_plan_parse(v->plan, &plan, s->d);
+  if (st == HD_OK) st = hd_plan_order_by(&plan, path, s->d);
   if (st == HD_OK) {
-    free(plan.order.file);
-    plan.order.file = strdup(path);
-    if (plan.order.file) hd_plan_print(&plan, &text);
+    hd_plan_print(&plan, &text);
     if (!text.data || text.failed || text.len >= sizeof v->plan) st = hd_nomem(s->d);
     if (st == HD_OK) memcpy(v->plan, text.data, text.len + 1);
-    hd_plan_free(&plan);
   }
   hd_buf_free(&text);
   hd_table_free(&t);
@@ -184,7 +182,6 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
       st = hd_fail(d, HD_ERR_USAGE, "a table is for one grid, not for every kernel");
     if (st == HD_OK && snprintf(s->plan, sizeof s->plan, "%s", o->plan) >= (int)sizeof s->plan)
       st = hd_fail(d, HD_ERR_USAGE, "the plan is too long");
-    if (st == HD_OK) hd_plan_free(&plan);
   } else {
     hd_diag store = {0};
     hd_status read = take_verdicts(o, s->verdicts, &store);

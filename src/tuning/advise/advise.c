@@ -92,7 +92,6 @@ void hd_advice_free(hd_advice *a) {
   free(a->buffers);
   free(a->refusals);
   free(a->refused_kernels);
-  for (uint32_t i = 0; i < a->n_proposals; i++) hd_plan_free(&a->proposals[i].plan);
   free(a->proposals);
   memset(a, 0, sizeof *a);
 }

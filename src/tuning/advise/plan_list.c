@@ -6,7 +6,7 @@
 #include "advise/advice.h"
 
 /* A plan that changes nothing but the kernel's text, for callers that cannot change the launch. */
-static bool keeps_launch(const hd_plan *p) { return !hd_bind_claims(p->bind) && !p->sms.n; }
+static bool keeps_launch(const hd_plan *p) { return !hd_bind_claims(p->bind) && !hd_numbers_count(&p->sms); }
 
 /* A plan that changes a task's accesses, and so costs a trace of its own. */
 static bool changes_tasks(const hd_plan *p) {
@@ -14,10 +14,7 @@ static bool changes_tasks(const hd_plan *p) {
 }
 
 void hd_plan_list_free(hd_plan_list *l) {
-  for (size_t i = 0; i < l->n; i++) {
-    hd_plan_free(&l->at[i].plan);
-    free((char *)l->at[i].reason);
-  }
+  for (size_t i = 0; i < l->n; i++) free((char *)l->at[i].reason);
   free(l->at);
   *l = (hd_plan_list){0};
 }
@@ -25,16 +22,13 @@ void hd_plan_list_free(hd_plan_list *l) {
 hd_status hd_plan_list_add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason, hd_diag *d) {
   for (size_t i = 0; i < l->n; i++)
     if (hd_plan_equal(&l->at[i].plan, p)) return HD_OK;
-  hd_candidate *more = realloc(l->at, (l->n + 1) * sizeof *more), c = {.prior = prior};
+  hd_candidate *more = realloc(l->at, (l->n + 1) * sizeof *more), c = {.plan = *p, .prior = prior};
   if (!more) return hd_nomem(d);
   l->at = more;
-  hd_status st = hd_plan_copy(p, &c.plan, d);
-  if (st == HD_OK && !(c.reason = strdup(reason))) {
-    hd_plan_free(&c.plan);
-    st = hd_nomem(d);
-  }
-  if (st == HD_OK) l->at[l->n++] = c;
-  return st;
+  c.reason = strdup(reason);
+  if (!c.reason) return hd_nomem(d);
+  l->at[l->n++] = c;
+  return HD_OK;
 }
 
 static hd_status add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason,

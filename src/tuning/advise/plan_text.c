@@ -10,7 +10,6 @@ static hd_status add_text(hd_plan_list *l, const char *text, size_t n, hd_diag *
   hd_status st = one ? hd_plan_parse(one, &p, d) : hd_nomem(d);
   free(one);
   if (st == HD_OK && !hd_plan_is_baseline(&p)) st = hd_plan_list_add(l, &p, 1, "asked for", d);
-  hd_plan_free(&p);
   return st;
 }
 

@@ -126,6 +126,21 @@ static void offer_tables(candidates *c) {
           (double)work->most / work->mean);
 }
 
+/* "load 3 asks", "loads 3, 5 and 7 ask". */
+static void name_loads(const hd_numbers *loads, char *out, size_t cap) {
+  const uint32_t n = hd_numbers_count(loads);
+  uint32_t k = 0;
+  hd_buf list = {0};
+  hd_range r;
+  for (uint32_t at = 0; hd_numbers_run(loads, at, &r); at = r.last + 1)
+    for (uint32_t load = r.first; load <= r.last; load++, k++)
+      hd_buf_printf(&list, "%s%u", !k ? "" : k + 1 < n ? ", " : " and ", load);
+  snprintf(out, cap, "some loads ask");
+  if (!list.failed && n && list.len < cap - 16)
+    snprintf(out, cap, n == 1 ? "load %s asks" : "loads %s ask", list.data);
+  hd_buf_free(&list);
+}
+
 /* The other loads may still be too much for L1: fewer warps use it (BYP 7, both ways together). */
 static void offer_streams(candidates *c, double hits) {
   const uint32_t *block = c->a->w->launches[0].block;
@@ -135,14 +150,8 @@ static void offer_streams(candidates *c, double hits) {
     double reused = 100 * c->streams[i].reused;
     static const char why[] =
         "of what %s for, %.0f%% is asked for again; it takes room in L1 from what other loads ask for";
-    hd_buf list = {0};
-    const hd_stream *s = &p.stream;
-    for (uint32_t k = 0; k < s->n; k++)
-      hd_buf_printf(&list, "%s%u", !k ? "" : k + 1 < s->n ? ", " : " and ", s->loads[k]);
-    char what[128] = "some loads ask";
-    if (!list.failed && s->n && list.len < sizeof what - 16)
-      snprintf(what, sizeof what, s->n == 1 ? "load %s asks" : "loads %s ask", list.data);
-    hd_buf_free(&list);
+    char what[128];
+    name_loads(&p.stream.loads, what, sizeof what);
     offer(c, p, why, what, reused);
     p.bypass = (hd_bypass){.kind = HD_BYPASS_L1, .warps = warps / 2};
     if (hits < 0.5 && warps > 1) offer(c, p, why, what, reused);
@@ -150,16 +159,15 @@ static void offer_streams(candidates *c, double hits) {
 }
 
 /* The least reused of a kernel's loads, then more and more of them, but never all. */
-static hd_status nest_streams(candidates *c, const hd_load_facts *loads, uint32_t n, hd_diag *d) {
-  hd_status st = HD_OK;
+static void nest_streams(candidates *c, const hd_load_facts *loads, uint32_t n) {
   uint32_t asking = 0;
   double most = HD_STREAM_REUSED;
   for (uint32_t i = 0; i < n; i++) asking += loads[i].requests > 0;
-  while (st == HD_OK && c->n_streams < MOST_STREAMS && most < 1) {
-    hd_stream s;
+  while (c->n_streams < MOST_STREAMS && most < 1) {
+    const hd_stream s = hd_streaming_loads(loads, n, most);
+    const uint32_t named = hd_numbers_count(&s.loads);
     uint64_t requests = 0, reused = 0;
     double next = 1;
-    st = hd_streaming_loads(loads, n, most, &s, d);
     for (uint32_t i = 0; i < n; i++) {
       double part = advice_part(loads[i].reused, loads[i].requests);
       if (part > most) {
@@ -169,13 +177,9 @@ static hd_status nest_streams(candidates *c, const hd_load_facts *loads, uint32_
         reused += loads[i].reused;
       }
     }
-    if (s.n && s.n < asking)
-      c->streams[c->n_streams++] = (stream_set){s, advice_part(reused, requests)};
-    else
-      free(s.loads);
+    if (named && named < asking) c->streams[c->n_streams++] = (stream_set){s, advice_part(reused, requests)};
     most = next;
   }
-  return st;
 }
 
 /* A list means something in one kernel alone. */
@@ -188,16 +192,16 @@ static hd_status find_streams(candidates *c, hd_diag *d) {
   for (uint32_t i = 0; st == HD_OK && !any && i < w->n_launches; i++) {
     hd_load_facts *loads;
     uint32_t n;
-    hd_stream s = {0};
     bool again = false;
     for (uint32_t k = 0; k < i && !again; k++)
       again = strcmp(w->launches[k].kernel, w->launches[i].kernel) == 0;
     if (again) continue;
     st = hd_study_loads(w, i, &c->a->o.run, c->a->s, &loads, &n, d);
-    if (st == HD_OK)
-      st = one ? nest_streams(c, loads, n, d) : hd_streaming_loads(loads, n, HD_STREAM_REUSED, &s, d);
-    any = s.n;
-    free(s.loads);
+    if (st != HD_OK) return st;
+    if (one)
+      nest_streams(c, loads, n);
+    else
+      any = hd_streaming_loads(loads, n, HD_STREAM_REUSED).kind != HD_STREAM_NONE;
     free(loads);
   }
   if (any) c->streams[c->n_streams++] = (stream_set){{.kind = HD_STREAM_AUTO}, 0};
@@ -219,22 +223,6 @@ static void offer_cache_control(candidates *c) {
           "L1 hits %.0f%% only, and a miss brings lines of which warps use %.0f%%", 100 * hits,
           100 * advice_line_use(p));
   if (hits < 0.9) offer_streams(c, hits);
-}
-
-/* Proposals share their lists with the candidates up to here. */
-static hd_status own_streams(hd_advice *out, hd_diag *d) {
-  hd_status st = HD_OK;
-  for (uint32_t i = 0; i < out->n_proposals; i++) {
-    hd_stream *s = &out->proposals[i].plan.stream;
-    const uint32_t *shared = s->loads;
-    if (!shared) continue;
-    s->loads = malloc(s->n * sizeof *s->loads);
-    if (s->loads)
-      memcpy(s->loads, shared, s->n * sizeof *s->loads);
-    else
-      st = hd_nomem(d);
-  }
-  return st;
 }
 
 static void offer_threads(candidates *c) {
@@ -346,12 +334,11 @@ static uint32_t main_launch(const hd_advice *out) {
 
 hd_status advice_propose(advising *a, hd_diag *d) {
   hd_advice *out = a->out;
-  const hd_plan baseline = {0};
   hd_status st = HD_OK;
   if (out->experiments.done && a->g->l1_global)
     out->baseline = out->experiments.baseline;
   else
-    st = hd_study_replay(a->s, a->g, &baseline, a->o.dispatch, a->o.seed, &out->baseline, d);
+    st = hd_study_replay(a->s, a->g, &hd_plan_original, a->o.dispatch, a->o.seed, &out->baseline, d);
   if (st != HD_OK || (out->order_free == HD_ORDER_FREE_NO && !a->o.no_predictions)) return st;
   candidates *c = calloc(1, sizeof *c);
   if (!c) return hd_nomem(d);
@@ -368,9 +355,6 @@ hd_status advice_propose(advising *a, hd_diag *d) {
   }
   if (st == HD_OK) st = drop_impossible(c, d);
   if (st == HD_OK) st = rank(a, c, d);
-  hd_status owned = own_streams(out, d);
-  for (uint32_t i = 0; i < c->n_streams; i++) free(c->streams[i].loads.loads);
   free(c);
-  if (st == HD_OK) st = owned;
   return st;
 }

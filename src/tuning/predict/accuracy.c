@@ -12,12 +12,11 @@
 hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, hd_counters *out,
                             hd_diag *d) {
   hd_run_options run = o ? *o : (hd_run_options){0};
-  hd_plan baseline = {0};
   hd_study *s;
   if (!run.n_sms) run.n_sms = g->n_sms;
   hd_status st = hd_study_open(w, &run, &s, d);
   if (st != HD_OK) return st;
-  st = hd_study_replay(s, g, &baseline, g->dispatch, 0, out, d);
+  st = hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, out, d);
   hd_study_close(s);
   return st;
 }

@@ -76,7 +76,6 @@ static hd_status replay_plan(hd_model *m, const hd_study *s, const hd_gpu *g, hd
   hd_status st = hd_plan_parse(p->text, &plan, d);
   if (st == HD_OK) st = replay_on(m, s, g, &plan, g->dispatch, 0, &p->model, d);
   if (st == HD_OK) p->model_us = p->model.time_us;
-  hd_plan_free(&plan);
   return st;
 }
 
@@ -180,7 +179,6 @@ hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, uint32_
   if (st == HD_OK) st = hd_measure(dev, w, &o, rows, row->n, d);
   for (uint32_t k = 0; st == HD_OK && k < row->n; k++)
     if (rows[k].status == HD_OK) row->plans[k].measured_us = rows[k].median_us;
-  for (uint32_t k = 0; k < n; k++) hd_plan_free(&rows[k].plan);
   return st;
 }
 

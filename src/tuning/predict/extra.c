@@ -35,7 +35,7 @@ hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, hd_a
     st = hd_rewrite_added(code->module, m, code->kernels[code->kernel_of[i]].func, &extra[i], d);
   }
   hd_arena_free(&arena);
-  free(plans.kernels); /* what the plans hold is the caller's */
+  free(plans.kernels);
   free(recipes);
   return st;
 }

@@ -132,18 +132,11 @@ hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_opt
   return st;
 }
 
-hd_status hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most, hd_stream *out,
-                             hd_diag *d) {
-  *out = (hd_stream){.loads = calloc((size_t)n + 1, sizeof *out->loads)};
-  if (!out->loads) return hd_nomem(d);
+hd_stream hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most) {
+  hd_stream s = {0};
   for (uint32_t i = 0; i < n; i++)
-    if (loads[i].requests && (double)loads[i].reused <= most * (double)loads[i].requests)
-      out->loads[out->n++] = loads[i].number;
-  if (out->n) {
-    out->kind = HD_STREAM_LOADS;
-  } else {
-    free(out->loads);
-    *out = (hd_stream){0};
-  }
-  return HD_OK;
+    if (loads[i].requests && (double)loads[i].reused <= most * (double)loads[i].requests &&
+        hd_numbers_add(&s.loads, loads[i].number, loads[i].number))
+      s.kind = HD_STREAM_LOADS;
+  return s;
 }

@@ -310,9 +310,10 @@ static bool has_order_only(const hd_plan *p) {
 
 hd_overhead_target hd_overhead_meets(const hd_overhead_table *t, size_t plan, size_t *within, size_t *of) {
   const hd_plan *p = &t->plans[plan];
-  hd_overhead_target target = has_order_only(p)                                      ? HD_OVERHEAD_ORDER
-                              : p->bind == HD_BIND_AGENTS && !p->agents && !p->sms.n ? HD_OVERHEAD_AGENTS
-                                                                                     : HD_OVERHEAD_NO_TARGET;
+  hd_overhead_target target = has_order_only(p) ? HD_OVERHEAD_ORDER
+                              : p->bind == HD_BIND_AGENTS && !p->agents && !hd_numbers_count(&p->sms)
+                                  ? HD_OVERHEAD_AGENTS
+                                  : HD_OVERHEAD_NO_TARGET;
   *within = *of = 0;
   for (size_t i = 0; target && i < t->n_workloads; i++) {
     const hd_overhead_row *r = &t->rows[i * t->n_plans + plan];

@@ -91,7 +91,6 @@ static hd_status replay_row(const hd_study *s, const hd_gpu *g, const hd_counter
 static hd_status replay_rows(const hd_device *dev, const hd_workload *w, const hd_run_options *o,
                              const hd_resolved *const *replayed, hd_measure_row *rows, size_t n, hd_diag *d) {
   const hd_gpu *g = hd_device_get_gpu(dev); /* NULL for a real GPU, of which no row is replayed */
-  static const hd_plan baseline;
   hd_run_options run = *o;
   hd_counters original;
   hd_study *s = NULL;
@@ -102,7 +101,7 @@ static hd_status replay_rows(const hd_device *dev, const hd_workload *w, const h
       run.n_sms = g->n_sms;
       run.timed = hd_gpu_has_clock(g);
       st = hd_study_open(w, &run, &s, d);
-      if (st == HD_OK) st = hd_study_replay(s, g, &baseline, g->dispatch, 0, &original, d);
+      if (st == HD_OK) st = hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, &original, d);
     }
     if (st == HD_OK) st = check_row(replayed[i], &run, &rows[i], d);
     if (st == HD_OK && rows[i].status == HD_OK) st = replay_row(s, g, &original, &rows[0], &rows[i]);

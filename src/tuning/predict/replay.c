@@ -33,16 +33,12 @@ static hd_status name_queues(replay_launch *r, const hd_gpu *g, const hd_plan *p
                                  .segment = p->take.kind == HD_TAKE_TASKS ? 0
                                             : p->take.tasks               ? p->take.tasks
                                                                           : UINT64_MAX};
+  const bool named = hd_numbers_count(&p->sms) != 0;
   uint32_t used = 0;
   number_sms(g->n_sms, r->queue_of);
   for (uint32_t i = 0; i < g->n_sms; i++) {
     const uint32_t sm = r->queue_of[i];
-    if (p->sms.n) r->queue_of[i] = UINT32_MAX;
-    for (uint32_t k = 0, before = 0; k < p->sms.n; k++) {
-      const hd_sm_range *range = &p->sms.ranges[k];
-      if (sm >= range->first && sm <= range->last) r->queue_of[i] = before + sm - range->first;
-      before += range->last - range->first + 1;
-    }
+    if (named) r->queue_of[i] = hd_numbers_has(&p->sms, sm) ? hd_numbers_below(&p->sms, sm) : UINT32_MAX;
     used += r->queue_of[i] != UINT32_MAX;
   }
   if (!used)
@@ -55,7 +51,7 @@ static hd_status launch_table(const hd_study *s, uint32_t launch, const hd_plan 
                               hd_table *out, hd_diag *d) {
   *out = (hd_table){0};
   if (!hd_order_needs_table(p->order.kind)) return HD_OK;
-  return p->order.kind == HD_ORDER_TABLE ? hd_table_read(p->order.file, tasks, out, d)
+  return p->order.kind == HD_ORDER_TABLE ? hd_table_read(p->table, tasks, out, d)
                                          : study_order_table(s, launch, p->order.kind, out, d);
 }
 

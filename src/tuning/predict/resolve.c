@@ -11,7 +11,7 @@ static hd_status resolve_table(study_source *from, uint32_t launch, const hd_pla
   if (!hd_order_needs_table(p->order.kind)) return HD_OK;
   if (!hd_grid_tasks(l->grid, &V))
     return hd_fail(d, HD_ERR_INPUT, "%s: the grid has too many tasks", l->kernel);
-  return p->order.kind == HD_ORDER_TABLE ? hd_table_read(p->order.file, V, out, d)
+  return p->order.kind == HD_ORDER_TABLE ? hd_table_read(p->table, V, out, d)
                                          : order_table(from, launch, p->order.kind, out, d);
 }
 
@@ -22,18 +22,18 @@ static hd_status resolve_stream(study_source *from, uint32_t launch, hd_resolved
   if (out->plan.stream.kind != HD_STREAM_AUTO) return HD_OK;
   hd_status st = study_loads(from, launch, &loads, &n, d);
   if (st != HD_OK) return st;
-  st = hd_streaming_loads(loads, n, HD_STREAM_REUSED, &out->plan.stream, d);
+  out->plan.stream = hd_streaming_loads(loads, n, HD_STREAM_REUSED);
   free(loads);
-  out->idle = st == HD_OK && !out->plan.stream.n;
-  return st;
+  out->idle = out->plan.stream.kind == HD_STREAM_NONE;
+  return HD_OK;
 }
 
 static hd_status resolve_kernel(study_source *from, uint32_t k, const hd_plan *p, hd_resolved_kernel *out,
                                 hd_diag *d) {
   const hd_compiled *code = from->code;
   const hd_wl_kernel *kernel = &code->kernels[k];
-  hd_status st = hd_plan_copy(p, &out->plan, d);
-  if (st == HD_OK) st = hd_launch_check_plan(code, kernel->first, p, d);
+  out->plan = *p;
+  hd_status st = hd_launch_check_plan(code, kernel->first, p, d);
   if (st == HD_OK) st = hd_launch_settle_shape(code, kernel->first, &out->plan, d);
   if (st == HD_OK) st = resolve_table(from, kernel->first, p, &out->table, d);
   if (st == HD_OK) st = resolve_stream(from, kernel->first, out, d);

@@ -239,7 +239,6 @@ static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *
   } else if (st != HD_OK) {
     g->diag = e;
   }
-  hd_plan_free(&k.plan);
   if (st == HD_OK && (!t->plan || (t->outcome != HD_COMPOSED_EQUAL && !t->what) ||
                       (t->outcome == HD_COMPOSED_REFUSED && !t->why)))
     st = hd_nomem(&g->diag);

@@ -91,17 +91,16 @@ typedef struct config {
   hd_split split[2];
 } config;
 
-/* A side's plan under a configuration; `range` holds its SMs. */
-static hd_plan plan_of(const corun *c, int i, const config *k, hd_sm_range *range) {
+/* A side's plan under a configuration. */
+static hd_plan plan_of(const corun *c, int i, const config *k) {
   const uint32_t n_sms = hd_device_get_info(c->device)->n_sms;
-  hd_plan plan = corun_plan(&c->o->plans[i], i, k->sms, n_sms, k->agents[i], range);
+  hd_plan plan = corun_plan(&c->o->plans[i], i, k->sms, n_sms, k->agents[i]);
   plan.split = k->split[i];
   return plan;
 }
 
 static hd_status open_partition(corun *c, part *p, int i, const config *k, hd_diag *d) {
-  hd_sm_range range;
-  hd_plan plan = plan_of(c, i, k, &range);
+  hd_plan plan = plan_of(c, i, k);
   placement *place = &p->side->p;
   hd_plan_set set = {.all = plan};
   hd_resolved plans = {0};
@@ -271,8 +270,7 @@ static hd_status find_split(corun *c, hd_corun_mode mode, config *k, hd_corun_ro
 static hd_status name_plans(const corun *c, const config *k, hd_corun_row *row, hd_diag *d) {
   hd_status st = HD_OK;
   for (int i = 0; st == HD_OK && i < 2; i++) {
-    hd_sm_range range;
-    hd_plan plan = plan_of(c, i, k, &range);
+    hd_plan plan = plan_of(c, i, k);
     st = corun_name_plan(&plan, i, row, d);
   }
   return st;

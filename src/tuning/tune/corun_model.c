@@ -28,8 +28,8 @@ typedef struct outcome {
   double us[2], antt;
 } outcome;
 
-static hd_plan plan_of(const modelled *c, int i, const config *k, hd_sm_range *range) {
-  return corun_plan(&c->o->plans[i], i, k->sms, c->gpu->n_sms, k->agents[i], range);
+static hd_plan plan_of(const modelled *c, int i, const config *k) {
+  return corun_plan(&c->o->plans[i], i, k->sms, c->gpu->n_sms, k->agents[i]);
 }
 
 static hd_status run(const modelled *c, const hd_plan *const plans[2], outcome *out, hd_diag *d) {
@@ -42,8 +42,7 @@ static hd_status run(const modelled *c, const hd_plan *const plans[2], outcome *
 }
 
 static hd_status run_config(const modelled *c, const config *k, hd_corun_row *row, outcome *out, hd_diag *d) {
-  hd_sm_range ranges[2];
-  const hd_plan plans[2] = {plan_of(c, 0, k, &ranges[0]), plan_of(c, 1, k, &ranges[1])};
+  const hd_plan plans[2] = {plan_of(c, 0, k), plan_of(c, 1, k)};
   row->tried++;
   return run(c, (const hd_plan *const[2]){&plans[0], &plans[1]}, out, d);
 }
@@ -95,8 +94,7 @@ static hd_status put_row(const modelled *c, const config *k, const outcome *got,
   row->stp = (hd_corun_figure){stp, stp, stp};
   row->antt = (hd_corun_figure){got->antt, got->antt, got->antt};
   for (int i = 0; k && st == HD_OK && i < 2; i++) {
-    hd_sm_range range;
-    hd_plan plan = plan_of(c, i, k, &range);
+    hd_plan plan = plan_of(c, i, k);
     st = corun_name_plan(&plan, i, row, d);
     row->agents[i] = k->agents[i];
     row->sms[i] = i ? c->gpu->n_sms - k->sms : k->sms;
@@ -138,14 +136,13 @@ static hd_status try_threads(const modelled *c, uint32_t sms, hd_corun_row *row,
 
 static hd_status fill_row(const modelled *c, hd_corun_mode mode, const hd_corun_row *partition,
                           hd_corun_row *row, hd_diag *d) {
-  static const hd_plan original;
   const double both = c->alone_us[0] + c->alone_us[1], us[2] = {both, both};
   outcome got = {.us = {both, both}, .antt = corun_antt(c->alone_us, us)};
   hd_status st = HD_OK;
   switch (mode) {
   case HD_CORUN_SERIAL: return put_row(c, NULL, &got, row, d);
   case HD_CORUN_STREAMS:
-    st = run(c, (const hd_plan *const[2]){&original, &original}, &got, d);
+    st = run(c, (const hd_plan *const[2]){&hd_plan_original, &hd_plan_original}, &got, d);
     return st == HD_OK ? put_row(c, NULL, &got, row, d) : st;
   case HD_CORUN_PARTITION: return find_partition(c, row, d);
   case HD_CORUN_THREADS: return try_threads(c, partition->sms[0], row, d);
@@ -154,11 +151,10 @@ static hd_status fill_row(const modelled *c, hd_corun_mode mode, const hd_corun_
 }
 
 static hd_status open_side(modelled *c, int i, const hd_workload *w, hd_diag *d) {
-  static const hd_plan original;
   hd_run_options run = c->o->run;
   run.timed = true;
   hd_status st = hd_study_open(w, &run, &c->studies[i], d);
-  hd_stream_row row = {.study = c->studies[i], .plan = &original};
+  hd_stream_row row = {.study = c->studies[i], .plan = &hd_plan_original};
   if (st == HD_OK) st = hd_study_replay_streams(&row, 1, c->gpu, c->turns, d);
   c->alone_us[i] = row.us;
   c->fit[i] = row.resident;

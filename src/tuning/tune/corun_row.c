@@ -3,17 +3,17 @@
 #include <stdio.h>
 
 hd_status corun_check_split(uint32_t sms, uint32_t n_sms, hd_diag *d) {
+  if (n_sms > HD_NUMBERS) return hd_fail(d, HD_ERR_UNSUPPORTED, "plans name at most %d SMs", HD_NUMBERS);
   if (sms >= 1 && sms < n_sms) return HD_OK;
   return hd_fail(d, HD_ERR_UNSUPPORTED, "%u of %u SMs leave none for the other", sms, n_sms);
 }
 
-hd_plan corun_plan(const hd_plan *own, int i, uint32_t sms, uint32_t n_sms, uint32_t agents,
-                   hd_sm_range *range) {
+hd_plan corun_plan(const hd_plan *own, int i, uint32_t sms, uint32_t n_sms, uint32_t agents) {
   hd_plan plan = *own;
-  *range = i ? (hd_sm_range){sms, n_sms - 1} : (hd_sm_range){0, sms - 1};
   plan.bind = HD_BIND_AGENTS;
   plan.agents = agents;
-  plan.sms = (hd_sm_set){range, 1};
+  plan.sms = (hd_numbers){0};
+  hd_numbers_add(&plan.sms, i ? sms : 0, (i ? n_sms : sms) - 1);
   return plan;
 }
 

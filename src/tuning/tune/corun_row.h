@@ -6,9 +6,8 @@
 
 /* Of n_sms SMs the first `sms` are workload 0's, and the others workload 1's. Fails where one has none. */
 hd_status corun_check_split(uint32_t sms, uint32_t n_sms, hd_diag *d);
-/* Workload i's plan on its side of that split, with as many agents on an SM; `range` holds its SMs. */
-hd_plan corun_plan(const hd_plan *own, int i, uint32_t sms, uint32_t n_sms, uint32_t agents,
-                   hd_sm_range *range);
+/* Workload i's plan on its side of that split, with as many agents on an SM. */
+hd_plan corun_plan(const hd_plan *own, int i, uint32_t sms, uint32_t n_sms, uint32_t agents);
 hd_status corun_name_plan(const hd_plan *p, int i, hd_corun_row *row, hd_diag *d);
 
 /* From the times alone and together. */

@@ -238,10 +238,9 @@ static hd_status prove_on_gpu(device_bench *b, variant *original, variant *v, bo
 }
 
 hd_status device_bench_prove(device_bench *b, const hd_plan_set *plans, uint64_t *bytes, hd_diag *d) {
-  static const hd_plan_set none;
   variant original = {0}, v = {0};
   bool equal = false;
-  hd_status st = open_variant(b, &original, &none, d);
+  hd_status st = open_variant(b, &original, &hd_plan_set_original, d);
   if (st == HD_OK) st = open_variant(b, &v, plans, d);
   if (st == HD_OK && hd_device_get_info(b->p.device)->kind == HD_DEVICE_CUDA)
     st = prove_on_gpu(b, &original, &v, &equal, bytes, d);
@@ -285,10 +284,9 @@ hd_status device_bench_ballot(device_bench *b, const hd_plan *p, uint32_t launch
 }
 
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d) {
-  static const hd_plan_set original;
   const hd_wl_launch *l = &b->p.w->launches[launch];
   slot s = {.bench = b};
-  hd_status st = open_variant(b, &s.v, &original, d);
+  hd_status st = open_variant(b, &s.v, &hd_plan_set_original, d);
   if (st == HD_OK)
     st =
         hd_device_resident(s.v.module, l->kernel, l->block[0] * l->block[1] * l->block[2], l->dynamic_shared,

@@ -22,20 +22,13 @@ static int64_t find(const exhaust *x, const hd_plan *p) {
 hd_status exhaust_put(exhaust *x, const search_trial *known, hd_diag *d) {
   search_trial t = *known;
   if (hd_plan_is_baseline(&known->plan) || find(x, &known->plan) >= 0) return HD_OK;
-  hd_status st = hd_plan_copy(&known->plan, &t.plan, d);
-  if (st != HD_OK) return st;
   t.family = hd_plan_family(&t.plan);
   t.ratios = NULL;
   t.ready = false;
-  if (hd_vec_push(&x->trials, t)) return HD_OK;
-  hd_plan_free(&t.plan);
-  return hd_nomem(d);
+  return hd_vec_push(&x->trials, t) ? HD_OK : hd_nomem(d);
 }
 
-void exhaust_free(exhaust *x) {
-  for (size_t i = 0; i < x->trials.n; i++) hd_plan_free(&x->trials.data[i].plan);
-  hd_vec_free(&x->trials);
-}
+void exhaust_free(exhaust *x) { hd_vec_free(&x->trials); }
 
 size_t exhaust_rank(const exhaust *x, size_t *out, size_t cap) {
   size_t n = 0;
@@ -216,14 +209,13 @@ static hd_status go_through(run *r, const hd_plan_space *space, hd_diag *d) {
 
 hd_status exhaust_run(exhaust *x, const tuner_bench *b, const hd_plan_space *space, const exhaust_options *o,
                       hd_diag *d) {
-  static const hd_plan_set original;
   run r = {.x = x, .b = b, .o = o, .start = b->clock(b->ctx)};
   for (size_t i = 0; i < x->trials.n; i++) r.best = fmax(r.best, x->trials.data[i].score);
   r.best = fmax(r.best, 1);
   x->complete = false;
   r.us = calloc((BATCH + 1) * (size_t)MOST_ROUNDS, sizeof *r.us);
   if (!r.us) return hd_nomem(d);
-  hd_status st = b->admit(b->ctx, &original, &r.original, &r.original_us, d);
+  hd_status st = b->admit(b->ctx, &hd_plan_set_original, &r.original, &r.original_us, d);
   if (st == HD_OK) {
     /* The first run of all finds everything cold. */
     st = b->time(b->ctx, &r.original, 1, b->exact ? 0 : 1, 1, r.us, d);
@@ -248,9 +240,8 @@ typedef struct contest {
 } contest;
 
 static hd_status enter(contest *c, const char *kernel, const hd_plan *plans, size_t n, hd_diag *d) {
-  static const hd_plan_set original;
   double us;
-  hd_status st = c->b->admit(c->b->ctx, &original, &c->slots[0], &us, d);
+  hd_status st = c->b->admit(c->b->ctx, &hd_plan_set_original, &c->slots[0], &us, d);
   if (st != HD_OK) return st;
   c->entered = true;
   for (size_t i = 0; st == HD_OK && i < n; i++) {

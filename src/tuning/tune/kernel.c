@@ -15,22 +15,17 @@ static hd_status collect(tuning *t, const hd_plan_space *space, const hd_tuned *
   *out = calloc(t->first.n + HD_TUNE_NUMBERS + HD_CANDIDATES, sizeof **out);
   if (!*out) return hd_nomem(d);
   for (size_t i = 0; i < t->first.n; i++) {
-    hd_candidate *c = *out + *n;
+    hd_candidate *c = *out + (*n)++;
     c->prior = i < t->n_given ? first_of_all : i < t->n_given + t->n_likeliest ? advised : also_advised;
-    hd_status st = hd_plan_copy(&t->first.data[i], &c->plan, d);
-    if (st != HD_OK) return st;
-    ++*n;
+    c->plan = t->first.data[i];
   }
   /* Beside the vote on agents, all of their numbers are timed. */
   for (uint32_t i = 0; t->o.strategy == HD_TUNE_COMPARE && i < k->agents.n; i++) {
-    hd_plan p = tuning_agents_plan(t);
-    hd_candidate *c = *out + *n;
-    p.agents_voted = false;
-    p.agents = i + 1 < k->agents.n ? i + 1 : 0;
+    hd_candidate *c = *out + (*n)++;
     c->prior = advised;
-    hd_status st = hd_plan_copy(&p, &c->plan, d);
-    if (st != HD_OK) return st;
-    ++*n;
+    c->plan = tuning_agents_plan(t);
+    c->plan.agents_voted = false;
+    c->plan.agents = i + 1 < k->agents.n ? i + 1 : 0;
   }
   const size_t given = *n, all = given + hd_candidates(space, *out + given, HD_CANDIDATES);
   const hd_gpu *g = hd_device_get_gpu(t->dev);
@@ -88,7 +83,6 @@ static void say_why_not(const search *s, hd_tuned *k) {
              speedup->low > 1 ? "too little to be kept" : "not faster for sure");
 }
 
-/* Takes the trials' plans over. */
 static hd_status take_result(const tuning *t, search *s, hd_tuned *k, hd_diag *d) {
   k->trials = calloc(s->trials.n + 1, sizeof *k->trials);
   if (!k->trials) return hd_nomem(d);
@@ -104,12 +98,11 @@ static hd_status take_result(const tuning *t, search *s, hd_tuned *k, hd_diag *d
   else
     say_why_not(s, k);
   for (size_t i = 0; i < s->trials.n; i++) {
-    search_trial *from = &s->trials.data[i];
+    const search_trial *from = &s->trials.data[i];
     hd_tune_trial *to = &k->trials[k->n_trials++];
     *to =
         (hd_tune_trial){.plan = from->plan, .status = from->status, .speedup = from->score, .pairs = from->n};
     memcpy(to->why, from->why, sizeof to->why);
-    from->plan = (hd_plan){0};
   }
   qsort_r(k->trials, k->n_trials, sizeof *k->trials, by_speedup, k->adopted ? &k->plan : NULL);
   for (uint32_t i = 0; i < k->n_trials; i++) t->out->tried += k->trials[i].status != HD_ERR_BUDGET;
@@ -132,10 +125,7 @@ hd_status tuning_search_kernel(tuning *t, const tuner_bench *b, const hd_plan_sp
   hd_candidate *list;
   size_t n;
   hd_status st = collect(t, space, k, &list, &n, d);
-  if (st == HD_OK)
-    st = tuner_search(&s, b, space, list, n, &so, d);
-  else
-    for (size_t i = 0; list && i < n; i++) hd_plan_free(&list[i].plan);
+  if (st == HD_OK) st = tuner_search(&s, b, space, list, n, &so, d);
   free(list);
   if (st == HD_OK) st = take_result(t, &s, k, d);
   search_free(&s);

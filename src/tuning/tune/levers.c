@@ -30,19 +30,16 @@ static const hd_tune_trial *best_of(const hd_tuned *k, int lever) {
   return best;
 }
 
-hd_status tuning_best_alone(const hd_tuning *t, int lever, hd_plan_set *out, double *score, hd_diag *d) {
+void tuning_best_alone(const hd_tuning *t, int lever, hd_plan_set *out, double *score) {
   double before = 0, after = 0;
   bool any = false;
-  hd_status st = HD_OK;
-  *out = (hd_plan_set){0};
-  for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++) {
+  for (uint32_t i = 0; i < t->n_kernels; i++) {
     const hd_tuned *k = &t->kernels[i];
     const hd_tune_trial *best = best_of(k, lever);
-    if (best) st = tuning_put(out, k, &best->plan, d);
+    if (best) tuning_put(out, k, &best->plan);
     any |= best != NULL;
     before += k->before_us;
     after += k->before_us / (best ? best->speedup : 1);
   }
   *score = any && after > 0 ? before / after : 0;
-  return st;
 }

@@ -65,12 +65,15 @@ static void drop_all(hd_tuning *out, const char *why) {
 /* Rounds that do not take much longer than a second. */
 static uint32_t rounds_for(double us, uint32_t most) { return search_rounds(us, 0.5, most); }
 
-static hd_status adopted_plans(const hd_tuning *t, hd_plan_set *out, hd_diag *d) {
-  hd_status st = HD_OK;
-  *out = (hd_plan_set){0};
-  for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++)
-    if (t->kernels[i].adopted) st = tuning_put(out, &t->kernels[i], &t->kernels[i].plan, d);
-  return st;
+/* An empty set with room for all kernels; its list is the caller's to free. */
+static hd_status make_set(const hd_tuning *t, hd_plan_set *out, hd_diag *d) {
+  *out = (hd_plan_set){.kernels = calloc((size_t)t->n_kernels + 1, sizeof *out->kernels)};
+  return out->kernels ? HD_OK : hd_nomem(d);
+}
+
+static void put_adopted(const hd_tuning *t, hd_plan_set *out) {
+  for (uint32_t i = 0; i < t->n_kernels; i++)
+    if (t->kernels[i].adopted) tuning_put(out, &t->kernels[i], &t->kernels[i].plan);
 }
 
 static hd_status count(device_bench *b, const hd_plan_set *plans, hd_counters *c, hd_tuning *out,
@@ -89,7 +92,6 @@ static hd_status count(device_bench *b, const hd_plan_set *plans, hd_counters *c
  * takes many.
  */
 static hd_status count_before(tuning *t, device_bench *b, hd_diag *d) {
-  static const hd_plan_set original;
   hd_tuning *out = t->out;
   if (t->o.no_counters) return HD_OK;
   if (out->before_us * 1e-6 > tuning_budget(t) / 20) {
@@ -100,7 +102,7 @@ static hd_status count_before(tuning *t, device_bench *b, hd_diag *d) {
   double start = hd_seconds();
   tuning_report(t, "counters");
   device_bench_watch(b, NULL);
-  hd_status st = count(b, &original, &out->before, out, d);
+  hd_status st = count(b, &hd_plan_set_original, &out->before, out, d);
   out->after = out->before;
   out->spent.count += hd_seconds() - start;
   return st;
@@ -117,7 +119,6 @@ static hd_status count_after(device_bench *b, const hd_plan_set *plans, hd_tunin
 
 /* All adopted plans at once, or none. */
 static hd_status confirm_together(tuning *t, device_bench *b, const hd_plan_set *plans, hd_diag *d) {
-  static const hd_plan_set original;
   hd_tuning *out = t->out;
   search_test r;
   tuner_bench bench = device_bench_interface(b);
@@ -125,7 +126,7 @@ static hd_status confirm_together(tuning *t, device_bench *b, const hd_plan_set 
   confirm_afford(&bench, out->before_us * 1e-6,
                  together_seconds + confirm_places(o.confidence) * bench.moving, &o);
   device_bench_watch(b, NULL);
-  hd_status st = search_confirm(&bench, &original, plans, &o, &r, d);
+  hd_status st = search_confirm(&bench, &hd_plan_set_original, plans, &o, &r, d);
   if (st != HD_OK) return st;
   out->speedup = r.speedup;
   out->places = r.places;
@@ -147,29 +148,29 @@ static bool was_adopted(const hd_tuning *t, const hd_plan_set *plans) {
 
 /* The best plans of one lever alone, for the whole workload. */
 static hd_status measure_lever(tuning *t, device_bench *b, int lever, hd_diag *d) {
-  static const hd_plan_set original;
   hd_tuning *out = t->out;
   hd_plan_set plans;
   tuner_bench bench = device_bench_interface(b);
-  double score, before, after;
-  hd_status st = tuning_best_alone(out, lever, &plans, &score, d);
+  double score = 0, before, after;
+  hd_status st = make_set(out, &plans, d);
+  if (st == HD_OK) tuning_best_alone(out, lever, &plans, &score);
   if (st == HD_OK && score > 0) {
-    hd_tune_lever *l = &out->levers[out->n_levers];
-    *l = (hd_tune_lever){.lever = tuning_lever_names[lever], .speedup = tuning_no_speedup(t)};
+    hd_tune_lever *l = &out->levers[out->n_levers++];
+    *l = (hd_tune_lever){.lever = tuning_lever_names[lever],
+                         .plan = plans.n ? plans.kernels[0].plan : plans.all,
+                         .speedup = tuning_no_speedup(t)};
     l->speedup.median = score;
-    st = hd_plan_copy(plans.n ? &plans.kernels[0].plan : &plans.all, &l->plan, d);
     uint32_t rounds = rounds_for(out->before_us, 15);
     double takes = 2 * rounds * out->before_us * 1e-6;
     device_bench_watch(b, NULL);
     /* Plans that lose, or take long, the search has measured well enough. */
-    if (st == HD_OK && was_adopted(out, &plans))
+    if (was_adopted(out, &plans))
       l->speedup = out->speedup;
-    else if (st == HD_OK && score > 1 && takes < tuning_budget(t) / 32)
-      st = search_compare(&bench, &original, &plans, rounds, tuning_confidence(t), &l->speedup, &before,
-                          &after, d);
-    out->n_levers++; /* on failure too: its plan is to be freed */
+    else if (score > 1 && takes < tuning_budget(t) / 32)
+      st = search_compare(&bench, &hd_plan_set_original, &plans, rounds, tuning_confidence(t), &l->speedup,
+                          &before, &after, d);
   }
-  hd_plan_set_free(&plans);
+  free(plans.kernels);
   return st;
 }
 
@@ -196,10 +197,11 @@ static hd_status confirm_all(tuning *t, device_bench *b, const hd_plan_set *plan
 /* The whole workload under all adopted plans, and its counters. */
 static hd_status sum_up(tuning *t, device_bench *b, hd_diag *d) {
   hd_plan_set plans;
-  hd_status st = adopted_plans(t->out, &plans, d);
+  hd_status st = make_set(t->out, &plans, d);
+  if (st == HD_OK) put_adopted(t->out, &plans);
   if (st == HD_OK) st = confirm_all(t, b, &plans, d);
   if (st == HD_OK) st = count_after(b, &plans, t->out, d);
-  hd_plan_set_free(&plans);
+  free(plans.kernels);
   return st;
 }
 
@@ -231,7 +233,7 @@ static hd_status tune_units(tuning *t, device_bench *b, tuner_unit *units, hd_pl
     hd_tuned *k = &out->kernels[i];
     double budget = tuner_unit_budget(units, n, i, &bench, tuning_confidence(t), tuning_search_budget(t));
     st = tune_unit(t, b, &units[i], fixed, budget, k, d);
-    if (st == HD_OK && k->adopted && n > 1) st = tuning_put(fixed, k, &k->plan, d);
+    if (st == HD_OK && k->adopted && n > 1) tuning_put(fixed, k, &k->plan);
   }
   return st;
 }
@@ -242,8 +244,8 @@ hd_status tuning_on_device(tuning *t, hd_diag *d) {
   double start = hd_seconds();
   tuning_report(t, "buffers");
   tuner_unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
-  hd_plan_set fixed = {0};
-  hd_status st = units ? HD_OK : hd_nomem(d);
+  hd_plan_set fixed = {.kernels = calloc((size_t)w->n_launches + 1, sizeof *fixed.kernels)};
+  hd_status st = units && fixed.kernels ? HD_OK : hd_nomem(d);
   if (tuning_table_seconds(t) > 0) t->o.run.trace_seconds = tuning_table_seconds(t);
   if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o, t->until, &b, d);
   t->out->spent.buffers += hd_seconds() - start;
@@ -256,6 +258,6 @@ hd_status tuning_on_device(tuning *t, hd_diag *d) {
   if (st == HD_OK && t->o.each_lever) st = measure_levers(t, b, d);
   device_bench_close(b);
   free(units);
-  hd_plan_set_free(&fixed);
+  free(fixed.kernels);
   return st;
 }

@@ -15,23 +15,18 @@ static hd_status count_on_model(model_bench *m, const hd_plan *p, hd_counters *o
   return st;
 }
 
-static hd_status levers_on_model(hd_tuning *out, hd_diag *d) {
-  hd_status st = HD_OK;
-  for (int i = 0; st == HD_OK && i < HD_TUNE_LEVERS; i++) {
-    hd_plan_set best;
+static void levers_on_model(hd_tuning *out) {
+  for (int i = 0; i < HD_TUNE_LEVERS; i++) {
+    hd_kernel_plan room[1]; /* of the one kernel that a model tunes, at most */
+    hd_plan_set best = {.kernels = room};
     double x;
-    st = tuning_best_alone(out, i, &best, &x, d);
-    if (st == HD_OK && x > 0) {
-      hd_tune_lever *l = &out->levers[out->n_levers];
-      hd_speedup speedup = {
-          .median = x, .low = x, .high = x, .pairs = 1, .confidence = out->kernels[0].speedup.confidence};
-      *l = (hd_tune_lever){.lever = tuning_lever_names[i], .speedup = speedup};
-      st = hd_plan_copy(best.n ? &best.kernels[0].plan : &best.all, &l->plan, d);
-      out->n_levers++;
-    }
-    hd_plan_set_free(&best);
+    tuning_best_alone(out, i, &best, &x);
+    if (x <= 0) continue;
+    hd_speedup speedup = {
+        .median = x, .low = x, .high = x, .pairs = 1, .confidence = out->kernels[0].speedup.confidence};
+    out->levers[out->n_levers++] = (hd_tune_lever){
+        .lever = tuning_lever_names[i], .plan = best.n ? room[0].plan : best.all, .speedup = speedup};
   }
-  return st;
 }
 
 /* A model's search makes so many replays within its budget, about, one after the other. */
@@ -71,7 +66,6 @@ static void find_numbers(const tuning *t, const hd_study *s, uint32_t launch, hd
 }
 
 static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *d) {
-  static const hd_plan original;
   hd_tuning *out = t->out;
   tuner_bench bench = model_bench_interface(m);
   hd_plan_space space;
@@ -85,7 +79,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   tuner_list_units(t->w, t->o.whole, units);
   tuner_unit all = units[0];
   free(units);
-  hd_status st = count_on_model(m, &original, &out->before, d);
+  hd_status st = count_on_model(m, &hd_plan_original, &out->before, d);
   if (st == HD_OK) st = hd_advise_space(t->w, all.launch, &t->o.run, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
@@ -110,7 +104,8 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   out->has_counters = true;
   out->after = out->before;
   if (k->adopted) st = count_on_model(m, &k->plan, &out->after, d);
-  return st == HD_OK && t->o.each_lever && !out->unanswered ? levers_on_model(out, d) : st;
+  if (st == HD_OK && t->o.each_lever && !out->unanswered) levers_on_model(out);
+  return st;
 }
 
 hd_status tuning_on_model(tuning *t, hd_diag *d) {

@@ -63,10 +63,8 @@ static hd_status add_row(optimizing *z, const hd_plan *p, hd_diag *d) {
   hd_sweep_row *rows = realloc(out->rows, (out->n_rows + 1) * sizeof *rows);
   if (!rows) return hd_nomem(d);
   out->rows = rows;
-  rows[out->n_rows] = (hd_sweep_row){0};
-  hd_status st = hd_plan_copy(p, &rows[out->n_rows].plan, d);
-  out->n_rows += st == HD_OK;
-  return st;
+  rows[out->n_rows++] = (hd_sweep_row){.plan = *p};
+  return HD_OK;
 }
 
 /* Plans whose replays the seconds suffice for. */
@@ -79,9 +77,8 @@ static size_t affordable(const optimizing *z) {
 
 /* A list that takes too long to make is left out: its plans come from facts about all traces. */
 static hd_status list_rows(optimizing *z, hd_diag *d) {
-  static const hd_plan baseline;
   hd_diag e = {0};
-  hd_status st = add_row(z, &baseline, d);
+  hd_status st = add_row(z, &hd_plan_original, d);
   for (size_t i = 0; st == HD_OK && z->o.plans && i < z->o.n_plans; i++)
     st = add_row(z, &z->o.plans[i].plan, d);
   if (st != HD_OK || z->o.plans) return st;
@@ -492,7 +489,6 @@ static double lap(double *since) {
 /* Launches that cannot be sampled are traced whole, where that is no more work than half of the seconds pay
  * for, or of the default ones. */
 static hd_status trace(optimizing *z, hd_diag *d) {
-  static const hd_plan baseline;
   hd_run_options traced = z->o.run;
   hd_diag e = {0};
   traced.watch = (hd_watch){z->o.progress, z->o.ctx};
@@ -502,7 +498,7 @@ static hd_status trace(optimizing *z, hd_diag *d) {
   hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
   if (st == HD_ERR_BUDGET) {
     z->out->late = 1;
-    st = add_row(z, &baseline, d);
+    st = add_row(z, &hd_plan_original, d);
     if (st != HD_OK) return st;
     undone_row(&z->out->rows[0], e.bound, e.message);
     undone_end(z->out, e.bound);
@@ -570,7 +566,6 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
 }
 
 void hd_optimized_free(hd_optimized *z) {
-  for (size_t i = 0; i < z->n_rows; i++) hd_plan_free(&z->rows[i].plan);
   free(z->rows);
   free(z->text);
   free(z->recipes);

@@ -15,14 +15,14 @@ static const hd_dispatch_kind most_telling[HD_DISPATCH_COUNT] = {
     HD_DISPATCH_SHUFFLED, HD_DISPATCH_STARVED, HD_DISPATCH_REVERSE,     HD_DISPATCH_LATE,
     HD_DISPATCH_ONE_SM,   HD_DISPATCH_DEMAND,  HD_DISPATCH_ROUND_ROBIN, HD_DISPATCH_SERIAL};
 
-hd_status tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p, hd_diag *d) {
-  return hd_plan_set_put(set, k->kernel[0] ? k->kernel : NULL, p, d);
+void tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p) {
+  hd_plan_set_put(set, k->kernel[0] ? k->kernel : NULL, p);
 }
 
 void tuning_drop(hd_tuned *k, const char *why, ...) {
   va_list ap;
   k->adopted = false;
-  k->plan = (hd_plan){0}; /* it was the trial's */
+  k->plan = hd_plan_original;
   k->after_us = k->before_us;
   k->proof = (hd_proof){0};
   va_start(ap, why);
@@ -63,14 +63,14 @@ static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *
               .apply = {.any_grid = t->o.run.apply.any_grid, .assume = t->o.run.apply.assume}},
       .dispatchers = most_telling,
       .no_reference = true};
-  hd_plan_set set = {0};
+  hd_kernel_plan room[1];
+  hd_plan_set set = {.kernels = room};
   hd_resolved plans = {0};
+  tuning_put(&set, k, &k->plan);
   hd_status st = afford(t, w, &o.run, &o.n_dispatchers, d);
-  if (st == HD_OK) st = tuning_put(&set, k, &k->plan, d);
   if (st == HD_OK) st = hd_resolve(w, &set, &o.run, NULL, &plans, d);
   if (st == HD_OK) st = hd_check_resolved(&plans, &o, r, d);
   hd_resolved_free(&plans);
-  hd_plan_set_free(&set);
   return st;
 }
 
@@ -121,23 +121,23 @@ void tuning_prove(tuning *t, hd_tuned *k) {
 /* ---- On the device -------------------------------------------------------------------- */
 
 hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, hd_tuned *k, hd_diag *d) {
-  hd_plan_set set;
+  hd_plan_set set = *fixed;
   hd_diag e = {0};
   double start = hd_seconds();
   tuning_report(t, "comparison");
-  hd_status st = hd_plan_set_copy(fixed, &set, d);
-  if (st == HD_OK) st = tuning_put(&set, k, &k->plan, d);
-  if (st == HD_OK) {
-    st = device_bench_prove(b, &set, &k->proof.device_bytes, &e);
-    if (st != HD_OK &&
-        search_plans_fault(st)) { /* a plan that cannot be compared, for want of memory, is not adopted */
-      tuning_drop(k, "at the size that was tuned: %s", e.message);
-      st = HD_OK;
-    } else if (st != HD_OK && d) {
-      *d = e;
-    }
+  set.kernels = calloc(fixed->n + 1, sizeof *set.kernels);
+  if (!set.kernels) return hd_nomem(d);
+  for (size_t i = 0; i < fixed->n; i++) set.kernels[i] = fixed->kernels[i];
+  tuning_put(&set, k, &k->plan);
+  hd_status st = device_bench_prove(b, &set, &k->proof.device_bytes, &e);
+  if (st != HD_OK &&
+      search_plans_fault(st)) { /* a plan that cannot be compared, for want of memory, is not adopted */
+    tuning_drop(k, "at the size that was tuned: %s", e.message);
+    st = HD_OK;
+  } else if (st != HD_OK && d) {
+    *d = e;
   }
-  hd_plan_set_free(&set);
+  free(set.kernels);
   t->out->spent.proof += hd_seconds() - start;
   return st;
 }

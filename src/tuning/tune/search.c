@@ -81,8 +81,7 @@ static hd_status step(search *s, size_t from, double until, size_t *better, hd_d
     if (search_is_known(s, &plans[i])) continue;
     if (!hd_vec_reserve(&s->trials, s->trials.n + 1)) return hd_nomem(d);
     search_trial *t = &s->trials.data[s->trials.n];
-    *t = (search_trial){.family = hd_plan_family(&plans[i])};
-    if ((st = hd_plan_copy(&plans[i], &t->plan, d)) != HD_OK) return st;
+    *t = (search_trial){.plan = plans[i], .family = hd_plan_family(&plans[i])};
     s->trials.n++;
     st = search_admit(s, s->trials.n - 1, d);
     if (st == HD_OK && s->trials.data[s->trials.n - 1].ready) at[n++] = s->trials.n - 1;
@@ -170,8 +169,7 @@ static hd_status load_again(const search *s, const hd_plan_set *plans, uint32_t 
 }
 
 static hd_status load_original_again(search *s, hd_diag *d) {
-  static const hd_plan_set none;
-  return load_again(s, s->o.fixed ? s->o.fixed : &none, &s->original, d);
+  return load_again(s, s->o.fixed ? s->o.fixed : &hd_plan_set_original, &s->original, d);
 }
 
 /* Those that cannot be loaded again stay as they are: the test will say more. */
@@ -224,7 +222,7 @@ static hd_status finals(search *s, double until, hd_diag *d) {
 /* Measure a plan afresh, in other places where there are any. */
 static hd_status test_one(const search *s, const hd_plan *p, double confidence, search_test *out,
                           hd_diag *d) {
-  const hd_plan_set plans = search_plans(s, p), none = {0}, *before = s->o.fixed ? s->o.fixed : &none;
+  const hd_plan_set plans = search_plans(s, p), *before = s->o.fixed ? s->o.fixed : &hd_plan_set_original;
   const tuner_bench *b = s->bench;
   *out = (search_test){0};
   if (!b->move) {
@@ -335,15 +333,12 @@ static hd_status choose_exact(search *s, hd_diag *d) {
 
 static hd_status take_candidates(search *s, const hd_candidate *list, size_t n, hd_diag *d) {
   hd_status st = hd_vec_reserve(&s->waiting, n) ? HD_OK : hd_nomem(d);
-  for (size_t i = 0; i < n; i++) {
-    hd_candidate c = list[i];
-    bool known = st != HD_OK || hd_plan_is_baseline(&c.plan);
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    const hd_plan *p = &list[i].plan;
+    bool known = hd_plan_is_baseline(p);
     for (size_t k = 0; !known && k < s->waiting.n; k++)
-      known = hd_plan_equal(&s->waiting.data[k].candidate.plan, &c.plan);
-    if (known)
-      hd_plan_free(&c.plan);
-    else
-      s->waiting.data[s->waiting.n++] = (search_waiting){c, hd_plan_family(&c.plan)};
+      known = hd_plan_equal(&s->waiting.data[k].candidate.plan, p);
+    if (!known) s->waiting.data[s->waiting.n++] = (search_waiting){list[i], hd_plan_family(p)};
   }
   return st;
 }
@@ -444,13 +439,11 @@ static hd_status choose_again(search *s, hd_diag *d) {
 
 static void forget_candidates(search *s) {
   s->left += s->waiting.n;
-  for (size_t i = 0; i < s->waiting.n; i++) hd_plan_free(&s->waiting.data[i].candidate.plan);
   s->waiting.n = 0;
 }
 
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d) {
-  static const hd_plan_set none;
   *s = (search){.bench = b,
                 .space = space,
                 .o = *o,
@@ -461,7 +454,8 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   s->room = calloc((o->fixed ? o->fixed->n : 0) + 1, sizeof *s->room);
   if (st == HD_OK && !s->room) before = st = hd_nomem(d);
   if (st == HD_OK)
-    before = st = b->admit(b->ctx, o->fixed ? o->fixed : &none, &s->original, &s->original_us, d);
+    before = st =
+        b->admit(b->ctx, o->fixed ? o->fixed : &hd_plan_set_original, &s->original, &s->original_us, d);
   if (st == HD_OK) st = time_original(s, d);
   /* The test is worth more than any other measurement: its least is set aside first. */
   double test_takes = least_test(s), budget = s->o.budget - test_takes;
@@ -493,9 +487,6 @@ void search_free(search *s) {
   forget_candidates(s);
   hd_vec_free(&s->waiting);
   free(s->room);
-  for (size_t i = 0; i < s->trials.n; i++) {
-    free(s->trials.data[i].ratios);
-    hd_plan_free(&s->trials.data[i].plan);
-  }
+  for (size_t i = 0; i < s->trials.n; i++) free(s->trials.data[i].ratios);
   hd_vec_free(&s->trials);
 }

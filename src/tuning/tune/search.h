@@ -103,7 +103,7 @@ typedef struct search_options {
 
 /* A candidate, and its family. */
 typedef struct search_waiting {
-  hd_candidate candidate; /* its plan is owned by the search */
+  hd_candidate candidate;
   uint32_t family;
   bool announced; /* the bench knows that it may come */
 } search_waiting;

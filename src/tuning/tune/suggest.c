@@ -11,12 +11,8 @@ static const double advice_share = 0.15;
 enum { ADVICE_REPLAYS = 5 };
 
 hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d) {
-  hd_plan copy;
   if (hd_plan_is_baseline(p) || p->agents_voted) return HD_OK;
-  hd_status st = hd_plan_copy(p, &copy, d);
-  if (st != HD_OK || hd_vec_push(&t->first, copy)) return st;
-  hd_plan_free(&copy);
-  return hd_nomem(d);
+  return hd_vec_push(&t->first, *p) ? HD_OK : hd_nomem(d);
 }
 
 hd_plan tuning_agents_plan(const tuning *t) {

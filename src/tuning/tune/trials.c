@@ -33,7 +33,7 @@ hd_status search_meter_admits(search_meter *m, hd_diag *d) {
 /* ---- Bookkeeping -------------------------------------------------------------------- */
 
 static bool lacks_its_table(const hd_plan *p) {
-  return p->order.kind == HD_ORDER_TABLE && p->order.file && access(p->order.file, R_OK) != 0;
+  return p->order.kind == HD_ORDER_TABLE && access(p->table, R_OK) != 0;
 }
 
 hd_status tuner_blame(hd_status st, const hd_plan_set *plans) {

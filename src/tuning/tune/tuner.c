@@ -81,7 +81,6 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   t.n_given = t.first.n;
   if (st == HD_OK && info->kind != HD_DEVICE_MODEL && t.o.advisor) tuning_seek_advice(&t);
   if (st == HD_OK) st = info->kind == HD_DEVICE_MODEL ? tuning_on_model(&t, d) : tuning_on_device(&t, d);
-  for (size_t i = 0; i < t.first.n; i++) hd_plan_free(&t.first.data[i]);
   hd_vec_free(&t.first);
   out->seconds = hd_seconds() - start - out->lever_seconds;
   if (st != HD_OK) hd_tuning_free(out);
@@ -89,13 +88,7 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
 }
 
 void hd_tuning_free(hd_tuning *t) {
-  for (uint32_t i = 0; t->kernels && i < t->n_kernels; i++) {
-    hd_tuned *k = &t->kernels[i];
-    for (uint32_t j = 0; j < k->n_trials; j++) hd_plan_free(&k->trials[j].plan);
-    if (!k->n_trials) hd_plan_free(&k->plan);
-    free(k->trials);
-  }
-  for (uint32_t i = 0; i < t->n_levers; i++) hd_plan_free(&t->levers[i].plan);
+  for (uint32_t i = 0; t->kernels && i < t->n_kernels; i++) free(t->kernels[i].trials);
   free(t->kernels);
   memset(t, 0, sizeof *t);
 }

@@ -46,7 +46,7 @@ hd_speedup tuning_no_speedup(const tuning *t);
 
 /* A plan to try before all others. */
 hd_status tuning_try_first(tuning *t, const hd_plan *p, hd_diag *d);
-/* The plan under which agents are voted on; what it owns is the options'. */
+/* The plan under which agents are voted on. */
 hd_plan tuning_agents_plan(const tuning *t);
 /* Ask the advisor about a study of the workload, or of a small size of it. */
 hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d);
@@ -69,13 +69,13 @@ void tuning_prove(tuning *t, hd_tuned *k);
 /* Compare it with the original on the device, at the size that was tuned. */
 hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, hd_tuned *k, hd_diag *d);
 void tuning_drop(hd_tuned *k, const char *why, ...) HD_PRINTF(2, 3);
-/* Add the kernel's plan to a set. */
-hd_status tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p, hd_diag *d);
+/* Add the kernel's plan to a set, which has room for it. */
+void tuning_put(hd_plan_set *set, const hd_tuned *k, const hd_plan *p);
 
 extern const char *const tuning_lever_names[HD_TUNE_LEVERS];
 /* The kernels' best plans that use that lever alone; *score is the speedup of all kernels together, 0: there
- * is none. Kernels without such a plan count as they are. The set is the caller's to free. */
-hd_status tuning_best_alone(const hd_tuning *t, int lever, hd_plan_set *out, double *score, hd_diag *d);
+ * is none. Kernels without such a plan count as they are. The set is empty, with room for all kernels. */
+void tuning_best_alone(const hd_tuning *t, int lever, hd_plan_set *out, double *score);
 
 hd_status tuning_on_device(tuning *t, hd_diag *d);
 hd_status tuning_on_model(tuning *t, hd_diag *d);

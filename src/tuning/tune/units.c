@@ -28,11 +28,10 @@ uint32_t tuner_list_units(const hd_workload *w, bool whole, tuner_unit *out) {
 }
 
 hd_status tuner_time_unit(device_bench *b, tuner_unit *u, hd_diag *d) {
-  static const hd_plan_set original;
   tuner_bench bench = device_bench_interface(b);
   uint32_t slot;
   device_bench_watch(b, u->kernel);
-  hd_status st = bench.admit(bench.ctx, &original, &slot, &u->us, d);
+  hd_status st = bench.admit(bench.ctx, &hd_plan_set_original, &slot, &u->us, d);
   if (st != HD_OK) return st;
   /* A short kernel's first run measures cold caches and clocks. */
   u->seconds = u->us * 1e-6;

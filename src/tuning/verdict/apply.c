@@ -150,7 +150,7 @@ static hd_status read_table(hd_applier *a, const entry *e, hd_table *out, hd_dia
   if (e->plan.order.kind != HD_ORDER_TABLE)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not kept with the verdict");
   if (!hd_grid_tasks(e->key.grid, &V)) return hd_fail(d, HD_ERR_INPUT, "the grid has too many tasks");
-  if (!hd_verdict_table_of(e->applied.plan, name)) return hd_table_read(e->plan.order.file, V, out, d);
+  if (!hd_verdict_table_of(e->applied.plan, name)) return hd_table_read(e->plan.table, V, out, d);
   hd_status st = hd_store_get_table(a->store, name, &out->task, &out->n, &found, d);
   if (st != HD_OK) return st;
   if (!found) return hd_fail(d, HD_ERR_INPUT, "the store has the verdict, but not its table %s", name);
@@ -220,7 +220,6 @@ static void free_entry(entry *e) {
   if (!e) return;
   free((char *)e->applied.ptx);
   hd_table_free(&e->applied.table);
-  hd_plan_free(&e->plan);
   free(e->kernel);
   free(e);
 }

@@ -70,7 +70,7 @@ static hd_status print_plan(const hd_plan *p, const hd_table *table, char *out, 
   char name[1 + HD_DIGEST_HEX] = "#";
   if (table) {
     hd_verdict_table(table->task, table->n, name + 1);
-    own.order = (hd_order){.kind = HD_ORDER_TABLE, .file = name};
+    st = hd_plan_order_by(&own, name, d);
   }
   hd_plan_print(&own, &text);
   if (text.failed)
@@ -189,16 +189,10 @@ static hd_status unpack_table(hd_store *s, const char *name, hd_plan *p, hd_diag
   if (st != HD_OK) return st;
   if (!found) return hd_fail(d, HD_ERR_INPUT, "the store has the verdict, but not its table %s", name);
   snprintf(path, sizeof path, "%s/verdict-%s.table", folder, name);
-  char *file = strdup(path);
-  st = file ? hd_table_write(path, &t, d) : hd_nomem(d);
+  st = hd_plan_order_by(p, path, d);
+  if (st == HD_OK) st = hd_table_write(path, &t, d);
   hd_table_free(&t);
-  if (st != HD_OK) {
-    free(file);
-    return st;
-  }
-  free(p->order.file);
-  p->order.file = file;
-  return HD_OK;
+  return st;
 }
 
 static hd_status recall_kernel(hd_store *s, const hd_verdict *v, const char *kernel, hd_tuned *out,
@@ -259,8 +253,7 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
 /* ---- Verifying -------------------------------------------------------------------------------- */
 
 static void drop(hd_tuned *k, const char *why) {
-  if (!k->n_trials) hd_plan_free(&k->plan);
-  k->plan = (hd_plan){0};
+  k->plan = hd_plan_original;
   k->adopted = false;
   k->after_us = k->before_us;
   hd_fit(k->why, sizeof k->why, "%s", why);
@@ -281,7 +274,6 @@ static bool ends_all(hd_status st) { return st == HD_ERR_FAULT || st == HD_ERR_I
 
 static hd_status verify_kernel(device_bench *b, const hd_tune_options *o, double seconds, double least,
                                hd_tuned *k, hd_diag *d) {
-  static const hd_plan_set original;
   tuner_bench bench = device_bench_interface(b);
   hd_diag e = {0};
   hd_kernel_plan own = {k->kernel, k->plan};
@@ -289,8 +281,8 @@ static hd_status verify_kernel(device_bench *b, const hd_tune_options *o, double
       k->kernel[0] ? (hd_plan_set){.kernels = &own, .n = 1} : (hd_plan_set){.all = k->plan};
   uint32_t rounds = search_rounds(k->before_us + k->after_us, seconds, VERIFY_ROUNDS);
   device_bench_watch(b, k->kernel[0] ? k->kernel : NULL);
-  hd_status st = search_compare(&bench, &original, &plans, rounds, o->confidence, &k->speedup, &k->before_us,
-                                &k->after_us, &e);
+  hd_status st = search_compare(&bench, &hd_plan_set_original, &plans, rounds, o->confidence, &k->speedup,
+                                &k->before_us, &k->after_us, &e);
   if (ends_all(st)) {
     if (d) *d = e;
     return st;
@@ -303,13 +295,12 @@ static hd_status verify_kernel(device_bench *b, const hd_tune_options *o, double
 /* All kept plans together: a kernel finds the caches as the one before left them. */
 static hd_status verify_together(device_bench *b, const hd_tune_options *o, double seconds,
                                  const hd_plan_set *plans, hd_tuning *t, hd_diag *d) {
-  static const hd_plan_set original;
   tuner_bench bench = device_bench_interface(b);
   uint32_t rounds = search_rounds(t->before_us + t->after_us, seconds, VERIFY_ROUNDS);
   hd_diag e = {0};
   device_bench_watch(b, NULL);
-  hd_status st = search_compare(&bench, &original, plans, rounds, o->confidence, &t->verified, &t->before_us,
-                                &t->after_us, &e);
+  hd_status st = search_compare(&bench, &hd_plan_set_original, plans, rounds, o->confidence, &t->verified,
+                                &t->before_us, &t->after_us, &e);
   if (st == HD_OK || !ends_all(st)) return HD_OK;
   if (d) *d = e;
   return st;
@@ -345,7 +336,6 @@ static hd_status verify_on_device(hd_device *dev, const hd_workload *w, const hd
 
 static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double least,
                                  hd_tuning *t, hd_diag *d) {
-  static const hd_plan original;
   const hd_gpu *g = hd_device_get_gpu(dev);
   hd_run_options run = o->run;
   hd_study *s;
@@ -358,7 +348,7 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
   t->part = hd_study_part(s);
   t->lack_ends = hd_study_leaves_ends(s);
   t->adopted = false;
-  st = hd_study_replay(s, g, &original, g->dispatch, 0, &t->before, d);
+  st = hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, &t->before, d);
   t->after = t->before;
   for (uint32_t i = 0; st == HD_OK && i < t->n_kernels; i++) {
     hd_tuned *k = &t->kernels[i];

@@ -57,10 +57,7 @@ static hd_status no_memory(hd_diag *d) { return hd_nomem(d); }
 /* ---- Choice of loads ----------------------------------------------------------------------- */
 
 static bool is_streamed(const hd_stream *s, uint32_t number) {
-  if (s->kind == HD_STREAM_L1) return true;
-  for (uint32_t i = 0; i < s->n; i++)
-    if (s->loads[i] == number) return true;
-  return false;
+  return s->kind == HD_STREAM_L1 || hd_numbers_has(&s->loads, number);
 }
 
 static bool is_unwritten(const hd_rewrite_options *o, uint32_t number) {
@@ -123,10 +120,11 @@ static hd_form choose_form(const edit *e, size_t n_bypassed, bool of_warpgroup) 
 static hd_status choose(edit *e, const hd_global_load *sites, hd_diag *d) {
   const hd_plan *p = e->own.plan;
   const hd_stream *stream = &p->stream;
-  if (stream->n && stream->loads[stream->n - 1] >= e->n)
+  hd_range beyond;
+  if (hd_numbers_run(&stream->loads, e->n < HD_NUMBERS ? (uint32_t)e->n : HD_NUMBERS, &beyond))
     return hd_fail(d, HD_ERR_USAGE,
                    "stream: the kernel has %zu loads of global memory, numbered from 0; there is no %u", e->n,
-                   stream->loads[stream->n - 1]);
+                   beyond.first);
   bool streams = stream->kind != HD_STREAM_NONE, bypass = p->bypass.kind != HD_BYPASS_NONE;
   bool some = bypass && (e->votes || !all_warps(&e->own, p->bypass.warps));
   size_t n_streamed = 0, n_bypassed = 0;

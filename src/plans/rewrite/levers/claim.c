@@ -36,15 +36,15 @@ static void decide_ticket(const rewrite_job *j, claim_scheme *s) {
 }
 
 static void decide_queues(const rewrite_job *j, claim_scheme *s) {
-  const hd_sm_set *present = j->opt->sms;
+  const hd_numbers *present = j->opt->sms;
   s->any_grid = !j->opt->grid.known;
   s->V = j->V;
   s->clusters = hd_plan_clusters(j->plan, &j->opt->grid);
   s->stride_bits = s->ranked ? 8 : 7;
   s->stride = 1u << s->stride_bits;
-  if (j->plan->sms.n)
+  if (hd_numbers_count(&j->plan->sms))
     s->named = &j->plan->sms;
-  else if (present && present->n)
+  else if (present && hd_numbers_count(present))
     s->present = present;
 }
 

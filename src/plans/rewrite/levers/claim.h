@@ -54,8 +54,8 @@ typedef struct claim_scheme {
   uint64_t sure; /* so many first places are a task in every queue (and, without agents, not its last one, for
                     which more is to be done): no quota needs to be looked at. 0: none is known to */
 
-  const hd_sm_set *named;   /* the SMs that the plan names: workers on others leave. NULL: it names none */
-  const hd_sm_set *present; /* the numbers that SMs have, where these have holes; NULL: as they come */
+  const hd_numbers *named;   /* the SMs that the plan names: workers on others leave. NULL: it names none */
+  const hd_numbers *present; /* the numbers that SMs have, where these have holes; NULL: as they come */
 
   uint32_t lanes;   /* of each warp that claims; 0: not known, and counted into %~step */
   bool many_queues; /* more than there are lanes, or lanes are not known: searches go around */

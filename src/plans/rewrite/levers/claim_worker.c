@@ -87,13 +87,13 @@ static void put_remainder(const rewrite_job *j, hd_buf *t) {
 }
 
 /* %~i: the rank of SM %~c among those of a set. SMs that are not in the set leave %~i as it was. */
-static void put_rank(const rewrite_job *j, hd_buf *t, const hd_sm_set *sms) {
-  for (uint32_t k = 0, before = 0; k < sms->n; k++) {
-    const hd_sm_range *r = &sms->ranges[k];
+static void put_rank(const rewrite_job *j, hd_buf *t, const hd_numbers *sms) {
+  hd_range r;
+  for (uint32_t at = 0, before = 0; hd_numbers_run(sms, at, &r); at = r.last + 1) {
     rewrite_put(
         j, t, "\tsub.u32 %%~k, %%~c, %u;\n\tsetp.le.u32 %%~ok, %%~k, %u;\n\t@%%~ok add.u32 %%~i, %%~k, %u;\n",
-        r->first, r->last - r->first, before);
-    before += r->last - r->first + 1;
+        r.first, r.last - r.first, before);
+    before += r.last - r.first + 1;
   }
 }
 

@@ -456,8 +456,6 @@ hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d) {
   remap r = {.own = *j};
   hd_refusal why;
   bool in_cta = j->plan->threads_in_cta;
-  if (j->plan->threads.kind == HD_ORDER_TABLE)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "threads: a table of threads is not applied; name an order");
   hd_status st =
       rewrite_first_refusal(&why, hd_rewrite_thread_refusals(j->m, j->func, in_cta, j->block, &why, 1), d);
   if (st == HD_OK && !in_cta) st = rewrite_find_reads(j->m, &j->m->funcs[j->func], HD_SR_CTAID, &r.ctaid, d);
