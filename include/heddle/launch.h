@@ -140,11 +140,11 @@ typedef struct hd_run_options {
   hd_watch watch; /* of what takes long: tracing the originals, hd_study_replay, rounds of times */
 } hd_run_options;
 
-/* Rewrite every kernel that the workload launches in *m, parsed from plans->code->text, and nothing
- * else. A kernel launched with several grids is rewritten for any grid. recipes[i] says how launch i is made;
- * NULL: plans that change how are refused. */
-HD_API hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_resolved *plans, const hd_run_options *o,
-                                     hd_recipe *recipes, hd_diag *d);
+/* hd_apply_text of a workload: every kernel that it launches, under its plan, and nothing else. A kernel
+ * launched with several grids is rewritten for any grid. A failure names the kernel. out NULL: only to see
+ * whether they can be. */
+HD_API hd_status hd_apply_resolved(const hd_resolved *plans, const hd_run_options *o, hd_text_form form,
+                                   hd_rewritten *out, hd_diag *d);
 
 /* ---- Check ---------------------------------------------------------------------- */
 

@@ -65,11 +65,9 @@ typedef struct hd_optimized {
   /* Where launches were sampled: the best plan's speedup and the part of the work, of a second replay that
    * had no part in the choice; else 0. A plan that does not hold its promise there is struck out. */
   double second_speedup, second_part;
-  char *text; /* of the best one: the module rewritten; NULL when nothing helps */
-  size_t len;
-  hd_recipe *recipes; /* per launch: how it is launched from then on */
-  bool other_launch;  /* any is launched in another way than the original */
-  hd_table table;     /* of the order, where the launches take one beside the text; of one kernel at most */
+  hd_rewritten written; /* the module under the best plan, printed in place; empty when nothing helps */
+  bool other_launch;    /* any is launched in another way than the original */
+  hd_table table;       /* of the order, where the launches take one beside the text; of one kernel at most */
   /* Where nothing helps: plans whose gain the model does not see (hd_plan_is_unseen), which can be applied
    * all the same, the most promising first; for a GPU to judge. */
   hd_plan_list unseen;

@@ -218,6 +218,49 @@ HD_API size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_
  * rewriter cannot do it. On failure the module must be thrown away. */
 HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                             hd_recipe *recipe, hd_diag *d);
+
+/* ---- From a plan to a text ------------------------------------------------------ */
+
+/* A kernel to rewrite, and what is known of its launches. */
+typedef struct hd_apply_kernel {
+  const char *name; /* NULL: it is function number `func` */
+  uint32_t func;
+  const hd_plan *plan;
+  hd_rewrite_options options;
+  /* Completes a copy of the options by facts that only the kernel's code tells, such as its loads of memory
+   * that nothing writes. What it adds must live until the kernel is rewritten. NULL: they are complete. */
+  hd_status (*prepare)(void *ctx, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *options,
+                       hd_diag *d);
+  void *ctx;
+  const char *blame; /* failures that name no file begin with it; NULL: they are as they come */
+} hd_apply_kernel;
+
+typedef enum hd_text_form {
+  HD_TEXT_NONE = 0,
+  HD_TEXT_CANONICAL, /* hd_ptx_print */
+  HD_TEXT_IN_PLACE,  /* hd_ptx_print_in_place */
+} hd_text_form;
+
+typedef struct hd_rewritten {
+  hd_arena arena; /* holds the module and the recipes */
+  hd_ptx_module *module;
+  hd_recipe *recipes; /* hd_apply_text: one for each kernel; hd_apply_resolved: one for each launch */
+  hd_buf text;        /* empty for HD_TEXT_NONE */
+} hd_rewritten;
+
+/* Parse a module's text, rewrite these kernels of it one after the other, and print it. `name` is the text's,
+ * for diagnostics. HD_ERR_INPUT for a kernel that is not in the module; else fails as hd_ptx_parse and
+ * hd_rewrite do. *out is freed by hd_rewritten_free; on failure it needs no freeing. */
+HD_API hd_status hd_apply_text(const char *text, size_t len, const char *name, const hd_apply_kernel *kernels,
+                               size_t n, hd_text_form form, hd_rewritten *out, hd_diag *d);
+/* The same for a module that is parsed, in place; on failure it must be thrown away. recipes: n of them. The
+ * text is appended. */
+HD_API hd_status hd_apply_module(hd_ptx_module *m, const hd_apply_kernel *kernels, size_t n,
+                                 hd_text_form form, hd_recipe *recipes, hd_buf *text, hd_diag *d);
+HD_API void hd_rewritten_free(hd_rewritten *r);
+
+/* ---- What rewriting added ---------------------------------------------------------- */
+
 /* The instructions of a rewritten kernel for one task, beside the task's own work: of an agent from one
  * task's end to the next one's begin, on the way that claims it; of a worker with one task from its start. A
  * search for other queues' tasks is not among it. */

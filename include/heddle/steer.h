@@ -46,8 +46,6 @@ HD_API hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s,
  * Counters are not kept. */
 HD_API void hd_steer_verdict_print(const hd_verdict *v, hd_buf *out);
 HD_API bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
-/* The launch of a verdict's key: "grid=64x64x1 block=32x8x1 shared=0 args=any"; false: it is none. */
-HD_API bool hd_steer_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3], uint32_t *shared);
 
 typedef struct hd_steer_options {
   const char *plan;  /* of hd_plan_parse, not for any one launch; NULL: verdicts */

@@ -49,6 +49,9 @@ HD_API void hd_verdict_kernel(const char *text, size_t len, const char *kernel, 
  * argument. */
 HD_API void hd_verdict_launch(const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                               const void *args, size_t args_bytes, char out[192]);
+/* Back, of a verdict for every argument; false: it is none. */
+HD_API bool hd_verdict_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3],
+                                    uint32_t *shared);
 
 /* The tables of orders. A verdict's plan says "order=table:#NAME". */
 #define HD_MOST_KEPT (UINT64_C(1) << 26) /* tasks of a table that can be kept */

@@ -47,18 +47,12 @@ static void nothing_is_left_open(void **state) {
 }
 
 static char *apply(const hd_resolved *r) {
-  hd_arena arena;
-  hd_ptx_module *m;
-  hd_buf text = {0};
+  hd_rewritten own;
   const hd_run_options o = {.n_sms = 4};
-  hd_recipe *recipes = calloc((size_t)r->code->workload->n_launches + 1, sizeof *recipes);
-  hd_arena_init(&arena);
-  if (hd_ptx_parse(r->code->text, r->code->len, "test", &arena, &m, &d) != HD_OK ||
-      hd_rewrite_workload(m, r, &o, recipes, &d) != HD_OK || hd_ptx_print(m, &text) != HD_OK)
-    fail_msg("%s", d.message);
-  hd_arena_free(&arena);
-  free(recipes);
-  return text.data;
+  if (hd_apply_resolved(r, &o, HD_TEXT_CANONICAL, &own, &d) != HD_OK) fail_msg("%s", d.message);
+  char *text = strdup(own.text.data);
+  hd_rewritten_free(&own);
+  return text;
 }
 
 /* Applied twice, a resolved plan gives the same text; and the module that all share is not touched by it. */

@@ -37,14 +37,13 @@ typedef struct subject {
 
 static hd_status rewrite(void *ctx, hd_diag *d) {
   const subject *s = ctx;
-  hd_arena a;
-  hd_ptx_module *m;
-  hd_recipe recipe;
-  const hd_rewrite_options o = {.grid = {.known = true, .g = {12, 10, 1}, .n_sms = 4}, .block = {64, 1, 1}};
-  hd_arena_init(&a);
-  hd_status st = hd_ptx_parse(s->text, strlen(s->text), "test", &a, &m, d);
-  if (st == HD_OK) st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &s->plan, &o, &recipe, d);
-  hd_arena_free(&a);
+  const hd_apply_kernel k = {
+      .name = "k",
+      .plan = &s->plan,
+      .options = {.grid = {.known = true, .g = {12, 10, 1}, .n_sms = 4}, .block = {64, 1, 1}}};
+  hd_rewritten own;
+  hd_status st = hd_apply_text(s->text, strlen(s->text), "test", &k, 1, HD_TEXT_CANONICAL, &own, d);
+  if (st == HD_OK) hd_rewritten_free(&own);
   return st;
 }
 

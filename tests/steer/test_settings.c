@@ -60,26 +60,11 @@ static void a_verdict_survives_its_file(void **state) {
   hd_buf_free(&text);
 }
 
-static void a_launch_is_read_whole(void **state) {
-  static const char *const bad[] = {"", "grid=1x1x1", "grid=1x1x1 block=1x1x1 shared=0",
-                                    "grid=1x1x1 block=1x1x1 shared=0 args=00",
-                                    "grid=1x1x1 block=1x1x1 shared=0 args=any!"};
-  uint32_t grid[3], block[3], shared;
-  assert_true(hd_steer_launch_parse(verdict.key.launch, grid, block, &shared));
-  assert_int_equal(grid[0], 64);
-  assert_int_equal(grid[1], 32);
-  assert_int_equal(block[1], 8);
-  assert_int_equal(shared, 48);
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
-    assert_false(hd_steer_launch_parse(bad[k], grid, block, &shared));
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(settings_survive_the_environment),
       cmocka_unit_test(other_settings_are_refused),
       cmocka_unit_test(a_verdict_survives_its_file),
-      cmocka_unit_test(a_launch_is_read_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void the_original_stays_where_time_is_over_and_the_reason_is_told(void **
     jumped = 0;
     if (hd_optimize(w, &g, &o, &z, &d) != HD_OK) fail_msg("%s: %s", at.stage, d.message);
     assert_int_equal(z.best, 0);
-    assert_null(z.text);
+    assert_null(z.written.text.data);
     if (!strstr(z.why, cases[i].why)) fail_msg("%s: '%s' has no '%s'", at.stage, z.why, cases[i].why);
     hd_optimized_free(&z);
     hd_workload_close(w);

@@ -51,19 +51,13 @@ static char *proved_text(const hd_workload *w, const hd_gpu *g, const hd_plan *p
   const hd_run_options run = {.n_sms = g->n_sms};
   const hd_plan_set set = {.all = *p};
   hd_resolved plans;
-  hd_arena arena;
-  hd_ptx_module *m;
-  hd_buf text = {0};
+  hd_rewritten own;
   OK(hd_resolve(w, &set, &run, NULL, &plans, &d));
-  hd_recipe *recipes = calloc(w->n_launches, sizeof *recipes);
-  hd_arena_init(&arena);
-  OK(hd_ptx_parse(plans.code->text, plans.code->len, w->name, &arena, &m, &d));
-  OK(hd_rewrite_workload(m, &plans, &run, recipes, &d));
-  OK(hd_ptx_print_in_place(m, &text));
-  hd_arena_free(&arena);
-  free(recipes);
+  OK(hd_apply_resolved(&plans, &run, HD_TEXT_IN_PLACE, &own, &d));
+  char *text = strdup(own.text.data);
+  hd_rewritten_free(&own);
   hd_resolved_free(&plans);
-  return text.data;
+  return text;
 }
 
 static void what_is_written_is_what_was_proved(void **state) {
@@ -87,9 +81,9 @@ static void what_is_written_is_what_was_proved(void **state) {
   assert_int_equal(z.proof.runs, HD_DISPATCH_COUNT);
   assert_true(z.proof.thread_instructions > 0 && z.proof.thread_instructions_rewritten > 0);
   char *want = proved_text(w, &g, &z.rows[z.best].plan);
-  assert_int_equal(strlen(want), z.len);
-  assert_memory_equal(z.text, want, z.len);
-  assert_non_null(strstr(z.text, ".target sm_80"));
+  assert_int_equal(strlen(want), z.written.text.len);
+  assert_memory_equal(z.written.text.data, want, z.written.text.len);
+  assert_non_null(strstr(z.written.text.data, ".target sm_80"));
   free(want);
   hd_optimized_free(&z);
   hd_workload_close(w);
@@ -123,7 +117,7 @@ static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
     assert_int_equal(z.proof.bytes_compared, 4 * cases[i].blocks * (4096 + 6 * 32));
     assert_int_equal(z.proof.runs, HD_DISPATCH_COUNT);
     assert_true(z.whole_proof_seconds > 0);
-    assert_string_equal(z.text, want);
+    assert_string_equal(z.written.text.data, want);
     hd_optimized_free(&z);
   }
   free(want);
@@ -142,7 +136,7 @@ static void a_trace_that_takes_too_long_leaves_the_original(void **state) {
       .run = {.threads = 2, .trace_seconds = 0.02}, .dispatch = g.dispatch, .exact = true};
   assert_int_equal(hd_optimize(w, &g, &o, &z, &d), HD_OK);
   assert_int_equal(z.best, 0);
-  assert_null(z.text);
+  assert_null(z.written.text.data);
   assert_non_null(
       strstr(z.why, "is more work than it may be: trace a smaller launch (a larger --budget, above 60)"));
   assert_int_equal(z.ended, 1u << HD_BOUND_WORK);
@@ -181,7 +175,7 @@ static void only_the_winner_is_proved(void **state) {
   OK(hd_optimize(w, &g, &o, &z, &d));
   assert_int_equal(z.best, 0);
   assert_int_equal(z.n_rows, 2);
-  assert_null(z.text);
+  assert_null(z.written.text.data);
   assert_int_equal(z.proof.runs, 0);
   assert_true(z.why[0]);
   hd_optimized_free(&z);

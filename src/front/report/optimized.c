@@ -6,11 +6,11 @@
 
 void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out) {
   if (!f->best) return;
-  hd_buf_put(out, f->text, f->len);
+  hd_buf_put(out, f->written.text.data, f->written.text.len);
   for (uint32_t i = 0; i < w->n_launches; i++) {
     uint32_t first = 0;
     while (strcmp(w->launches[first].kernel, w->launches[i].kernel) != 0) first++;
-    if (first == i) hd_recipe_print(w->launches[i].kernel, &f->recipes[i], out);
+    if (first == i) hd_recipe_print(w->launches[i].kernel, &f->written.recipes[i], out);
   }
 }
 

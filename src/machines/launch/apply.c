@@ -23,16 +23,7 @@ void hd_resolved_free(hd_resolved *r) {
   *r = (hd_resolved){0};
 }
 
-/* The refusal of one kernel names it. */
-static void name_kernel(const char *kernel, hd_status st, hd_diag *d) {
-  char why[sizeof d->message];
-  if (!d || d->file[0]) return;
-  memcpy(why, d->message, sizeof why);
-  hd_fail(d, st, "%s: %.700s", kernel, why);
-}
-
-static hd_status rewrite_kernel(hd_ptx_module *m, const hd_resolved *plans, uint32_t k,
-                                const hd_run_options *o, hd_recipe *recipe, hd_diag *d) {
+static hd_apply_kernel kernel_of(const hd_resolved *plans, uint32_t k, const hd_run_options *o) {
   const hd_workload *w = plans->code->workload;
   const hd_wl_kernel *kernel = &plans->code->kernels[k];
   const hd_resolved_kernel *r = &plans->kernels[k];
@@ -52,20 +43,31 @@ static hd_status rewrite_kernel(hd_ptx_module *m, const hd_resolved *plans, uint
                             .budget = a->budget,
                             .sms = a->sms};
   if (kernel->one_block) memcpy(opt.block, l->block, sizeof opt.block);
-  hd_status st = hd_rewrite(m, kernel->func, &r->plan, &opt, recipe, d);
-  if (st != HD_OK) name_kernel(kernel->name, st, d);
-  return st;
+  return (hd_apply_kernel){.func = kernel->func, .plan = &r->plan, .options = opt, .blame = kernel->name};
 }
 
-hd_status hd_rewrite_workload(hd_ptx_module *m, const hd_resolved *plans, const hd_run_options *o,
-                              hd_recipe *recipes, hd_diag *d) {
-  const hd_compiled *code = plans->code;
-  for (uint32_t k = 0; k < code->n_kernels; k++) {
-    hd_recipe *first = recipes ? &recipes[code->kernels[k].first] : NULL;
-    hd_status st = rewrite_kernel(m, plans, k, o, first, d);
-    if (st != HD_OK) return st;
-  }
-  for (uint32_t i = 0; recipes && i < code->workload->n_launches; i++)
-    recipes[i] = recipes[code->kernels[code->kernel_of[i]].first];
+/* One recipe for each launch in place of one for each kernel. */
+static hd_status spread_recipes(const hd_compiled *code, hd_rewritten *r, hd_diag *d) {
+  const uint32_t n = code->workload->n_launches;
+  hd_recipe *of_launches = HD_NEW_N(&r->arena, (size_t)n + 1, hd_recipe);
+  if (!of_launches) return hd_nomem(d);
+  for (uint32_t i = 0; i < n; i++) of_launches[i] = r->recipes[code->kernel_of[i]];
+  r->recipes = of_launches;
   return HD_OK;
+}
+
+hd_status hd_apply_resolved(const hd_resolved *plans, const hd_run_options *o, hd_text_form form,
+                            hd_rewritten *out, hd_diag *d) {
+  const hd_compiled *code = plans->code;
+  hd_rewritten own = {0};
+  hd_apply_kernel *kernels = calloc((size_t)code->n_kernels + 1, sizeof *kernels);
+  if (!kernels) return hd_nomem(d);
+  for (uint32_t k = 0; k < code->n_kernels; k++) kernels[k] = kernel_of(plans, k, o);
+  hd_status st =
+      hd_apply_text(code->text, code->len, code->workload->name, kernels, code->n_kernels, form, &own, d);
+  free(kernels);
+  if (st == HD_OK) st = spread_recipes(code, &own, d);
+  if (st != HD_OK || !out) hd_rewritten_free(&own);
+  if (out) *out = own;
+  return st;
 }

@@ -59,11 +59,11 @@ static hd_status find_variables(runner *r, hd_diag *d) {
 
 /* Rewriting works in place, on a module of the runner's own; the shared one is not changed. */
 static hd_status rewrite(runner *r, const hd_resolved *plans, const hd_run_options *o, hd_diag *d) {
-  hd_ptx_module *own;
-  hd_status st = hd_ptx_parse(r->code->text, r->code->len, r->w->name, &r->arena, &own, d);
-  if (st == HD_OK) st = hd_rewrite_workload(own, plans, o, r->setup.recipes, d);
-  r->module = own;
-  return st;
+  hd_status st = hd_apply_resolved(plans, o, HD_TEXT_NONE, &r->own, d);
+  if (st != HD_OK) return st;
+  r->module = r->own.module;
+  launch_setup_take(&r->setup, r->own.recipes);
+  return HD_OK;
 }
 
 static hd_status load(runner *r, const hd_resolved *plans, const hd_run_options *o, hd_diag *d) {
@@ -113,6 +113,7 @@ void runner_close(runner *r) {
   launch_setup_close(&r->setup);
   if (r->program) hd_emu_unload(r->program);
   if (r->emu) hd_emu_destroy(r->emu);
+  hd_rewritten_free(&r->own);
   hd_arena_free(&r->arena);
   *r = (runner){0};
 }

@@ -24,7 +24,8 @@ void runner_contents_free(runner_contents *c);
 typedef struct runner {
   const hd_workload *w;
   const hd_compiled *code;
-  hd_arena arena;              /* of the module, when it was rewritten */
+  hd_arena arena;
+  hd_rewritten own;            /* under plans */
   const hd_ptx_module *module; /* the module that runs */
   hd_emu *emu;
   hd_emu_program *program;

@@ -163,6 +163,10 @@ hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const uint64_
   return st;
 }
 
+void launch_setup_take(launch_setup *s, const hd_recipe *recipes) {
+  memcpy(s->recipes, recipes, s->code->workload->n_launches * sizeof *recipes);
+}
+
 void launch_setup_close(launch_setup *s) {
   if (!s->code) return;
   for (uint32_t k = 0; s->launches && s->memory.free && k < s->code->n_kernels; k++) {

@@ -30,7 +30,7 @@ typedef struct launch_setup {
   const hd_compiled *code;
   launch_memory memory;
   hd_arena arena;
-  hd_recipe *recipes; /* per launch: from hd_rewrite_workload; all zero for the original */
+  hd_recipe *recipes; /* per launch: all zero for the original */
   launch_block *launches;
   uint64_t *images; /* per image of the workload: its handle */
 } launch_setup;
@@ -38,6 +38,8 @@ typedef struct launch_setup {
 /* launch_setup_close is to be called whether this succeeds or not. */
 hd_status launch_setup_open(launch_setup *s, const hd_compiled *code, launch_memory memory, hd_diag *d);
 void launch_setup_close(launch_setup *s);
+/* The recipes of hd_apply_resolved. */
+void launch_setup_take(launch_setup *s, const hd_recipe *recipes);
 /* Make all blocks. `m` is the module that is launched, `plans` those it was rewritten for (NULL: the
  * original), addresses[i] the address of buffer i. */
 hd_status launch_setup_build(launch_setup *s, const hd_ptx_module *m, const hd_resolved *plans,

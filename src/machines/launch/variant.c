@@ -88,36 +88,26 @@ static hd_status find_growth(const variant *v, const hd_resolved *plans, bool *s
 
 /* ---- Kernels -------------------------------------------------------------------------- */
 
-/* The kernels' text under plans, one way. */
-static hd_status write_way(const placement *p, const hd_resolved *plans, const hd_run_options *run,
-                           hd_recipe *recipes, hd_arena *arena, hd_ptx_module **m, hd_buf *text, hd_diag *d) {
-  hd_status st = hd_ptx_parse(p->code->text, p->code->len, p->w->name, arena, m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(*m, plans, run, recipes, d);
-  if (st == HD_OK) st = hd_ptx_print(*m, text);
-  return st == HD_OK && text->failed ? hd_nomem(d) : st;
-}
-
 /* Rewrite and load, one way. */
-static hd_status load_way(variant *v, const hd_resolved *plans, const hd_run_options *run, hd_arena *arena,
-                          hd_ptx_module **m, hd_diag *d) {
+static hd_status load_way(variant *v, const hd_resolved *plans, const hd_run_options *run, hd_rewritten *own,
+                          hd_diag *d) {
   const placement *p = v->p;
-  hd_buf text = {0};
-  hd_status st = write_way(p, plans, run, v->setup.recipes, arena, m, &text, d);
-  if (st == HD_OK) st = hd_device_load(p->device, text.data, text.len, p->w->name, NULL, &v->module, d);
-  hd_buf_free(&text);
-  return st;
+  hd_status st = hd_apply_resolved(plans, run, HD_TEXT_CANONICAL, own, d);
+  if (st != HD_OK) return st;
+  launch_setup_take(&v->setup, own->recipes);
+  return hd_device_load(p->device, own->text.data, own->text.len, p->w->name, NULL, &v->module, d);
 }
 
 /* Kernels with agents are loaded in the first way that takes few registers. */
-static hd_status load_rewritten(variant *v, const hd_resolved *plans, hd_arena *arena, hd_ptx_module **m,
-                                hd_diag *d) {
+static hd_status load_rewritten(variant *v, const hd_resolved *plans, hd_rewritten *own, hd_diag *d) {
   hd_run_options run = v->p->run;
   agents_search s = {.apply = &run.apply};
   bool agents = any_binds(plans, HD_BIND_AGENTS);
   for (;;) {
     bool spills;
     int64_t added;
-    hd_status st = load_way(v, plans, &run, arena, m, d);
+    hd_rewritten_free(own);
+    hd_status st = load_way(v, plans, &run, own, d);
     if (st != HD_OK || !agents) return st;
     st = find_growth(v, plans, &spills, &added, d);
     if (st != HD_OK || !agents_try_next(&s, spills, added)) return st;
@@ -153,15 +143,14 @@ static hd_status learn_for(placement *p, const hd_resolved *plans, hd_diag *d) {
   return st == HD_OK && agents ? learn_kernels(p, d) : st;
 }
 
-static hd_status load(variant *v, const hd_resolved *plans, hd_arena *arena, hd_diag *d) {
+static hd_status load(variant *v, const hd_resolved *plans, hd_rewritten *own, hd_diag *d) {
   placement *p = v->p;
   const hd_ptx_module *m = p->code->module;
   hd_status st = HD_OK;
   if (plans) {
-    hd_ptx_module *own = NULL;
     st = learn_for(p, plans, d);
-    if (st == HD_OK) st = load_rewritten(v, plans, arena, &own, d);
-    m = own;
+    if (st == HD_OK) st = load_rewritten(v, plans, own, d);
+    m = own->module;
   } else {
     /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
     st = hd_device_load(p->device, p->code->text, p->code->len, p->w->name, NULL, &v->module, d);
@@ -190,33 +179,24 @@ hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_di
   if (st != HD_OK) return st;
   v->grids = hd_arena_zalloc(&v->setup.arena, (size_t)p->w->n_launches + 1, sizeof *v->grids);
   if (!v->grids) return hd_nomem(d);
-  hd_arena arena;
-  hd_arena_init(&arena);
-  st = load(v, plans && !hd_resolved_is_baseline(plans) ? plans : NULL, &arena, d);
-  hd_arena_free(&arena);
+  hd_rewritten own = {0};
+  st = load(v, plans && !hd_resolved_is_baseline(plans) ? plans : NULL, &own, d);
+  hd_rewritten_free(&own);
   return st;
 }
 
 void variant_compile_ahead(placement *p, const hd_resolved *plans, size_t n) {
-  hd_arena arena;
-  hd_arena_init(&arena);
-  hd_buf *texts = hd_arena_zalloc(&arena, n + 1, sizeof *texts);
-  hd_device_source *sources = hd_arena_zalloc(&arena, n + 1, sizeof *sources);
-  hd_recipe *recipes = hd_arena_zalloc(&arena, (size_t)p->w->n_launches + 1, sizeof *recipes);
+  hd_rewritten *own = calloc(n + 1, sizeof *own);
+  hd_device_source *sources = calloc(n + 1, sizeof *sources);
   size_t made = 0;
-  for (size_t i = 0; texts && sources && recipes && i < n; i++) {
-    hd_arena scratch;
-    hd_ptx_module *m;
-    if (hd_resolved_is_baseline(&plans[i])) continue;
-    hd_arena_init(&scratch);
-    if (learn_for(p, &plans[i], NULL) == HD_OK &&
-        write_way(p, &plans[i], &p->run, recipes, &scratch, &m, &texts[i], NULL) == HD_OK)
-      sources[made++] = (hd_device_source){.ptx = texts[i].data, .len = texts[i].len};
-    hd_arena_free(&scratch);
-  }
+  for (size_t i = 0; own && sources && i < n; i++)
+    if (!hd_resolved_is_baseline(&plans[i]) && learn_for(p, &plans[i], NULL) == HD_OK &&
+        hd_apply_resolved(&plans[i], &p->run, HD_TEXT_CANONICAL, &own[i], NULL) == HD_OK)
+      sources[made++] = (hd_device_source){.ptx = own[i].text.data, .len = own[i].text.len};
   if (made) hd_device_compile_ahead(p->device, sources, made, NULL);
-  for (size_t i = 0; texts && i < n; i++) hd_buf_free(&texts[i]);
-  hd_arena_free(&arena);
+  for (size_t i = 0; own && i < n; i++) hd_rewritten_free(&own[i]);
+  free(own);
+  free(sources);
 }
 
 void variant_close(variant *v) {

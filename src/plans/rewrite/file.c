@@ -192,29 +192,27 @@ void hd_rewritten_file_free(hd_rewritten_file *r) {
 /* ---- One kernel ------------------------------------------------------------------------------- */
 
 hd_status hd_rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel, hd_diag *d) {
-  hd_rewrite_options opt = *o->options;
+  hd_apply_kernel k = {.plan = o->plan, .options = *o->options, .prepare = o->prepare, .ctx = o->ctx};
+  const hd_grid *grid = &k.options.grid;
   hd_table table = {0};
   hd_arena arena;
   hd_arena_init(&arena);
   hd_ptx_module *m = NULL;
   hd_buf text = {0};
   hd_recipe recipe = {0};
-  uint32_t func = 0;
-  hd_status st = hd_kernel_find(o->path, o->index, kernel, &arena, &m, &func, NULL, d);
-  if (st == HD_OK && opt.block[0]) st = hd_ptx_check_block(m, &m->funcs[func], opt.block, d);
-  if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && opt.grid.known) {
+  hd_status st = hd_kernel_find(o->path, o->index, kernel, &arena, &m, &k.func, NULL, d);
+  if (st == HD_OK && k.options.block[0]) st = hd_ptx_check_block(m, &m->funcs[k.func], k.options.block, d);
+  if (st == HD_OK && o->plan->order.kind == HD_ORDER_TABLE && grid->known) {
     uint64_t V;
-    if (!hd_grid_tasks(opt.grid.g, &V)) st = hd_fail(d, HD_ERR_USAGE, "the grid has too many tasks");
+    if (!hd_grid_tasks(grid->g, &V)) st = hd_fail(d, HD_ERR_USAGE, "the grid has too many tasks");
     if (st == HD_OK) st = hd_table_read(o->plan->table, V, &table, d);
-    opt.table = &table;
+    k.options.table = &table;
   }
-  if (st == HD_OK && o->prepare) st = o->prepare(o->ctx, m, func, &opt, d);
   if (st == HD_OK) {
-    st = hd_rewrite(m, func, o->plan, &opt, &recipe, d);
+    st = hd_apply_module(m, &k, 1, HD_TEXT_IN_PLACE, &recipe, &text, d);
     if (st != HD_OK && d && !d->file[0]) snprintf(d->file, sizeof d->file, "%.500s", o->path);
   }
-  if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
-  if (st == HD_OK) hd_recipe_print(m->syms[m->funcs[func].sym].name, &recipe, &text);
+  if (st == HD_OK) hd_recipe_print(m->syms[m->funcs[k.func].sym].name, &recipe, &text);
   if (st == HD_OK) st = text.failed ? hd_nomem(d) : hd_file_write(o->output, text.data, text.len, d);
   hd_buf_free(&text);
   hd_table_free(&table);

@@ -167,7 +167,7 @@ static void adopt(run_kernel *k, const struct lever *lever, const uint32_t grid[
 
 static void take(void *kernel, const char *name, const hd_verdict *verdict) {
   uint32_t grid[3], block[3], shared;
-  if (!hd_steer_launch_parse(verdict->key.launch, grid, block, &shared)) return;
+  if (!hd_verdict_launch_parse(verdict->key.launch, grid, block, &shared)) return;
   for (size_t i = 0; i < LEVERS; i++)
     if (strcmp(levers[i].text, verdict->plan) == 0)
       adopt(kernel, &levers[i], grid, block, shared, run_saves(verdict->before_us, verdict->after_us));

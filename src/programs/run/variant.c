@@ -9,6 +9,7 @@
 #include "heddle/launch.h"
 #include "heddle/ptx_facts.h"
 #include "heddle/trusted.h"
+#include "heddle/verdict_options.h"
 #include "run/cut.h"
 #include "run/run.h"
 
@@ -146,28 +147,27 @@ static hd_status lower(part *p, unsigned newer, unsigned arch, hd_diag *d) {
 
 /* ---- The plan ---------------------------------------------------------------------------------- */
 
+/* Files of tables are heddle's own, of this user. */
+static hd_status read_table(void *ctx, const char *path, uint64_t tasks, hd_table *out, hd_diag *d) {
+  hd_buf file = {0};
+  hd_status st = hd_trusted_read(path, &file, d);
+  if (st == HD_OK) st = hd_table_parse(file.data, file.len, path, tasks, out, d);
+  hd_buf_free(&file);
+  return st;
+}
+
 static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_verdict *verdict,
-                            run_variant *v, hd_rewrite_options *o, hd_diag *d) {
-  uint64_t tasks;
-  *o = (hd_rewrite_options){.grid = {.n_sms = gpu->n_sms}};
+                            run_variant *v, hd_verdict_options *o, hd_diag *d) {
+  *o = (hd_verdict_options){.rewrite = {.grid = {.n_sms = gpu->n_sms}}};
   v->any = !verdict;
   if (!verdict) return HD_OK;
-  if (!hd_steer_launch_parse(verdict->key.launch, v->grid, v->block, &v->shared) ||
-      !hd_grid_tasks(v->grid, &tasks))
-    return hd_fail(d, HD_ERR_INPUT, "the verdict's launch is not understood");
-  if (verdict->assume[0] && !hd_assume_parse(verdict->assume, &o->assume))
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "the verdict rests on '%s'", verdict->assume);
-  o->grid.known = true;
-  memcpy(o->grid.g, v->grid, sizeof v->grid);
-  memcpy(o->block, v->block, sizeof v->block);
-  if (!hd_order_needs_table(plan->order.kind)) return HD_OK;
-  if (plan->order.kind != HD_ORDER_TABLE)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not kept with the verdict");
-  hd_buf file = {0};
-  hd_status st = hd_trusted_read(plan->table, &file, d);
-  if (st == HD_OK) st = hd_table_parse(file.data, file.len, plan->table, tasks, &v->table, d);
-  hd_buf_free(&file);
-  if (st == HD_OK) o->table = &v->table;
+  hd_status st = hd_verdict_read_options(verdict, plan, gpu->n_sms, read_table, NULL, o, d);
+  memcpy(v->grid, o->rewrite.grid.g, sizeof v->grid);
+  memcpy(v->block, o->rewrite.block, sizeof v->block);
+  v->shared = o->shared;
+  v->table = o->table;
+  if (st == HD_OK && o->unwritten[0]) /* here each launch is looked at instead */
+    st = hd_fail(d, HD_ERR_UNSUPPORTED, "the verdict rests on '%s'", verdict->assume);
   return st;
 }
 
@@ -301,7 +301,7 @@ void run_facts_free(run_facts *f) {
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
                            const hd_verdict *verdict, run_variant **out, hd_diag *d) {
   part p = {0};
-  hd_rewrite_options o;
+  hd_verdict_options o;
   run_variant *v = calloc(1, sizeof *v);
   if (!v) return hd_nomem(d);
   v->kernel = kernel;
@@ -323,8 +323,8 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
   uint32_t *unwritten = NULL;
   if (st == HD_OK) st = options_of(gpu, plan, verdict, v, &o, d);
   if (st == HD_OK && plan->bypass.kind == HD_BYPASS_READONLY)
-    st = find_unwritten(&p, offsets, v, &o, &unwritten, d);
-  if (st == HD_OK) st = hd_rewrite(p.m, p.func, plan, &o, &v->recipe, d);
+    st = find_unwritten(&p, offsets, v, &o.rewrite, &unwritten, d);
+  if (st == HD_OK) st = hd_rewrite(p.m, p.func, plan, &o.rewrite, &v->recipe, d);
   free(unwritten);
   if (st == HD_OK) st = bind_variables(&p, v, d);
   if (st == HD_OK) st = print(&p, v, d);

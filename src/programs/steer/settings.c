@@ -106,13 +106,3 @@ bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v) {
   v->when = (int64_t)when;
   return line > end;
 }
-
-bool hd_steer_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3], uint32_t *shared) {
-  char args[HD_DIGEST_HEX];
-  int end = 0;
-  return sscanf(launch,
-                "grid=%" SCNu32 "x%" SCNu32 "x%" SCNu32 " block=%" SCNu32 "x%" SCNu32 "x%" SCNu32
-                " shared=%" SCNu32 " args=%32s%n",
-                &grid[0], &grid[1], &grid[2], &block[0], &block[1], &block[2], shared, args, &end) == 8 &&
-         !launch[end] && strcmp(args, "any") == 0;
-}

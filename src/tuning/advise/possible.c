@@ -1,5 +1,4 @@
 /* Whether the rewriter takes a plan for a workload's kernels. */
-#include <setjmp.h>
 #include <stdlib.h>
 
 #include "advise/advice.h"
@@ -12,17 +11,6 @@ static hd_plan without_traces(const hd_plan *p) {
   return q;
 }
 
-static hd_status try_plan(const hd_compiled *code, const hd_run_options *o, const hd_resolved *plans,
-                          hd_recipe *recipes, hd_diag *d) {
-  hd_arena arena;
-  hd_ptx_module *m;
-  hd_arena_init(&arena);
-  hd_status st = hd_ptx_parse(code->text, code->len, code->workload->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(m, plans, o, recipes, d);
-  hd_arena_free(&arena);
-  return st;
-}
-
 hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible, hd_diag *d) {
   const hd_compiled *code;
   hd_diag why;
@@ -30,8 +18,7 @@ hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible
   *possible = false;
   if (st != HD_OK) return st;
   hd_resolved plans = {code, calloc((size_t)code->n_kernels + 1, sizeof *plans.kernels)};
-  hd_recipe *recipes = calloc((size_t)a->w->n_launches + 1, sizeof *recipes);
-  st = plans.kernels && recipes ? HD_OK : hd_nomem(d);
+  st = plans.kernels ? HD_OK : hd_nomem(d);
   for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) {
     hd_resolved_kernel *r = &plans.kernels[k];
     r->plan = without_traces(p);
@@ -40,13 +27,11 @@ hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible
                               &r->unwritten, &r->n_unwritten, d);
   }
   if (st == HD_OK) {
-    hd_status rewritten = try_plan(code, &a->o.run, &plans, recipes, &why);
+    const hd_status rewritten = hd_apply_resolved(&plans, &a->o.run, HD_TEXT_NONE, NULL, &why);
     *possible = rewritten == HD_OK;
     if (rewritten == HD_ERR_NOMEM) st = hd_nomem(d);
   }
-  /* The plans' lists are the caller's. */
   for (uint32_t k = 0; plans.kernels && k < code->n_kernels; k++) free(plans.kernels[k].unwritten);
   free(plans.kernels);
-  free(recipes);
   return st;
 }

@@ -1,6 +1,7 @@
 /* Keys of verdicts. This file needs neither the data base nor JSON: libheddle-run.so links it alone. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "heddle/store.h"
 
@@ -23,4 +24,14 @@ void hd_verdict_launch(const uint32_t grid[3], const uint32_t block[3], uint32_t
            "grid=%" PRIu32 "x%" PRIu32 "x%" PRIu32 " block=%" PRIu32 "x%" PRIu32 "x%" PRIu32
            " shared=%" PRIu32 " args=%s",
            grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, digest);
+}
+
+bool hd_verdict_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3], uint32_t *shared) {
+  char args[HD_DIGEST_HEX];
+  int end = 0;
+  return sscanf(launch,
+                "grid=%" SCNu32 "x%" SCNu32 "x%" SCNu32 " block=%" SCNu32 "x%" SCNu32 "x%" SCNu32
+                " shared=%" SCNu32 " args=%32s%n",
+                &grid[0], &grid[1], &grid[2], &block[0], &block[1], &block[2], shared, args, &end) == 8 &&
+         !launch[end] && strcmp(args, "any") == 0;
 }

@@ -20,17 +20,10 @@ struct model_bench {
 
 /* The replay looks at tasks only, so the rewriter is tried here: kernels may refuse the plan. */
 static hd_status rewrite(model_bench *b, const hd_plan_set *set, hd_diag *d) {
-  hd_arena arena;
-  hd_ptx_module *m;
   hd_resolved plans;
   hd_status st = hd_resolve(b->w, set, &b->run, b->study, &plans, d);
   if (st != HD_OK) return st;
-  hd_arena_init(&arena);
-  hd_recipe *recipes = HD_NEW_N(&arena, (size_t)b->w->n_launches + 1, hd_recipe);
-  if (!recipes) st = hd_nomem(d);
-  if (st == HD_OK) st = hd_ptx_parse(plans.code->text, plans.code->len, b->w->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(m, &plans, &b->run, recipes, d);
-  hd_arena_free(&arena);
+  st = hd_apply_resolved(&plans, &b->run, HD_TEXT_NONE, NULL, d);
   hd_resolved_free(&plans);
   return st;
 }

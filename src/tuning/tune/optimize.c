@@ -107,25 +107,11 @@ static hd_status list_rows(optimizing *z, hd_diag *d) {
 
 /* ---- The kernel under a plan ----------------------------------------------------------- */
 
-/* The text of the module under resolved plans, as a checker runs it, and the recipes of its launches. */
-static hd_status render(const optimizing *z, const hd_resolved *plans, hd_recipe *recipes, hd_buf *text,
-                        hd_diag *d) {
-  hd_arena arena;
-  hd_ptx_module *m;
-  hd_arena_init(&arena);
-  hd_status st = hd_ptx_parse(plans->code->text, plans->code->len, z->w->name, &arena, &m, d);
-  if (st == HD_OK) st = hd_rewrite_workload(m, plans, &z->o.run, recipes, d);
-  if (st == HD_OK) st = hd_ptx_print_in_place(m, text);
-  if (st == HD_OK && text->failed) st = hd_nomem(d);
-  hd_arena_free(&arena);
-  return st;
-}
-
 /* The order's table, where the text holds none. */
 static hd_status take_table(optimizing *z, const hd_resolved *plans, hd_diag *d) {
   const hd_compiled *code = plans->code;
   for (uint32_t i = 0; i < code->n_kernels; i++) {
-    const hd_recipe *r = &z->out->recipes[code->kernels[i].first];
+    const hd_recipe *r = &z->out->written.recipes[code->kernels[i].first];
     const hd_table *t = &plans->kernels[i].table;
     z->out->other_launch |= r->state_bytes || r->table_bytes || r->agents;
     if (!r->table_bytes || plans->kernels[i].plan.order.kind == HD_ORDER_TABLE) continue;
@@ -137,20 +123,13 @@ static hd_status take_table(optimizing *z, const hd_resolved *plans, hd_diag *d)
   return HD_OK;
 }
 
+/* The module that a checker runs for these plans, as text. */
 static hd_status take_text(optimizing *z, const hd_resolved *plans, hd_diag *d) {
-  hd_optimized *out = z->out;
-  hd_buf text = {0};
-  free(out->recipes);
-  out->recipes = calloc((size_t)z->w->n_launches + 1, sizeof *out->recipes);
-  hd_status st = out->recipes ? render(z, plans, out->recipes, &text, d) : hd_nomem(d);
+  hd_rewritten_free(&z->out->written);
+  hd_status st = hd_apply_resolved(plans, &z->o.run, HD_TEXT_IN_PLACE, &z->out->written, d);
   if (st == HD_OK) st = take_table(z, plans, d);
-  if (st != HD_OK) {
-    hd_buf_free(&text);
-    return st;
-  }
-  out->text = text.data;
-  out->len = text.len;
-  return HD_OK;
+  if (st != HD_OK) hd_rewritten_free(&z->out->written);
+  return st;
 }
 
 /* ---- The proof ------------------------------------------------------------------------- */
@@ -318,20 +297,16 @@ static hd_status list_unseen(optimizing *z, hd_diag *d) {
   for (size_t i = 0; st == HD_OK && i < all.n; i++) {
     const hd_plan_set set = {.all = all.at[i].plan};
     hd_resolved plans = {0};
-    hd_recipe *recipes = calloc((size_t)z->w->n_launches + 1, sizeof *recipes);
-    hd_buf text = {0};
     hd_diag e = {0};
-    st = recipes ? hd_resolve(z->w, &set, &z->o.run, z->out->study, &plans, &e) : hd_nomem(&e);
+    st = hd_resolve(z->w, &set, &z->o.run, z->out->study, &plans, &e);
     if (st == HD_OK) {
-      st = render(z, &plans, recipes, &text, &e);
+      st = hd_apply_resolved(&plans, &z->o.run, HD_TEXT_NONE, NULL, &e);
       hd_resolved_free(&plans);
     }
     if (st == HD_OK)
       st = hd_plan_list_add(&z->out->unseen, &all.at[i].plan, all.at[i].prior, all.at[i].reason, &e);
     if (hd_blames_plan(st)) st = HD_OK;
     if (st != HD_OK && d) *d = e;
-    hd_buf_free(&text);
-    free(recipes);
   }
   hd_plan_list_free(&all);
   return st;
@@ -567,8 +542,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
 
 void hd_optimized_free(hd_optimized *z) {
   free(z->rows);
-  free(z->text);
-  free(z->recipes);
+  hd_rewritten_free(&z->written);
   hd_plan_list_free(&z->unseen);
   hd_table_free(&z->table);
   hd_study_close(z->study);

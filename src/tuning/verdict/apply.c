@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "heddle/verdict.h"
-#include "verdict/assume.h"
+#include "heddle/verdict_options.h"
 
 struct hd_applier_module {
   hd_applier_module *next;
@@ -31,9 +31,6 @@ typedef struct entry {
   char *kernel;
   uint64_t hash;
   hd_applied applied;
-  hd_plan plan;
-  unsigned assume;                                 /* HD_ASSUME_..., which the verdict rests on */
-  char unwritten[sizeof((hd_verdict *)0)->assume]; /* parameters, by somebody's word: "1+3" */
 } entry;
 
 typedef struct directory {
@@ -142,78 +139,76 @@ static hd_status ask_store(hd_applier *a, const entry *e, hd_verdict *v, bool *f
   return hd_store_get(a->store, &key, v, found, d);
 }
 
-static hd_status read_table(hd_applier *a, const entry *e, hd_table *out, hd_diag *d) {
-  uint64_t V;
-  char name[HD_DIGEST_HEX];
+/* "#NAME" is the store's; a verdict by somebody's hand may name a file. */
+static hd_status read_table(void *store, const char *file, uint64_t tasks, hd_table *out, hd_diag *d) {
   bool found;
-  if (!hd_order_needs_table(e->plan.order.kind)) return HD_OK;
-  if (e->plan.order.kind != HD_ORDER_TABLE)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "the order's table is not kept with the verdict");
-  if (!hd_grid_tasks(e->key.grid, &V)) return hd_fail(d, HD_ERR_INPUT, "the grid has too many tasks");
-  if (!hd_verdict_table_of(e->applied.plan, name)) return hd_table_read(e->plan.table, V, out, d);
-  hd_status st = hd_store_get_table(a->store, name, &out->task, &out->n, &found, d);
+  if (file[0] != '#') return hd_table_read(file, tasks, out, d);
+  hd_status st = hd_store_get_table(store, file + 1, &out->task, &out->n, &found, d);
   if (st != HD_OK) return st;
-  if (!found) return hd_fail(d, HD_ERR_INPUT, "the store has the verdict, but not its table %s", name);
-  if (out->n == V) return HD_OK;
-  return hd_fail(d, HD_ERR_INPUT, "the verdict's table has %llu tasks, the grid %llu",
-                 (unsigned long long)out->n, (unsigned long long)V);
+  if (!found) return hd_fail(d, HD_ERR_INPUT, "the store has the verdict, but not its table %s", file + 1);
+  if (out->n == tasks) return HD_OK;
+  hd_fail(d, HD_ERR_INPUT, "the verdict's table has %llu tasks, the grid %llu", (unsigned long long)out->n,
+          (unsigned long long)tasks);
+  hd_table_free(out);
+  return HD_ERR_INPUT;
 }
 
-static hd_status rewrite(hd_applier *a, entry *e, hd_diag *d) {
+/* The loads that the verdict's word is about. */
+typedef struct word {
+  const char *params;
+  uint32_t *loads;
+} word;
+
+static hd_status take_word(void *ctx, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *o,
+                           hd_diag *d) {
+  word *w = ctx;
+  if (!w->params[0]) return HD_OK;
+  hd_status st = hd_unwritten_by_word(m, func, w->params, &w->loads, &o->n_unwritten, d);
+  o->unwritten = w->loads;
+  return st;
+}
+
+static hd_status rewrite(const hd_applier *a, entry *e, const hd_verdict *v, const hd_plan *p, hd_diag *d) {
   const hd_applier_module *m = e->key.module;
   hd_applied *out = &e->applied;
-  hd_arena arena;
-  hd_ptx_module *parsed;
-  hd_buf text = {0};
-  int64_t func = -1;
-  hd_arena_init(&arena);
-  hd_rewrite_options o = {.grid = {.known = true, .n_sms = a->n_sms}, .assume = e->assume};
-  memcpy(o.grid.g, e->key.grid, sizeof o.grid.g);
-  memcpy(o.block, e->key.block, sizeof o.block);
-  hd_status st = read_table(a, e, &out->table, d);
-  o.table = out->table.task ? &out->table : NULL;
-  if (st == HD_OK) st = hd_ptx_parse(m->text, m->len, m->name, &arena, &parsed, d);
-  if (st == HD_OK && (func = hd_ptx_find_kernel(parsed, e->kernel)) < 0)
-    st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel '%s' in this module", m->name, e->kernel);
-  uint32_t *unwritten = NULL;
-  if (st == HD_OK && e->unwritten[0])
-    st = hd_unwritten_by_word(parsed, (uint32_t)func, e->unwritten, &unwritten, &o.n_unwritten, d);
-  o.unwritten = unwritten;
-  if (st == HD_OK) st = hd_rewrite(parsed, (uint32_t)func, &e->plan, &o, &out->recipe, d);
-  free(unwritten);
-  if (st == HD_OK) st = hd_ptx_print(parsed, &text);
-  hd_arena_free(&arena);
-  if (st == HD_OK && text.failed) st = hd_nomem(d);
+  hd_verdict_options o;
+  hd_rewritten own;
+  hd_status st = hd_verdict_read_options(v, p, a->n_sms, read_table, a->store, &o, d);
+  if (st != HD_OK) return st;
+  word w = {.params = o.unwritten};
+  const hd_apply_kernel k = {
+      .name = e->kernel, .plan = p, .options = o.rewrite, .prepare = take_word, .ctx = &w};
+  st = hd_apply_text(m->text, m->len, m->name, &k, 1, HD_TEXT_CANONICAL, &own, d);
+  free(w.loads);
   if (st != HD_OK) {
-    hd_buf_free(&text);
+    hd_table_free(&o.table);
     return st;
   }
-  out->ptx = text.data;
-  out->ptx_len = text.len;
+  out->table = o.table;
+  out->recipe = own.recipes[0];
+  out->ptx = own.text.data;
+  out->ptx_len = own.text.len;
   out->changed = true;
+  own.text = (hd_buf){0};
+  hd_rewritten_free(&own);
   return HD_OK;
 }
 
 /* On any failure the original is launched, and the reason is told. */
 static void decide(hd_applier *a, entry *e) {
   hd_verdict v;
+  hd_plan p;
   hd_diag d = {0};
   bool found = false;
   hd_status st = ask_store(a, e, &v, &found, &d);
   if (st == HD_OK && !found) return;
   if (st == HD_OK) {
     memcpy(e->applied.plan, v.plan, sizeof e->applied.plan);
-    st = hd_plan_parse(v.plan, &e->plan, &d);
+    st = hd_plan_parse(v.plan, &p, &d);
   }
-  if (st == HD_OK && !verdict_assume_parse(v.assume, &e->assume, e->unwritten)) {
-    st = hd_fail(&d, HD_ERR_INPUT, "the verdict rests on '%s', which this heddle does not know", v.assume);
-  }
-  if (st == HD_OK && hd_plan_is_baseline(&e->plan)) return;
-  if (st == HD_OK) st = rewrite(a, e, &d);
-  if (st == HD_OK) return;
-  hd_table_free(&e->applied.table);
-  e->applied.recipe = (hd_recipe){0};
-  hd_diag_line(&d, e->applied.why, sizeof e->applied.why);
+  if (st == HD_OK && hd_plan_is_baseline(&p)) return;
+  if (st == HD_OK) st = rewrite(a, e, &v, &p, &d);
+  if (st != HD_OK) hd_diag_line(&d, e->applied.why, sizeof e->applied.why);
 }
 
 static void free_entry(entry *e) {

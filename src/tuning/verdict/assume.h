@@ -1,5 +1,5 @@
 /* verdict/assume.h: what a verdict rests on, as its text: "no-waits", "unwritten=1+3", or both joined by a
- * comma. */
+ * comma. hd_verdict_assume reads it. */
 #ifndef HEDDLE_VERDICT_ASSUME_H
 #define HEDDLE_VERDICT_ASSUME_H
 
@@ -9,7 +9,5 @@
  * that the workload says nothing writes. False: it does not fit. */
 bool verdict_assume_print(const hd_workload *w, uint32_t launch, const hd_plan *p, unsigned assume, char *out,
                           size_t cap);
-/* False: the text has something else. `unwritten` has room for the whole text. */
-bool verdict_assume_parse(const char *text, unsigned *assume, char *unwritten);
 
 #endif

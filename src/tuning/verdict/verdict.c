@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "heddle/verdict.h"
+#include "heddle/verdict_options.h"
 #include "tune/tuner.h"
 #include "verdict/assume.h"
 
@@ -231,8 +232,7 @@ hd_status hd_tuning_recall(hd_store *s, hd_device *dev, const hd_workload *w, co
     st = recall_kernel(s, &v, w->launches[i].kernel, r, d);
     unsigned assume = 0;
     char unwritten[sizeof v.assume];
-    if (!verdict_assume_parse(v.assume, &assume, unwritten) && st == HD_OK)
-      st = hd_fail(d, HD_ERR_INPUT, "the verdict rests on '%s', which this heddle does not know", v.assume);
+    if (st == HD_OK) st = hd_verdict_assume(&v, &assume, unwritten, d);
     out->assume |= assume;
     out->adopted |= r->adopted;
     out->before_us += r->before_us;
