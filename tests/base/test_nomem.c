@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "heddle/turns.h"
 #include "heddle/work.h"
 
 static hd_status arena(void *ctx, hd_diag *d) {
@@ -49,6 +50,15 @@ static hd_status files(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status turns(void *ctx, hd_diag *d) {
+  hd_turns *t;
+  hd_status st = hd_turns_open(&(hd_turns_options){0}, 2, &t, d);
+  if (st != HD_OK) return st;
+  while (hd_turns_state(t) == HD_TURNS_OPEN) hd_turns_tell(t, hd_turns_next(t), 1);
+  hd_turns_close(t);
+  return HD_OK;
+}
+
 static hd_status answer(void *ctx, size_t i, unsigned thread, hd_buf *out, hd_diag *d) {
   hd_buf_printf(out, "answer %zu", i);
   return HD_OK;
@@ -75,11 +85,9 @@ static hd_status work(void *ctx, hd_diag *d) {
 }
 
 static void every_allocation_that_fails_is_said(void **state) {
-  static const nomem_entry cases[] = {{"arena", arena, NULL, false},
-                                      {"buffer", buffer, NULL, false},
-                                      {"vector", vector, NULL, false},
-                                      {"files", files, NULL, false},
-                                      {"work", work, NULL, false}};
+  static const nomem_entry cases[] = {{"arena", arena, NULL, false},   {"buffer", buffer, NULL, false},
+                                      {"vector", vector, NULL, false}, {"turns", turns, NULL, false},
+                                      {"files", files, NULL, false},   {"work", work, NULL, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) nomem_expect(&cases[i]);
 }
 
