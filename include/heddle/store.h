@@ -28,6 +28,18 @@ typedef struct hd_verdict_key {
   char size[32]; /* the workload's size, by its name: equal launches may have different data. "": not known */
 } hd_verdict_key;
 
+/* What a verdict's interval is made of, and so what its confidence means. */
+typedef enum hd_basis {
+  HD_BASIS_UNKNOWN, /* made before this was kept */
+  HD_BASIS_REPLAYS, /* a model's, which do not vary: the interval is a point */
+  HD_BASIS_ROUNDS,  /* each a pair of times, of memory that stays where it is. What would differ in other
+                       memory, or  with another content of L2, is not in the interval */
+  HD_BASIS_PLACES,  /* each a pair of medians, with all buffers in other memory (hd_tune_places) */
+  HD_BASIS_TRIALS,  /* rounds of one launch of a program, its memory put back before each */
+  HD_BASIS_TURNS,   /* rounds of a program's own launches (heddle/turns.h) */
+  HD_BASES
+} hd_basis;
+
 typedef struct hd_verdict {
   hd_verdict_key key;
   char name[192];             /* kernel or workload, for people */
@@ -35,6 +47,7 @@ typedef struct hd_verdict {
   double speedup;             /* the plan's over the default, median of pairs; 1 for baseline */
   double low, high;           /* bounds of the speedup at `confidence` */
   double confidence;          /* 0.99 */
+  char basis[48];             /* what that is a confidence in: hd_verdict_basis; "": not known */
   double before_us, after_us; /* medians */
   uint32_t tried;             /* plans looked at */
   int64_t when;               /* seconds since 1970 */
@@ -43,6 +56,15 @@ typedef struct hd_verdict {
   char counters[1536]; /* JSON of the counters before and after, or "" */
 } hd_verdict;
 
+/* "8 places in memory"; "" of HD_BASIS_UNKNOWN, or none at all. */
+HD_API void hd_verdict_basis(hd_basis basis, uint32_t n, char out[48]);
+
+/* ---- Keys: whoever keeps or looks up verdicts makes them here ---- */
+
+/* The parts that say where: of a GPU by the driver's name for it, of a part of one (MIG) by its SMs too, and
+ * cuDriverGetVersion's number ("13.0"). */
+HD_API void hd_verdict_place(const char *gpu, uint32_t sms_of_part, uint32_t driver_version,
+                             hd_verdict_key *key);
 /* The kernel's part of a key: of a module's text and the kernel's name. */
 HD_API void hd_verdict_kernel(const char *text, size_t len, const char *kernel, char out[HD_DIGEST_HEX]);
 /* "grid=64x64x1 block=32x8x1 shared=0 args=<digest of their bytes>"; args may be NULL: a verdict for every
@@ -52,6 +74,8 @@ HD_API void hd_verdict_launch(const uint32_t grid[3], const uint32_t block[3], u
 /* Back, of a verdict for every argument; false: it is none. */
 HD_API bool hd_verdict_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3],
                                     uint32_t *shared);
+/* "triton grid=64x64x1": of a kernel whose key holds all else that is launched. */
+HD_API void hd_verdict_grid(const uint32_t grid[3], char out[192]);
 
 /* The tables of orders. A verdict's plan says "order=table:#NAME". */
 #define HD_MOST_KEPT (UINT64_C(1) << 26) /* tasks of a table that can be kept */
@@ -93,9 +117,9 @@ HD_API hd_status hd_store_each(hd_store *s, const hd_store_filter *f,
 /* Drop those that pass, and the tables that no other one names; *dropped counts verdicts. */
 HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *dropped, hd_diag *d);
 
-/* All verdicts that pass as JSON, and back: {"heddle_verdicts": 3, "verdicts": [{...}], "tables": [{...}]},
+/* All verdicts that pass as JSON, and back: {"heddle_verdicts": 4, "verdicts": [{...}], "tables": [{...}]},
  * with the tables that they name (packed, in base 64); version 1 had neither tables nor sizes, version 2
- * nothing assumed. Of two for a key import keeps the one with more evidence: a confirmed
+ * nothing assumed, version 3 no basis. Of two for a key import keeps the one with more evidence: a confirmed
  * win before none found, then the tighter interval, then the newer; in whatever order files are imported, the
  * store is the same. Nothing is imported from a file with any mistake:
  * a table that is no bijection, is another than its name says, does not fit its verdict's grid or is missing,

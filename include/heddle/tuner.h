@@ -133,6 +133,7 @@ typedef struct hd_tuned {
   hd_plan plan;               /* adopted, or the baseline */
   hd_speedup speedup;         /* of the best plan, measured in fresh rounds; 1 when none was promising */
   hd_tune_places places;      /* where that was */
+  char basis[48];             /* of a recalled verdict: what its interval is made of (hd_verdict_basis) */
   double before_us, after_us; /* medians of that, of the kernel's launches; of all when `kernel` is "" */
   char why[256];              /* why nothing was adopted */
   hd_proof proof;

@@ -15,8 +15,8 @@ extern "C" {
 
 /* ---- Verdicts ----------------------------------------------------------------------- */
 
-/* The key's parts that say where: a GPU by its name and, of a part of one, its SMs. */
-HD_API void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]);
+/* The key's parts that say where, of a device: hd_verdict_place's; of a model its name, and "none". */
+HD_API void hd_tune_place(const hd_device_info *info, hd_verdict_key *key);
 
 /* Keep a verdict for every kernel and launch of the workload. Orders that come from a trace or a file are
  * kept as tables, in the store. Of a tuning without an answer nothing is kept. */

@@ -16,13 +16,13 @@ The store of verdicts:
   $ heddle verdicts import v.json --store v.db
   0 verdicts taken over
   $ heddle verdicts --store v.db
-  name          plan          speedup          99%  default us  plan us  GPU   driver  made
-  ------------  ------------  -------  -----------  ----------  -------  ----  ------  ----------
-  copy          baseline       1.000x  1.000-1.000        10.0     10.0  H100  580.1   2023-11-14
-  matmul-naive  order=band:8   1.250x  1.200-1.300       100.0     80.0  H100  580.1   2001-09-09
+  name          plan          speedup          99%  of  default us  plan us  GPU   driver  made
+  ------------  ------------  -------  -----------  --  ----------  -------  ----  ------  ----------
+  copy          baseline       1.000x  1.000-1.000            10.0     10.0  H100  580.1   2023-11-14
+  matmul-naive  order=band:8   1.250x  1.200-1.300           100.0     80.0  H100  580.1   2001-09-09
   $ heddle verdicts list --store v.db --name 'mat*' --json
   {
-    "heddle_verdicts": 3,
+    "heddle_verdicts": 4,
     "verdicts": [
       {
         "kernel": "00112233445566778899aabbccddeeff",
@@ -41,7 +41,8 @@ The store of verdicts:
         "tried": 40,
         "made": 1000000000,
         "counters": "",
-        "assume": ""
+        "assume": "",
+        "basis": ""
       }
     ],
     "tables": []
@@ -66,20 +67,23 @@ An order that is a table brings it along, and it goes when nobody names it any m
   $ heddle verdicts import t.json --store t.db
   1 verdicts taken over
   $ heddle verdicts --store t.db
-  name  plan                                                       speedup          99%  default us  plan us  GPU   driver  made
-  ----  ---------------------------------------------------------  -------  -----------  ----------  -------  ----  ------  ----------
-  spmm  order=table:#e3ff36808ef368c87af4541c767dcc04,bind=agents   1.250x  1.200-1.300       100.0     80.0  H100  580.1   2001-09-09
+  name  plan                                                       speedup          99%  of  default us  plan us  GPU   driver  made
+  ----  ---------------------------------------------------------  -------  -----------  --  ----------  -------  ----  ------  ----------
+  spmm  order=table:#e3ff36808ef368c87af4541c767dcc04,bind=agents   1.250x  1.200-1.300           100.0     80.0  H100  580.1   2001-09-09
   $ heddle verdicts export --store t.db | grep -A4 '"tables"'
     "tables": [
       {
         "name": "e3ff36808ef368c87af4541c767dcc04",
         "tasks": 10,
         "packed": "KLUv/SAoXQAAGBIBAAIA4IoXYAE="
+  $ heddle verdicts export --store t.db | sed 's/"basis": ""/"basis": "8 places in memory"/; s/"made": 1000000000/"made": 1000000001/' >u.json; heddle verdicts import u.json --store t.db; heddle verdicts --store t.db | grep -o '1.200-1.300.*100.0'
+  1 verdicts taken over
+  1.200-1.300  8 places in memory       100.0
   $ heddle verdicts prune --all --store t.db
   1 verdicts dropped
   $ heddle verdicts export --store t.db
   {
-    "heddle_verdicts": 3,
+    "heddle_verdicts": 4,
     "verdicts": [],
     "tables": []
   }

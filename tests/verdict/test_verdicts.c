@@ -181,6 +181,7 @@ static void keeps_and_recalls(void **state) {
   assert_true(hd_plan_equal(&back.kernels[0].plan, &k.plan));
   assert_float_equal(back.kernels[0].speedup.low, 1.4, 1e-9);
   assert_float_equal(back.before_us, 30, 1e-9);
+  assert_string_equal(back.kernels[0].basis, "replays of a model");
   hd_tuning_free(&back);
   /* Another size is another launch. */
   hd_workload *other;

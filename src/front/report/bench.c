@@ -21,7 +21,7 @@ const char *hd_bench_lever_name(unsigned lever) { return lever < HD_TUNE_LEVERS 
 void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place *out) {
   const hd_device_info *i = hd_device_get_info(dev);
   const hd_gpu *g = hd_device_get_gpu(dev);
-  char gpu[96];
+  hd_verdict_key place;
   memset(out, 0, sizeof *out);
   snprintf(out->device, sizeof out->device, "%s", i->name);
   snprintf(out->gpu.title, sizeof out->gpu.title, "%s", i->title);
@@ -29,7 +29,8 @@ void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place
   out->gpu.clock_mhz = i->clock_mhz;
   out->gpu.memory_clock_mhz = i->memory_clock_mhz;
   snprintf(out->version, sizeof out->version, "%.31s", version);
-  hd_tune_place(i, gpu, out->gpu.driver);
+  hd_tune_place(i, &place);
+  snprintf(out->gpu.driver, sizeof out->gpu.driver, "%s", place.driver);
   out->n_sms = i->n_sms;
   hd_buf lines = {0};
   if (g) report_put_confirmation(g, hd_gpu_has_clock(g), 1, false, NULL, &lines);

@@ -131,6 +131,7 @@ static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd
     hd_buf_printf(out, "  verdict: %s, %.3fx (%.3f to %.3f at %.0f%%", plan.data, k->speedup.median,
                   k->speedup.low, k->speedup.high, 100 * k->speedup.confidence);
     if (k->places.n) hd_buf_printf(out, ", in %u places", k->places.n);
+    if (t->recalled && k->basis[0]) hd_buf_printf(out, ", %s", k->basis);
     hd_buf_printf(out, "), %.1f instead of %.1f us", k->after_us, k->before_us);
     hd_buf_putc(out, '\n');
     if (!t->recalled) put_proof(w, &k->proof, out);

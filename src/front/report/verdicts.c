@@ -22,6 +22,7 @@ static bool put_row(void *ctx, const hd_verdict *v) {
   hd_text_table_cell(t, v->assume[0] ? "%s (%s)" : "%s", v->plan, v->assume);
   hd_text_table_cell(t, "%.3fx", v->speedup);
   hd_text_table_cell(t, "%.3f-%.3f", v->low, v->high);
+  hd_text_table_cell(t, "%s", v->basis);
   hd_text_table_cell(t, "%.1f", v->before_us);
   hd_text_table_cell(t, "%.1f", v->after_us);
   hd_text_table_cell(t, "%s", v->key.gpu);
@@ -31,9 +32,9 @@ static bool put_row(void *ctx, const hd_verdict *v) {
 }
 
 hd_status hd_verdicts_text(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d) {
-  static const char *const head[] = {"name",    "plan", "speedup", "99%", "default us",
-                                     "plan us", "GPU",  "driver",  "made"};
-  hd_text_table *t = hd_text_table_new("llrrrrlll");
+  static const char *const head[] = {"name",       "plan",    "speedup", "99%",    "of",
+                                     "default us", "plan us", "GPU",     "driver", "made"};
+  hd_text_table *t = hd_text_table_new("llrrlrrlll");
   verdict_rows rows = {t, 0};
   if (!t) return hd_nomem(d);
   report_put_head(t, head, sizeof head / sizeof *head);

@@ -52,7 +52,7 @@ static const suite_kind verified = {"verify", is_done, run, keep, NULL, NULL};
 
 typedef struct search {
   suite s;
-  char gpu[96], driver[32];
+  hd_verdict_key place; /* where it is measured */
   char *const *names;
   size_t n_names;
   hd_status status;
@@ -70,7 +70,7 @@ static bool take_verdict(void *ctx, const hd_verdict *v) {
   search *x = ctx;
   const hd_suite_options *o = x->s.o;
   bool known = false;
-  if (strcmp(v->key.gpu, x->gpu) != 0 || strcmp(v->key.driver, x->driver) != 0) return true;
+  if (strcmp(v->key.gpu, x->place.gpu) != 0 || strcmp(v->key.driver, x->place.driver) != 0) return true;
   const char *size = v->key.size[0] ? v->key.size : hd_tune_size(hd_device_get_info(*x->s.device));
   x->s.r->verdicts++;
   for (size_t i = 0; x->status == HD_OK && i < x->n_names; i++) {
@@ -88,12 +88,13 @@ hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double 
               .names = names,
               .n_names = n,
               .d = d};
-  hd_tune_place(hd_device_get_info(*dev), x.gpu, x.driver);
+  hd_tune_place(hd_device_get_info(*dev), &x.place);
   if (!o->store) return hd_fail(d, HD_ERR_USAGE, "there is no store to measure verdicts of");
   hd_status st = hd_store_each(o->store, NULL, take_verdict, &x, d);
   if (st == HD_OK) st = x.status;
   if (st == HD_OK && !r->verdicts)
-    st = hd_fail(d, HD_ERR_USAGE, "there are no verdicts for %s under driver %s", x.gpu, x.driver);
+    st =
+        hd_fail(d, HD_ERR_USAGE, "there are no verdicts for %s under driver %s", x.place.gpu, x.place.driver);
   if (st == HD_OK) st = suite_run(&x.s, whole, d);
   suite_free(&x.s);
   return st == HD_OK && *whole ? hd_verify_draw(r, least, d) : st;

@@ -51,10 +51,10 @@ hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s, hd_dia
 
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
 
-static const field columns[] = {FIELD(hd_verdict, key.kernel), FIELD(hd_verdict, key.launch),
-                                FIELD(hd_verdict, key.gpu),    FIELD(hd_verdict, key.driver),
-                                FIELD(hd_verdict, key.size),   FIELD(hd_verdict, plan),
-                                FIELD(hd_verdict, assume),     FIELD(hd_verdict, name)};
+static const field columns[] = {
+    FIELD(hd_verdict, key.kernel), FIELD(hd_verdict, key.launch), FIELD(hd_verdict, key.gpu),
+    FIELD(hd_verdict, key.driver), FIELD(hd_verdict, key.size),   FIELD(hd_verdict, plan),
+    FIELD(hd_verdict, assume),     FIELD(hd_verdict, basis),      FIELD(hd_verdict, name)};
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static const size_t numbers[] = {offsetof(hd_verdict, speedup),   offsetof(hd_verdict, low),

@@ -14,7 +14,7 @@ typedef struct store_column {
   int since;     /* the version of databases and exports that has it first; before that, it is "" */
 } store_column;
 
-enum { STORE_COLUMNS = 17, STORE_KEY_COLUMNS = 5, STORE_SIZE = 4 };
+enum { STORE_COLUMNS = 18, STORE_KEY_COLUMNS = 5, STORE_SIZE = 4 };
 extern const store_column store_columns[];
 
 typedef struct store_table {

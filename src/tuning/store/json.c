@@ -9,7 +9,7 @@
 #include "store/packed.h"
 
 static const char mark[] = "heddle_verdicts";
-enum { FORMAT = 3, FIRST_FORMAT = 1 };
+enum { FORMAT = 4, FIRST_FORMAT = 1 };
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 

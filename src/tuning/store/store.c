@@ -17,7 +17,7 @@
 
 enum {
   APPLICATION_ID = 0x68656464, /* "hedd": marks our databases */
-  VERSION = 3,                 /* 1 had neither sizes nor tables of orders, 2 nothing assumed */
+  VERSION = 4,                 /* 1 had neither sizes nor tables of orders, 2 nothing assumed, 3 no basis */
   BUSY_MS = 10000,             /* others hold the lock for one statement at a time */
   RETRY_MS = 5,
 };
@@ -51,6 +51,7 @@ const store_column store_columns[] = {
     {"made", STORE_S64, offsetof(hd_verdict, when), 0, 1},
     TEXT(counters, 1),
     TEXT(assume, 3),
+    TEXT(basis, 4),
 #undef TEXT
 #undef KEY
 };

@@ -18,40 +18,36 @@ enum { VERIFY_ROUNDS = 21, FILE_NAME = 4600 };
 
 /* ---- Keys ------------------------------------------------------------------------- */
 
-void hd_tune_place(const hd_device_info *info, char gpu[96], char driver[32]) {
+void hd_tune_place(const hd_device_info *info, hd_verdict_key *key) {
   if (info->kind == HD_DEVICE_CUDA) {
-    if (info->mig)
-      snprintf(gpu, 96, "%.64s, %u SMs", info->title, info->n_sms);
-    else
-      snprintf(gpu, 96, "%.95s", info->title);
-    snprintf(driver, 32, "%u.%u", info->driver_version / 1000, info->driver_version % 1000 / 10);
+    hd_verdict_place(info->title, info->mig ? info->n_sms : 0, info->driver_version, key);
     return;
   }
-  snprintf(gpu, 96, "%.47s", info->name);
-  snprintf(driver, 32, "none");
+  snprintf(key->gpu, sizeof key->gpu, "%.47s", info->name);
+  snprintf(key->driver, sizeof key->driver, "none");
 }
 
 typedef struct keys {
   const hd_compiled *code;
-  char gpu[96], driver[32];
+  hd_verdict_key place; /* the parts that say where */
+  bool model;           /* that is a model */
 } keys;
 
 static hd_status open_keys(keys *k, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                            hd_diag *d) {
   memset(k, 0, sizeof *k);
   const hd_device_info *info = hd_device_get_info(dev);
-  hd_tune_place(info, k->gpu, k->driver);
+  hd_tune_place(info, &k->place);
+  k->model = info->kind == HD_DEVICE_MODEL;
   return hd_workload_compiled(w, hd_launch_arch(info, o ? o->run.arch : 0), &k->code, d);
 }
 
 /* Arguments are not part of it: most are addresses, new in every run. */
 static hd_verdict_key key_of(const keys *k, const hd_workload *w, const hd_wl_launch *l) {
-  hd_verdict_key key;
+  hd_verdict_key key = k->place;
   snprintf(key.size, sizeof key.size, "%.31s", w->size);
   hd_verdict_kernel(k->code->text, k->code->len, l->kernel, key.kernel);
   hd_verdict_launch(l->grid, l->block, l->dynamic_shared, NULL, 0, key.launch);
-  memcpy(key.gpu, k->gpu, sizeof key.gpu);
-  memcpy(key.driver, k->driver, sizeof key.driver);
   return key;
 }
 
@@ -127,6 +123,14 @@ static double parts(const keys *k, const hd_tuned *r) {
   return r->kernel[0] || !k->code->n_kernels ? 1 : k->code->n_kernels;
 }
 
+static void print_basis(const hd_tuned *r, bool model, char out[48]) {
+  const bool places = r->places.n > 0;
+  hd_verdict_basis(model    ? HD_BASIS_REPLAYS
+                   : places ? HD_BASIS_PLACES
+                            : HD_BASIS_ROUNDS,
+                   places ? r->places.n : (uint32_t)r->speedup.pairs, out);
+}
+
 static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, uint32_t launch,
                              const hd_tune_options *o, const hd_tuning *t, hd_diag *d) {
   const hd_wl_launch *l = &w->launches[launch];
@@ -144,6 +148,7 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
   bool several = false;
   for (uint32_t i = 0; i < w->n_launches; i++) several |= strcmp(w->launches[i].kernel, l->kernel) != 0;
   snprintf(v.name, sizeof v.name, several ? "%.90s/%.100s" : "%.180s", w->name, l->kernel);
+  print_basis(r, k->model, v.basis);
   if (r->adopted) {
     v.speedup = r->speedup.median;
     v.low = r->speedup.low;
@@ -206,6 +211,7 @@ static hd_status recall_kernel(hd_store *s, const hd_verdict *v, const char *ker
   out->adopted = !hd_plan_is_baseline(&out->plan);
   out->speedup =
       (hd_speedup){.median = v->speedup, .low = v->low, .high = v->high, .confidence = v->confidence};
+  snprintf(out->basis, sizeof out->basis, "%s", v->basis);
   out->before_us = v->before_us;
   out->after_us = v->after_us;
   if (!out->adopted) snprintf(out->why, sizeof out->why, "none of %u plans won", v->tried);
