@@ -1,0 +1,252 @@
+/* Plans on a simulated launch: which are tried, which are followed, which wins. */
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/contest.h"
+
+typedef struct launch {
+  uint64_t seed, drawn;
+  double clock, seconds, noise, making; /* clock: seconds that went by */
+  double (*speed)(const hd_plan *p);
+  bool (*is_wrong)(const hd_plan *p);   /* it leaves other bytes */
+  hd_status (*makes)(const hd_plan *p); /* NULL: all are made */
+  hd_status (*runs)(const hd_plan *p, uint32_t run);
+  bool varies; /* the original's bytes do */
+  uint32_t held, most_held, run, asked;
+} launch;
+
+typedef struct variant {
+  hd_plan plan;
+  uint32_t runs;
+} variant;
+
+static double uniform(launch *l) {
+  return ((double)(hd_random_at(l->seed, l->drawn++) >> 11) + 0.5) * 0x1p-53;
+}
+static double normal(launch *l) {
+  double u = uniform(l), v = uniform(l);
+  return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+static hd_status make(void *ctx, const hd_plan *p, void **out, hd_diag *d) {
+  launch *l = ctx;
+  l->clock += l->making;
+  hd_status st = l->makes ? l->makes(p) : HD_OK;
+  if (st != HD_OK) return hd_fail(d, st, "it cannot be made");
+  variant *v = calloc(1, sizeof *v);
+  assert_non_null(v);
+  v->plan = *p;
+  *out = v;
+  if (++l->held > l->most_held) l->most_held = l->held;
+  return HD_OK;
+}
+
+static void drop(void *ctx, void *v) {
+  ((launch *)ctx)->held--;
+  free(v);
+}
+
+static hd_status run(void *ctx, void *of, double *seconds, bool *same, hd_diag *d) {
+  launch *l = ctx;
+  variant *v = of;
+  *seconds = l->seconds * exp(l->noise * normal(l)) / (v && l->speed ? l->speed(&v->plan) : 1);
+  l->clock += *seconds;
+  l->asked += same != NULL;
+  if (same) *same = v ? !l->is_wrong || !l->is_wrong(&v->plan) : !l->varies;
+  hd_status st = v && l->runs ? l->runs(&v->plan, v->runs++) : HD_OK;
+  return st == HD_OK ? HD_OK : hd_fail(d, st, "it cannot be run");
+}
+
+static double now(void *ctx) { return ((launch *)ctx)->clock; }
+
+static hd_contest_bench bench_of(launch *l) { return (hd_contest_bench){l, make, drop, run, now}; }
+
+/* ---- Launches ---- */
+
+static bool is(const hd_plan *p, const char *text) {
+  hd_plan q;
+  assert_int_equal(hd_plan_parse(text, &q, NULL), HD_OK);
+  bool equal = hd_plan_equal(p, &q);
+  hd_plan_free(&q);
+  return equal;
+}
+
+static double one_gains_five(const hd_plan *p) { return is(p, "order=col") ? 1.05 : 0.98; }
+static double all_are_equal(const hd_plan *p) { return 1; }
+static double two_levers(const hd_plan *p) {
+  return (p->order.kind == HD_ORDER_COL ? 1.06 : 0.99) * (p->bypass.kind == HD_BYPASS_L2 ? 1.05 : 0.99);
+}
+static bool col_is_wrong(const hd_plan *p) { return p->order.kind == HD_ORDER_COL; }
+static hd_status orders_are_refused(const hd_plan *p) { return p->order.kind ? HD_ERR_REFUSED : HD_OK; }
+static hd_status device_is_lost(const hd_plan *p) { return HD_ERR_FAULT; }
+static hd_status col_cannot_go_on(const hd_plan *p, uint32_t n) {
+  return p->order.kind == HD_ORDER_COL && n > 8 ? HD_ERR_UNSUPPORTED : HD_OK;
+}
+
+static size_t list_plans(hd_candidate *out) {
+  const hd_plan_space s = {.grid = {64, 64, 1},
+                           .block = {256, 1, 1},
+                           .tasks = 4096,
+                           .n_sms = 132,
+                           .resident = 4,
+                           .warps = 8,
+                           .loads = 2,
+                           .can_order = true};
+  return hd_candidates(&s, out, HD_CANDIDATES);
+}
+
+typedef struct outcome {
+  hd_status status;
+  hd_contest_end end;
+  char plan[200];
+  uint32_t tried, wrong;
+} outcome;
+
+static outcome hold(launch *l, const hd_contest_options *o) {
+  static hd_candidate list[HD_CANDIDATES];
+  const hd_contest_bench b = bench_of(l);
+  hd_contest c;
+  outcome out = {0};
+  size_t n = list_plans(list);
+  out.status = hd_contest_begin(&c, &b, o, NULL);
+  if (out.status == HD_OK) out.status = hd_contest_search(&c, list, n, NULL);
+  if (out.status == HD_OK) out.status = hd_contest_decide(&c, &out.end, NULL);
+  out.tried = c.tried, out.wrong = c.wrong;
+  if (out.status == HD_OK && out.end.winner < c.n) {
+    hd_buf text = {0};
+    hd_plan_print(&c.best[out.end.winner].plan, &text);
+    snprintf(out.plan, sizeof out.plan, "%s", text.data);
+    hd_buf_free(&text);
+  }
+  hd_contest_free(&c);
+  assert_int_equal(l->held, 0);
+  return out;
+}
+
+static launch launch_of(uint64_t seed, double noise, double (*speed)(const hd_plan *p)) {
+  return (launch){
+      .seed = hd_random_at(5, seed), .seconds = 1e-3, .noise = noise, .making = 0.01, .speed = speed};
+}
+
+/* ---- Behaviours ---- */
+
+static void the_plan_that_gains_wins(void **state) {
+  unsigned won = 0;
+  for (uint64_t i = 0; i < 40; i++) {
+    launch l = launch_of(i, 0.005, one_gains_five);
+    outcome o = hold(&l, &(hd_contest_options){.until = 10, .seed = i});
+    won += o.end.end == HD_TURNS_WON && strcmp(o.plan, "order=col") == 0;
+    assert_int_equal(l.most_held, 4); /* three, and one that is tried */
+    if (o.end.end == HD_TURNS_WON) assert_true(o.end.before > o.end.after && o.end.arm.low > 1.01);
+  }
+  assert_true(won >= 38);
+}
+
+static void equal_plans_win_no_more_often_than_promised(void **state) {
+  enum { CONTESTS = 400 };
+  unsigned won = 0;
+  for (uint64_t i = 0; i < CONTESTS; i++) {
+    launch l = launch_of(i, 0.02, all_are_equal);
+    l.making = 0.001;
+    won += hold(&l, &(hd_contest_options){.until = 2, .error = 0.05, .gain = 1, .seed = i}).end.end ==
+           HD_TURNS_WON;
+  }
+  assert_in_range(won, 0, 20 + 4 * 4 + 1); /* 5%, and four standard deviations */
+}
+
+static void families_that_gain_are_joined(void **state) {
+  launch l = launch_of(1, 0.002, two_levers);
+  outcome o = hold(&l, &(hd_contest_options){.until = 10});
+  assert_int_equal(o.end.end, HD_TURNS_WON);
+  assert_non_null(strstr(o.plan, "order=col"));
+  assert_non_null(strstr(o.plan, "bypass=l2"));
+}
+
+static void a_plan_that_leaves_other_bytes_is_not_followed(void **state) {
+  launch l = launch_of(1, 0.002, one_gains_five);
+  l.is_wrong = col_is_wrong;
+  outcome o = hold(&l, &(hd_contest_options){.until = 10});
+  assert_int_equal(o.end.end, HD_TURNS_ORIGINAL);
+  assert_true(o.wrong > 0 && l.asked == o.tried + 1);
+}
+
+static void plans_that_cannot_be_made_are_left_out(void **state) {
+  launch l = launch_of(1, 0.002, one_gains_five), all = launch_of(1, 0.002, one_gains_five);
+  l.makes = orders_are_refused;
+  outcome o = hold(&l, &(hd_contest_options){.until = 10}),
+          whole = hold(&all, &(hd_contest_options){.until = 10});
+  assert_int_equal(o.status, HD_OK);
+  assert_int_equal(o.end.end, HD_TURNS_ORIGINAL);
+  assert_true(o.tried > 0 && o.tried < whole.tried);
+}
+
+static void a_device_that_is_lost_is_the_end(void **state) {
+  launch l = launch_of(1, 0.002, one_gains_five);
+  l.makes = device_is_lost;
+  assert_int_equal(hold(&l, &(hd_contest_options){.until = 10}).status, HD_ERR_FAULT);
+}
+
+static void a_finalist_that_cannot_go_on_goes_out(void **state) {
+  launch l = launch_of(1, 0.002, one_gains_five);
+  l.runs = col_cannot_go_on;
+  outcome o = hold(&l, &(hd_contest_options){.until = 10});
+  assert_int_equal(o.status, HD_OK);
+  assert_int_equal(o.end.end, HD_TURNS_ORIGINAL);
+}
+
+static void an_original_whose_bytes_vary_is_left_alone(void **state) {
+  launch l = launch_of(1, 0.002, one_gains_five);
+  l.varies = true;
+  assert_int_equal(hold(&l, &(hd_contest_options){.until = 10}).status, HD_ERR_REFUSED);
+}
+
+static void it_ends_in_time(void **state) {
+  static const double budgets[] = {0.05, 0.1, 0.3, 1, 3};
+  for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+    launch l = launch_of(i, 0.05, all_are_equal);
+    outcome o = hold(&l, &(hd_contest_options){.until = budgets[i]});
+    assert_true(l.clock < budgets[i] + 0.003);
+    if (o.status == HD_OK && o.end.end == HD_TURNS_SPENT) assert_false(o.end.timely);
+  }
+  launch slow = launch_of(1, 0.01, one_gains_five);
+  slow.seconds = 2;
+  assert_int_equal(hold(&slow, &(hd_contest_options){.until = 10}).status, HD_ERR_BUDGET);
+}
+
+static void a_variant_can_be_taken_over(void **state) {
+  static hd_candidate list[HD_CANDIDATES];
+  launch l = launch_of(1, 0.002, one_gains_five);
+  const hd_contest_bench b = bench_of(&l);
+  const hd_contest_options o = {.until = 10};
+  hd_contest c;
+  hd_contest_end end;
+  assert_int_equal(hd_contest_begin(&c, &b, &o, NULL), HD_OK);
+  assert_int_equal(hd_contest_search(&c, list, list_plans(list), NULL), HD_OK);
+  assert_int_equal(hd_contest_decide(&c, &end, NULL), HD_OK);
+  hd_finalist f = hd_contest_take(&c, end.winner);
+  hd_contest_free(&c);
+  assert_int_equal(l.held, 1);
+  assert_true(is(&((variant *)f.variant)->plan, "order=col"));
+  drop(&l, f.variant);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("the plan that gains wins", the_plan_that_gains_wins),
+      BEHAVIOUR("equal plans win no more often than promised", equal_plans_win_no_more_often_than_promised),
+      BEHAVIOUR("families that gain are joined", families_that_gain_are_joined),
+      BEHAVIOUR("a plan that leaves other bytes is not followed",
+                a_plan_that_leaves_other_bytes_is_not_followed),
+      BEHAVIOUR("plans that cannot be made are left out", plans_that_cannot_be_made_are_left_out),
+      BEHAVIOUR("a device that is lost is the end", a_device_that_is_lost_is_the_end),
+      BEHAVIOUR("a finalist that cannot go on goes out", a_finalist_that_cannot_go_on_goes_out),
+      BEHAVIOUR("an original whose bytes vary is left alone", an_original_whose_bytes_vary_is_left_alone),
+      BEHAVIOUR("it ends in time", it_ends_in_time),
+      BEHAVIOUR("a variant can be taken over", a_variant_can_be_taken_over),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
