@@ -39,5 +39,11 @@ bool get_dims(PyObject *from, uint32_t out[3]);
 /* verdicts.c */
 PyObject *get_verdict(PyObject *module, PyObject *args);
 PyObject *put_verdict(PyObject *module, PyObject *args);
+PyObject *verdict_place(PyObject *module, PyObject *args);
+PyObject *verdict_grid(PyObject *module, PyObject *args);
+
+/* contest.c */
+PyObject *candidates(PyObject *module, PyObject *args);
+PyObject *contest(PyObject *module, PyObject *args);
 
 #endif

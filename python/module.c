@@ -477,7 +477,14 @@ static PyMethodDef functions[] = {
     {"get_verdict", get_verdict, METH_VARARGS,
      "(store, kernel, launch, gpu, driver) -> (plan, speedup, low, high) or None"},
     {"put_verdict", put_verdict, METH_VARARGS,
-     "(store, kernel, launch, gpu, driver, name, plan, speedup, low, high, before_us, after_us, tried)"},
+     "(store, kernel, launch, gpu, driver, name, plan, speedup, low, high, before_us, after_us, tried, "
+     "rounds)"},
+    {"verdict_place", verdict_place, METH_VARARGS, "(gpu, driver_version) -> (gpu, driver)"},
+    {"verdict_grid", verdict_grid, METH_VARARGS, "(x, y, z) -> launch"},
+    {"candidates", candidates, METH_VARARGS, "(ptx, kernel, grid, block, sms, resident, widths) -> list"},
+    {"contest", contest, METH_VARARGS,
+     "(bench, plans, seconds, gain, seed) -> (won, plan, variant, speedup, low, high, before, after, pairs, "
+     "tried)"},
     {0}};
 
 PyMODINIT_FUNC PyInit__heddle(void);

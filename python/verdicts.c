@@ -42,22 +42,25 @@ PyObject *get_verdict(PyObject *module, PyObject *args) {
   return Py_BuildValue("(sddd)", v.plan, v.speedup, v.low, v.high);
 }
 
-/* A plan's speedup as measured: median, bounds at 99%, microseconds of the original and of the plan. */
+/* A plan's speedup as measured: median, bounds at 99%, microseconds of the original and of the plan; plans
+ * tried, and rounds of the decision. */
 PyObject *put_verdict(PyObject *module, PyObject *args) {
   const char *path, *kernel, *launch, *gpu, *driver, *name, *plan;
+  unsigned rounds;
   hd_verdict v;
   hd_plan parsed;
   hd_store *s = NULL;
   hd_diag d = {0};
   memset(&v, 0, sizeof v);
-  if (!PyArg_ParseTuple(args, "zssssssdddddI", &path, &kernel, &launch, &gpu, &driver, &name, &plan,
-                        &v.speedup, &v.low, &v.high, &v.before_us, &v.after_us, &v.tried))
+  if (!PyArg_ParseTuple(args, "zssssssdddddII", &path, &kernel, &launch, &gpu, &driver, &name, &plan,
+                        &v.speedup, &v.low, &v.high, &v.before_us, &v.after_us, &v.tried, &rounds))
     return NULL;
   snprintf(v.name, sizeof v.name, "%s", name);
   if (!get_key(kernel, launch, gpu, driver, &v.key) || !fits(plan, v.plan, sizeof v.plan)) return NULL;
   hd_status st = hd_plan_parse(plan, &parsed, &d);
   if (st != HD_OK) return raise_failure(module, &d);
   v.confidence = 0.99;
+  hd_verdict_basis(HD_BASIS_ROUNDS, rounds, v.basis);
   v.when = (int64_t)time(NULL);
   PyThreadState *others = PyEval_SaveThread();
   st = hd_store_open(path, &s, &d);
@@ -66,4 +69,22 @@ PyObject *put_verdict(PyObject *module, PyObject *args) {
   PyEval_RestoreThread(others);
   if (st != HD_OK) return raise_failure(module, &d);
   Py_RETURN_NONE;
+}
+
+PyObject *verdict_place(PyObject *module, PyObject *args) {
+  const char *gpu;
+  unsigned version;
+  hd_verdict_key key;
+  if (!PyArg_ParseTuple(args, "sO&", &gpu, get_number, &version)) return NULL;
+  hd_verdict_place(gpu, 0, version, &key);
+  return Py_BuildValue("(ss)", key.gpu, key.driver);
+}
+
+PyObject *verdict_grid(PyObject *module, PyObject *args) {
+  uint32_t grid[3];
+  hd_verdict_key key;
+  if (!PyArg_ParseTuple(args, "O&O&O&", get_number, &grid[0], get_number, &grid[1], get_number, &grid[2]))
+    return NULL;
+  hd_verdict_grid(grid, key.launch);
+  return PyUnicode_FromString(key.launch);
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
-import math
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 
 from . import _heddle
 from ._kernels import Plan
@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     from .triton import Tuned, _State
 
 _log = logging.getLogger("heddle.triton")
-ROUNDS = 41
-"""Pairs of launches that confirm a winner."""
+GAIN = 1.01
+"""What a plan must gain for sure to be taken."""
 
 
 # ---- Plans to try ---------------------------------------------------------------------------------------------
-
-_ORDERS = ("order=band:2", "order=band:4", "order=band:8", "order=band:16", "order=band:32",
-           "order=tile:4x4", "order=tile:8x8", "order=col", "order=hilbert", "order=reverse")  # fmt: skip
 
 
 def widths(tasks: int, numbers: Iterable[int], blocks: Iterable[int]) -> list[int]:
@@ -32,29 +29,22 @@ def widths(tasks: int, numbers: Iterable[int], blocks: Iterable[int]) -> list[in
     return sorted((w for w in found if 1 < w < tasks and tasks % w == 0), reverse=True)[:4]
 
 
-def candidates(grid: Sequence[int], numbers: Iterable[int] = (), blocks: Iterable[int] = ()) -> list[str]:
-    """Plans that leave the launch as it is, for a grid; numbers, blocks: as for widths."""
-    x, y, z = (tuple(grid) + (1, 1, 1))[:3]
-    if x * y * z < 2:
-        return []
-    if min(x, y) > 1:
-        return list(_ORDERS)
-    if y * z > 1:
-        return ["order=col", "order=reverse"]
-    tiles = [f"shape={w}x{x // w}," for w in widths(x, numbers, blocks)]
-    return [shape + order for shape in tiles for order in _ORDERS if order != "order=reverse"] + ["order=reverse"]
+class Ahead:
+    """What a function makes of items, a few of which are made before they are asked for."""
 
+    def __init__(self, make: Callable[[str], Any], items: Sequence[str], threads: int = 8):
+        self.make, self.rest = make, iter(items)
+        self.pool, self.most = ThreadPoolExecutor(threads), 2 * threads
+        self.waiting: dict[str, Future[Any]] = {}
 
-# ---- Statistics --------------------------------------------------------------------------------------------------
+    def take(self, item: str) -> Any:
+        for one in itertools.islice(self.rest, self.most - len(self.waiting)):
+            self.waiting[one] = self.pool.submit(self.make, one)
+        found = self.waiting.pop(item, None)
+        return found.result() if found else self.make(item)
 
-
-def bounds(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """The median and its bounds at 99%, from the order of the values alone."""
-    n, s, k, tail = len(ratios), sorted(ratios), 0, 0.5 ** len(ratios)
-    while k < n // 2 and tail + math.comb(n, k + 1) * 0.5**n <= 0.005:
-        k += 1
-        tail += math.comb(n, k) * 0.5**n
-    return s[n // 2], s[k], s[n - 1 - k]
+    def close(self) -> None:
+        self.pool.shutdown(cancel_futures=True)
 
 
 # ---- One kernel on a GPU ----------------------------------------------------------------------------------------
@@ -86,48 +76,30 @@ class _Bench:
         return all(torch.equal(view(x), view(y)) for x, y in zip(a, b))
 
     def time(self, function: Any, launches: int) -> float:
-        """Microseconds of one launch, of so many in a row."""
+        """Seconds of one launch, of so many in a row."""
         begin, end = (self.device.Event(enable_timing=True) for _ in range(2))
         begin.record()
         for _ in range(launches):
             self.launch(function)
         end.record()
         end.synchronize()
-        return float(begin.elapsed_time(end)) * 1000 / launches
+        return float(begin.elapsed_time(end)) / 1000 / launches
 
 
-def choose(time: Callable[[Any, int], float], original: Any, variants: Mapping[str, Any], seconds: float) -> list[str]:
-    """Plans by speed, the fastest first: all get a few interleaved rounds, the better half more, again."""
-    time(original, 1)
-    launches = max(1, min(100, int(500 / max(time(original, 2), 1))))
-    left, seen = list(variants), {plan: [] for plan in variants}  # type: ignore[var-annotated]
-    spent = 0.0
-    while left:
-        for _ in range(3):
-            for plan in left:
-                us = time(variants[plan], launches)
-                seen[plan].append(us)
-                spent += us * launches / 1e6
-        left.sort(key=lambda plan: sorted(seen[plan])[len(seen[plan]) // 2])
-        if len(left) <= 2 or spent > seconds / 2:
-            break
-        left = left[: (len(left) + 1) // 2]
-    return left[:3]
+class Contest:
+    """What heddle's contest of plans asks for (_heddle.contest): variants made, and run."""
 
+    def __init__(self, bench: Any, original: Any, make: Callable[[str], Any]):
+        self.bench, self.original, self.make = bench, original, make
+        self.expected = bench.result(original)
+        bench.time(original, 1)
+        self.launches = max(1, min(20, round(300e-6 / max(bench.time(original, 2), 1e-6))))
 
-def confirm(time: Callable[[Any, int], float], original: Any, variant: Any) -> tuple[list[float], float, float]:
-    """Ratios of paired launches that take turns at being first, and both medians."""
-    launches = max(1, min(20, int(300 / max(time(original, 2), 1))))
-    ratios, before, after = [], [], []
-    for i in range(ROUNDS):
-        if i % 2:
-            before.append(time(original, launches))
-            after.append(time(variant, launches))
-        else:
-            after.append(time(variant, launches))
-            before.append(time(original, launches))
-        ratios.append(before[-1] / after[-1])
-    return ratios, sorted(before)[ROUNDS // 2], sorted(after)[ROUNDS // 2]
+    def run(self, variant: Any, check: bool) -> tuple[float, bool]:
+        """A variant begins with its function; None: the original."""
+        function = variant[0] if variant else self.original
+        same = not check or self.bench.same(self.expected, self.bench.result(function))
+        return self.bench.time(function, 1 if check else self.launches), same
 
 
 # ---- The launcher -------------------------------------------------------------------------------------------------
@@ -216,40 +188,49 @@ class _Kernel:
 
 
 def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Sequence[int], values: Sequence[Any],
-         seconds: float) -> tuple[Tuned, Any, tuple[str, bytes] | None, int]:  # fmt: skip
-    """(outcome, the function to launch from now on, its text and binary, plans tried)."""
+         seconds: float) -> tuple[Tuned, Any, tuple[str, bytes] | None, int | None]:  # fmt: skip
+    """(outcome, the function to launch from now on, its text and binary, plans tried; None: it was not decided)."""
     from triton.runtime import driver
 
     from .triton import Tuned
 
     nothing = Tuned(kernel.name, Plan(), 1, 1, 1, 0, 0), original, None, 0
     numbers = [v for v in values if type(v) is int]
-    plans = candidates(grid, numbers + kernel.constants, kernel.constants)
-    if not plans or kernel.text() is None:
+    text, (x, y, z) = kernel.text(), grid
+    if text is None:
         return nothing
-    with ThreadPoolExecutor(8) as pool:
-        made = {p: m for p, m in zip(plans, pool.map(lambda p: kernel.compile(p, grid), plans)) if m}
-    loaded = {p: kernel.load(m[1]) for p, m in made.items()}
-    variants = {p: l[1] for p, l in loaded.items()}
+    rows = widths(x, numbers + kernel.constants, kernel.constants) if y * z == 1 else []
+    block = 32 * kernel.metadata.num_warps
+    plans = _heddle.candidates(text, kernel.name, grid, block, multiprocessors(), 0, rows)
+    if not plans:
+        return nothing
+    made = Ahead(lambda plan: kernel.compile(plan, grid), plans)
+
+    def make(plan: str) -> Any:
+        new = made.take(plan)
+        return (kernel.load(new[1])[1], new) if new else None
+
     bench = _Bench(launch, _storages(values), driver.active.get_device_interface())
     try:
-        expected = bench.result(original)
-        if not bench.same(expected, bench.result(original)):
-            _log.info("%s: two runs of the original differ; it stays as it is", kernel.name)
-            return nothing
-        for plan in choose(bench.time, original, variants, seconds):
-            if not bench.same(expected, bench.result(variants[plan])):
-                _log.warning("%s, %s: the result differs; the plan is not taken", kernel.name, plan)
-                continue
-            ratios, before, after = confirm(bench.time, original, variants[plan])
-            speedup, low, high = bounds(ratios)
-            if low > 1:
-                won = Tuned(kernel.name, Plan(plan), speedup, low, high, before, after)
-                return won, variants[plan], made[plan], len(plans)
-            break
-        return nothing[:3] + (len(plans),)
+        found = _heddle.contest(Contest(bench, original, make), plans, seconds, GAIN, 0)
+        won, plan, variant, speedup, low, high, before, after, pairs, tried = found
+        if not won:
+            return nothing[:3] + (None if won is None else tried,)
+        outcome = Tuned(kernel.name, Plan(plan), speedup, low, high, 1e6 * before, 1e6 * after, pairs)
+        return outcome, variant[0], variant[1], tried
+    except (_heddle.RefusedError, _heddle.BudgetError) as e:
+        _log.info("%s stays as it is: %s", kernel.name, e)
+        return nothing[:3] + (0 if isinstance(e, _heddle.RefusedError) else None,)
     finally:
+        made.close()
         bench.restore()
+
+
+def multiprocessors() -> int:
+    from triton.runtime import driver
+
+    device = driver.active.get_current_device()
+    return int(driver.active.utils.get_device_properties(device)["multiprocessor_count"])
 
 
 def launcher_class(base: type, state: _State) -> type:
@@ -304,7 +285,8 @@ def launcher_class(base: type, state: _State) -> type:
 
             kernel = _Kernel(self.src, self.metadata)
             t, chosen, made, tried = tune(kernel, launch, function, grid, values, state.seconds)
-            state.keep(self.metadata.hash, grid, t, tried)
+            if tried is not None:
+                state.keep(self.metadata.hash, grid, t, tried)
             _log.info("%s, grid %s: %s, %.3fx (%.3f to %.3f)", kernel.name, grid, t.plan, t.speedup, t.low, t.high)
             if not made:
                 return None

@@ -45,7 +45,7 @@ def place() -> tuple[str, str]:
         version = ctypes.c_int()
         if ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)) != 0:
             return "none", "none"
-        return name, f"{version.value // 1000}.{version.value % 1000 // 10}"
+        return _heddle.verdict_place(name, version.value)
     except Exception:  # there is no driver, or no PyTorch: kernels are compiled for a GPU that is elsewhere
         return "none", "none"
 
@@ -66,14 +66,14 @@ class _State:
     def keep(self, key: str, grid: Sequence[int], t: Tuned, tried: int) -> None:
         _heddle.put_verdict(
             self.store, key[:32], launch_text(grid), *place(), t.kernel[:150], str(t.plan),
-            t.speedup, t.low, t.high, t.before_us, t.after_us, tried,
+            t.speedup, t.low, t.high, t.before_us, t.after_us, tried, t.pairs,
         )  # fmt: skip
         self.tuned.append(t)
 
 
 def launch_text(grid: Sequence[int]) -> str:
     """A launch in a verdict; all but the grid follows from Triton's key."""
-    return "triton grid=" + "x".join(str(n) for n in (tuple(grid) + (1, 1, 1))[:3])
+    return _heddle.verdict_grid(*(tuple(grid) + (1, 1, 1))[:3])
 
 
 def extended(key: str, plan: str, grid: Sequence[int] = ()) -> str:
@@ -93,11 +93,13 @@ class Tuned:
     plan: Plan
     """The baseline where nothing won."""
     speedup: float
-    """Median over pairs of launches, with its bounds at 99%."""
+    """Median over pairs of launches, with bounds each of which holds at 99%."""
     low: float
     high: float
     before_us: float
     after_us: float
+    pairs: int = 0
+    """Pairs that decided."""
 
 
 def tuned() -> list[Tuned]:

@@ -192,6 +192,81 @@ class Documentation(unittest.TestCase):
                     exec(block.replace('size="small"', 'size="tiny"').replace('"app"', repr(str(app))), names)
             self.assertTrue(names["mine"].check("order=reverse").equal)
 
+    def test_one_list_has_the_plans_of_a_launch(self):
+        def plans(grid, widths=()):
+            return heddle._heddle.candidates(ADD, "add", grid, 32, 132, 4, widths)
+
+        self.assertIn("order=band:8", plans((64, 64))[:5])
+        self.assertFalse([p for p in plans((64, 64)) if "bind=" in p])
+        tiled = plans((128,), [16])
+        self.assertIn("order=band:4,shape=16x8", tiled)
+        self.assertIn("order=reverse", tiled)
+        self.assertEqual(len(tiled), len(set(tiled)))
+        self.assertEqual(plans((128,), [7]), plans((128,)))
+        with self.assertRaises(heddle.InputError):
+            heddle._heddle.candidates(ADD, "other", 8, 32, 132, 4, [])
+
+    def test_verdicts_go_by_keys_that_the_library_makes(self):
+        self.assertEqual(heddle._heddle.verdict_place("NVIDIA H100", 13010), ("NVIDIA H100", "13.1"))
+        self.assertEqual(heddle._heddle.verdict_grid(64, 2, 1), "triton grid=64x2x1")
+        with tempfile.TemporaryDirectory() as folder:
+            store, key = os.path.join(folder, "s.db"), ("0" * 32, "triton grid=8x1x1", "GPU", "13.0")
+            heddle._heddle.put_verdict(store, *key, "k", "order=col", 2.0, 1.9, 2.1, 10.0, 5.0, 7, 41)
+            self.assertEqual(heddle._heddle.get_verdict(store, *key), ("order=col", 2.0, 1.9, 2.1))
+
+
+class Contests(unittest.TestCase):
+    """A bench whose launches take as long as it says."""
+
+    us = {"order=col": 70, "order=reverse": 90, "order=hilbert": 50}
+    plans = ["order=band:8", "order=col", "order=reverse", "order=hilbert", "order=zigzag:8"]
+
+    def setUp(self):
+        self.made, self.fails = [], "nothing"
+
+    def make(self, plan):
+        self.made.append(plan)
+        return None if plan == "order=band:8" else plan
+
+    def run_one(self, variant, check):
+        if variant == self.fails:
+            raise KeyError("gone")
+        return self.us.get(variant, 100) * 1e-6, variant != "order=hilbert"
+
+    def hold(self, seconds=5.0):
+        class Bench:
+            make, run = self.make, self.run_one
+
+        return heddle._heddle.contest(Bench, self.plans, seconds, 1.01, 0)
+
+    def test_the_fastest_plan_that_is_right_wins(self):
+        won, plan, variant, speedup, low, high, before, after, pairs, tried = self.hold()
+        self.assertEqual((won, plan, variant, tried), (True, "order=col", "order=col", 4))
+        self.assertAlmostEqual(speedup, 100 / 70, places=5)
+        self.assertTrue(1.01 < low <= speedup <= high and 8 <= pairs < 30)
+        self.assertAlmostEqual(before / after, 100 / 70, places=5)
+        self.assertEqual(self.made, self.plans)
+
+    def test_equals_do_not_win(self):
+        self.plans = ["order=zigzag:8", "order=zigzag:4"]
+        self.assertEqual(self.hold()[0], False)
+
+    def test_what_the_bench_raises_goes_on(self):
+        self.fails = "order=reverse"
+        with self.assertRaises(KeyError):
+            self.hold()
+
+    def test_no_time_is_a_budget_error(self):
+        with self.assertRaises(heddle.BudgetError):
+            self.hold(seconds=0.0)
+
+    def test_a_plan_that_is_none_is_an_input_error(self):
+        self.plans = ["order=nowhere"]
+        with self.assertRaises(heddle.InputError):
+            self.hold()
+
+
+class Stubs(unittest.TestCase):
     def test_stubs_name_what_the_module_has(self):
         stubs = (Path(heddle.__file__).parent / "_heddle.pyi").read_text()
         for name in dir(heddle._heddle):

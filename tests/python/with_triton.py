@@ -4,7 +4,6 @@ Triton is found where it is installed, or in the folder $HEDDLE_TRITON. Exit cod
 """
 
 import os
-import random
 import sys
 import tempfile
 import unittest
@@ -133,7 +132,8 @@ class Pipeline(unittest.TestCase):
     def test_every_candidate_of_a_launch_can_be_compiled(self):
         for fn, grid, numbers in ((kernels.rows, (8, 16), ()), (kernels.tiles, (128,), (512,))):
             text = compile_kernel(fn).asm["ptx"]
-            plans = _triton_tune.candidates(grid, numbers, (BLOCK,))
+            rows = _triton_tune.widths(grid[0], numbers, (BLOCK,)) if len(grid) == 1 else []
+            plans = _heddle.candidates(text, fn.__name__, grid, BLOCK, 132, 0, rows)
             self.assertTrue(plans)
             for plan in plans:
                 with self.subTest(kernel=fn.__name__, plan=plan):
@@ -147,28 +147,36 @@ class Choice(unittest.TestCase):
         self.assertEqual(_triton_tune.widths(1, [512], [64]), [])
         self.assertEqual(_triton_tune.widths(127, [512], [64]), [])
 
-    def test_bounds_hold_the_median_of_the_population_99_times_in_100(self):
-        draw = random.Random(1)
-        missed = 0
-        for _ in range(2000):
-            _, low, high = _triton_tune.bounds([draw.gauss(1.1, 0.2) for _ in range(_triton_tune.ROUNDS)])
-            missed += not low <= 1.1 <= high
-        self.assertLessEqual(missed, 30)
+    def test_a_variant_that_is_right_is_timed_and_one_that_is_wrong_is_not_right(self):
+        class Bench:
+            def result(self, function):
+                return [function == "wrong"]
 
-    def test_the_fastest_is_chosen_and_a_tie_is_no_win(self):
-        draw = random.Random(2)
-        us = {"original": 100.0, "a": 90.0, "b": 70.0, "c": 120.0, "same": 100.0}
+            def same(self, a, b):
+                return a == b
 
-        def time(name, launches):
-            return us[name] * draw.gauss(1, 0.01)
+            def time(self, function, launches):
+                return {"original": 100e-6, "fast": 50e-6, "wrong": 10e-6}[function]
 
-        chosen = _triton_tune.choose(time, "original", {p: p for p in ("a", "b", "c", "same")}, 5)
-        self.assertEqual(chosen[0], "b")
-        ratios, before, after = _triton_tune.confirm(time, "original", "b")
-        self.assertGreater(_triton_tune.bounds(ratios)[1], 1.3)
-        self.assertGreater(before, after)
-        ties = [_triton_tune.bounds(_triton_tune.confirm(time, "original", "same")[0])[1] > 1 for _ in range(200)]
-        self.assertLessEqual(sum(ties), 6)
+        contest = _triton_tune.Contest(Bench(), "original", None)
+        self.assertEqual(contest.launches, 3)
+        self.assertEqual(contest.run(None, True), (100e-6, True))
+        self.assertEqual(contest.run(("fast", None), False), (50e-6, True))
+        self.assertEqual(contest.run(("wrong", None), True), (10e-6, False))
+
+    def test_variants_are_made_ahead_in_the_order_in_which_they_are_asked_for(self):
+        made = []
+
+        def make(item):
+            made.append(item)
+            return item * 2
+
+        ahead = _triton_tune.Ahead(make, [str(i) for i in range(50)], threads=2)
+        self.assertEqual(ahead.take("0"), "00")
+        self.assertEqual(ahead.take("joined"), "joinedjoined")
+        self.assertEqual([ahead.take(str(i)) for i in range(1, 10)], [2 * str(i) for i in range(1, 10)])
+        ahead.close()
+        self.assertLess(len(made), 20)
 
     def test_each_grid_is_tuned_once_and_later_processes_take_its_verdict(self):
         launched, kept, recalled = [], [], []
@@ -198,7 +206,7 @@ class Choice(unittest.TestCase):
                 return "module", f"loaded {cubin.decode()}"
 
         def tune(kernel, launch, original, grid, values, seconds):
-            won = ht.Tuned("k", heddle.Plan("order=col" if grid[0] > 2 else ""), 2, 1.9, 2.1, 2, 1)
+            won = ht.Tuned("k", heddle.Plan("order=col" if grid[0] > 2 else ""), 2, 1.9, 2.1, 2, 1, 9)
             return (won, "fast", ("ptx", b"cubin"), 3) if won.plan else (won, original, None, 3)
 
         def launches(state):
