@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contest/search.h"
 #include "heddle/advise.h"
-#include "tune/search.h"
 
 enum { MOST_PLANS = 8192, MOST_SLOTS = 4096, MOST_SEEDS = 64 };
 static const double unknown_plan = 0.97, noise = 0.003, luck = 0.01, move_seconds = 0.05;

@@ -4,6 +4,7 @@
 #define HEDDLE_TUNER_H
 
 #include "heddle/advise.h"
+#include "heddle/contest.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,26 +106,6 @@ typedef struct hd_tune_vote {
   double seconds;
   char why[200]; /* why none was taken, when one was asked for */
 } hd_tune_vote;
-
-/* How much faster a launch is depends on where in memory its buffers happen to lie (which of their pages
- * share a channel, a bank, a part of L2): by several percent, for as long as they lie there. So on devices
- * that have memory of their own, the plan that the search chose is tested in places that chose nothing: all
- * buffers are put into other memory, original and plan run there in turns, and the median of their ratios is
- * that place's speedup. A place is one observation, however many rounds it takes. There are as many places as
- * the interval of a median needs (8 at 99%), so the plan must win in every one of them; a place where it does
- * not is the last. Half of the places lie in memory of a piece, as fresh processes get it, the others in
- * fragmented pages all over the device: for some tenths of a second the test takes all memory that is free,
- * unless hd_tune_options.shared. The speedup told is the median of the places', its interval theirs. Should
- * the plan lose, the search's next choices are tested too, in 9 places each.
- *
- * Plans of several kernels, each tested so, are tested once more together: the whole workload must not lose
- * in the places' median, nor more than 1% in any. */
-typedef struct hd_tune_places {
-  uint32_t n;         /* places; 0: models, which have none, or nothing came so far */
-  double least, most; /* speedup in any of them */
-  double moved; /* part of the buffers' bytes that went elsewhere each time, 1 where memory has room: the
-                   device must hold a buffer beside itself for it to be moved */
-} hd_tune_places;
 
 /* The outcome for one kernel, or for all of a workload with one plan. */
 typedef struct hd_tuned {

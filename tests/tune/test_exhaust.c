@@ -1,5 +1,5 @@
 /* Every plan measured, on simulated devices. */
-#include "tune/simulated.h"
+#include "contest/simulated.h"
 
 #include "tune/exhaust.h"
 

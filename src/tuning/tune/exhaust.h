@@ -5,7 +5,7 @@
 #ifndef HEDDLE_TUNE_EXHAUST_H
 #define HEDDLE_TUNE_EXHAUST_H
 
-#include "tune/search.h"
+#include "contest/search.h"
 
 typedef struct exhaust_options {
   double seconds; /* of the bench's clock for all plans, about; 0: no limit */

@@ -9,8 +9,9 @@
 #ifndef HEDDLE_TUNE_TUNER_H
 #define HEDDLE_TUNE_TUNER_H
 
+#include "contest/search.h"
+#include "heddle/tuner.h"
 #include "launch/placement.h"
-#include "tune/search.h"
 
 /* ---- Devices --------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* How far the search's choice is from the best plan there is, over landscapes of speedups.
  *
  * The regret of one tuning is the best plan's speedup in the choice's, less 1. Prints a table. */
-#include "tune/simulated.h"
+#include "contest/simulated.h"
 
 enum { SEEDS = 40 };
 
@@ -136,5 +136,5 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("the choice comes within 2% of the best plan", comes_close_to_the_best),
   };
-  return cmocka_run_group_tests_name("tune.landscapes", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("contest.landscapes", tests, NULL, NULL);
 }

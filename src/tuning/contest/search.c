@@ -39,7 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/search.h"
+#include "contest/search.h"
 
 enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_TEST = 41, MOST_AGAIN = 16 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/search.h"
+#include "contest/search.h"
 
 enum { MOST_PLACES = 64, MOST_ROUNDS = 5, MOST_SHORT_ROUNDS = 11 };
 /* Runs, in seconds: of short ones more rounds cost next to nothing, and vary more; of slow ones one says all.

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tune/search.h"
+#include "contest/search.h"
 
 enum { MOST_RANKED = 96 };
 /* A first time that much slower than the original's is not worth a second. A first run costs up to

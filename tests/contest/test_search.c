@@ -1,5 +1,5 @@
 /* The tuner's decisions on simulated devices. */
-#include "tune/simulated.h"
+#include "contest/simulated.h"
 
 /* ---- Speedups ---------------------------------------------------------------------- */
 
@@ -545,5 +545,5 @@ int main(void) {
       BEHAVIOUR("candidates and neighbours are valid plans, each once", candidates_are_sound),
       BEHAVIOUR("levers that the kernel bars are not offered", what_is_refused_is_not_offered),
   };
-  return cmocka_run_group_tests_name("tune.search", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("contest.search", tests, NULL, NULL);
 }

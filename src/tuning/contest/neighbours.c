@@ -1,8 +1,8 @@
 /* Plans one step from a good one. */
 #include <math.h>
 
+#include "contest/search.h"
 #include "plan/candidates.h"
-#include "tune/search.h"
 
 /* ---- Numbers of a plan that climbing turns ------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* tune/search.h: the search: which plans are measured how often, and whether the best one is adopted.
+/* contest/search.h: the search: which plans are measured how often, and whether the best one is adopted.
  *
  * neighbours.c  plans one step from a good one
  * trials.c      plans made ready, measured, let go, ranked
@@ -9,10 +9,11 @@
  *
  * The search knows devices only as a table of functions (tuner_bench).
  */
-#ifndef HEDDLE_TUNE_SEARCH_H
-#define HEDDLE_TUNE_SEARCH_H
+#ifndef HEDDLE_CONTEST_SEARCH_H
+#define HEDDLE_CONTEST_SEARCH_H
 
-#include "heddle/tuner.h"
+#include "heddle/contest.h"
+#include "heddle/stats.h"
 
 /* ---- Neighbours ------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
-/* tests/tune/simulated.h: devices whose plans have speedups that are known. Times are noisy, drift and have
- * outliers; seconds pass only when something is measured. */
-#ifndef HEDDLE_TESTS_TUNE_SIMULATED_H
-#define HEDDLE_TESTS_TUNE_SIMULATED_H
+/* tests/contest/simulated.h: devices whose plans have speedups that are known. Times are noisy, drift and
+ * have outliers; seconds pass only when something is measured. */
+#ifndef HEDDLE_TESTS_CONTEST_SIMULATED_H
+#define HEDDLE_TESTS_CONTEST_SIMULATED_H
 
 #include "check.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/search.h"
+#include "contest/search.h"
 
 enum { MOST_SLOTS = 4096 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/search.h"
+#include "contest/search.h"
 
 enum {
   BATCH = 8,

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/search.h"
+#include "contest/search.h"
 
 hd_status search_compare(const tuner_bench *b, const hd_plan_set *first, const hd_plan_set *second,
                          uint32_t rounds, double confidence, hd_speedup *speedup, double *before_us,
