@@ -51,10 +51,11 @@ typedef struct hd_turns_options {
                   all */
   double loss; /* seconds that the arms may cost over the original. Each has an equal share, and goes out if
                   it has used it up; what is dealt out by then comes on top. 0: no bound */
-  uint32_t most; /* launches in all; 0: no bound but HD_TURNS_PAIRS rounds */
-  uint32_t
-      ahead; /* rounds that may be out at once, at most HD_TURNS_AHEAD; 0: 8. Few: an arm that falls behind is
-                noticed sooner. Many: a program that launches long before the GPU runs gives more pairs */
+  uint32_t most;  /* launches in all; 0: no bound but HD_TURNS_PAIRS rounds */
+  uint32_t least; /* pairs that a winner has at least: the more, the better its speedup is known; 0: none */
+  /* Rounds that may be out at once, at most HD_TURNS_AHEAD; 0: 8. Few: an arm that falls behind is noticed
+   * sooner. Many: a program that launches long before the GPU runs gives more pairs. */
+  uint32_t ahead;
   uint64_t seed; /* of the orders that are drawn */
 } hd_turns_options;
 
@@ -79,6 +80,10 @@ HD_API void hd_turns_drop(hd_turns *t, uint32_t arm);
 /* An arm cannot be launched any more: it goes out. Launches that are out are still to be reported or dropped.
  */
 HD_API void hd_turns_withdraw(hd_turns *t, uint32_t arm);
+
+/* There will be no more launches: an open contest ends. The best arm that has beaten the original by now
+ * wins, though a faster one may have needed some rounds more; else it is spent. */
+HD_API void hd_turns_finish(hd_turns *t);
 
 HD_API hd_turns_end hd_turns_state(const hd_turns *t);
 

@@ -346,6 +346,29 @@ static void no_more_launches_are_dealt_out_than_allowed(void **state) {
   assert_int_equal(contest(&too_few, 3, &g, lognormal, false).end, HD_TURNS_SPENT);
 }
 
+static double faster(uint32_t arm, uint32_t round) { return 1 - 0.1 * arm; }
+
+static void a_contest_that_is_finished_has_the_winner_that_it_has_by_then(void **state) {
+  for (int rounds = 1; rounds < 20; rounds++) {
+    hd_turns *t;
+    const hd_turns_options o = {.least = 12};
+    assert_int_equal(hd_turns_open(&o, 3, &t, NULL), HD_OK);
+    while ((int)hd_turns_of(t, 0).pairs < rounds && hd_turns_state(t) == HD_TURNS_OPEN) {
+      uint32_t a = hd_turns_next(t);
+      hd_turns_tell(t, a, faster(a, 0));
+    }
+    if (rounds >= 12)
+      assert_int_equal(hd_turns_state(t), HD_TURNS_WON);
+    else
+      assert_int_equal(hd_turns_state(t), HD_TURNS_OPEN);
+    hd_turns_finish(t);
+    assert_int_equal(hd_turns_state(t), rounds >= 12 ? HD_TURNS_WON : HD_TURNS_SPENT);
+    if (rounds >= 12) assert_int_equal(hd_turns_best(t), 2);
+    assert_int_equal(hd_turns_next(t), HD_TURNS_NONE);
+    hd_turns_close(t);
+  }
+}
+
 static void options_out_of_range_are_refused(void **state) {
   static const hd_turns_options wrong[] = {{.error = -1}, {.error = 1},  {.error = NAN},
                                            {.gain = 0.9}, {.gain = NAN}, {.gain = INFINITY},
@@ -388,6 +411,8 @@ int main(void) {
                 launches_may_be_reported_late_and_arms_overtake_each_other),
       BEHAVIOUR("a withdrawn arm comes no more", a_withdrawn_arm_comes_no_more),
       BEHAVIOUR("no more launches are dealt out than allowed", no_more_launches_are_dealt_out_than_allowed),
+      BEHAVIOUR("a contest that is finished has the winner that it has by then",
+                a_contest_that_is_finished_has_the_winner_that_it_has_by_then),
       BEHAVIOUR("options out of range are refused", options_out_of_range_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,7 @@ struct hd_turns {
   double log_gain, patience;
   uint32_t n; /* arms */
   hd_turns_end end;
+  bool finished;
   uint32_t winner, first_won;     /* rounds when the first arm crossed; 0: none has */
   uint32_t calls, dealt, drawn;   /* launches of the job; of the contest; random numbers used */
   uint32_t begun, closed, period; /* rounds; the period of the offsets that are in use */
@@ -155,7 +156,7 @@ static round_t *begin_round(hd_turns *t) {
     return NULL;
   }
   round_t *r = &t->rounds[t->begun++ % HD_TURNS_AHEAD];
-  *r = (round_t){0};
+  r->arms = r->n = r->dealt = 0;
   for (uint32_t a = 0; a < t->n; a++) {
     if (t->arms[a].out) continue;
     uint32_t to = (uint32_t)(hd_random_at(t->o.seed, t->drawn++) % (r->n + 1));
@@ -265,7 +266,8 @@ static void count(hd_turns *t, const round_t *r) {
 /* ---- Deciding ---- */
 
 static bool has_won(const hd_turns *t, uint32_t a) {
-  return !t->arms[a].out && t->arms[a].crossed && t->arms[a].sum > 0;
+  const arm *k = &t->arms[a];
+  return !k->out && k->crossed && k->pairs >= t->o.least && k->sum > 0;
 }
 
 /* Faster in most launches, and no faster in all of them: that is not luck any more. */
@@ -280,11 +282,12 @@ static bool must_leave(hd_turns *t, uint32_t number) {
     if (b != number && (has_won(t, b) || !has_won(t, number)) && beats(t, b, number)) return true;
   if (has_won(t, number)) return false;
   a->spent = t->o.loss > 0 && a->lost > t->o.loss / (t->n - 1);
+  if (a->crossed && a->pairs < t->o.least) return a->spent;
   return a->spent || beats(t, 0, number) || has_slow_launches(a) || (a->pairs && a->pairs >= patience(t, a));
 }
 
 static void decide(hd_turns *t) {
-  bool won = false, spent = all_dealt(t) && t->begun == t->closed, any_spent = false;
+  bool won = false, spent = t->finished || (all_dealt(t) && t->begun == t->closed), any_spent = false;
   for (uint32_t a = 1; a < t->n; a++)
     if (!t->arms[a].crossed && !t->arms[a].out && beats(t, a, 0)) t->arms[a].crossed = t->arms[a].pairs;
   for (uint32_t a = 1; a < t->n; a++) {
@@ -300,6 +303,11 @@ static void decide(hd_turns *t) {
   } else if (!won && (in == 0 || spent)) {
     t->end = in || any_spent ? HD_TURNS_SPENT : HD_TURNS_ORIGINAL;
   }
+}
+
+void hd_turns_finish(hd_turns *t) {
+  t->finished = true;
+  if (t->end == HD_TURNS_OPEN) decide(t);
 }
 
 /* Close the rounds that are reported, the oldest first. */
