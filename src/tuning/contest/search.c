@@ -11,7 +11,8 @@
  *   longer than its score alone would let it
  * - climbing: neighbours of the best (SMC 5.1), and its levers with those of others, while that helps
  * Where times are exact, as a model's are, all that is left is the choice of the fastest plan that promises
- * what is asked of its kind. Else there are
+ * what is asked of its kind. Where nothing can be moved, the few best and the original run in turns until it
+ * is sure which of them is the fastest (decide.c). Else there are
  *
  * - finals: the few best, loaded again, with new rounds in two places, ranked by the lesser median
  * - the test: the first one against the original, with rounds that decide nothing else, in places that chose
@@ -41,7 +42,7 @@
 
 #include "contest/search.h"
 
-enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_TEST = 41, MOST_AGAIN = 16 };
+enum { CLIMB_ROUNDS = 7, MOST_CLIMBS = 12, MOST_AGAIN = 16 };
 
 /* Parts of the budget at whose end a stage is over; the rest is the test's. */
 static const double screening_ends = 0.55, climbing_ends = 0.78, finals_end = 0.88;
@@ -197,6 +198,7 @@ static hd_status compete(search *s, const size_t *at, size_t n, uint32_t rounds,
 }
 
 static hd_status finals(search *s, double until, hd_diag *d) {
+  enum { PLACES = 2 };
   const tuner_bench *b = s->bench;
   size_t at[SEARCH_FINALISTS];
   size_t n = search_rank(s, at, SEARCH_FINALISTS);
@@ -206,30 +208,23 @@ static hd_status finals(search *s, double until, hd_diag *d) {
     return HD_OK;
   }
   hd_status st = load_finalists_again(s, at, n, until, d);
-  uint32_t places = b->move ? 2 : 1;
-  uint32_t rounds = affordable(s, places * (n + 1), until - b->moving, 2, SEARCH_FINAL_ROUNDS / places);
-  for (uint32_t p = 0; st == HD_OK && p < places; p++) {
+  uint32_t rounds = affordable(s, PLACES * (n + 1), until - b->moving, 2, SEARCH_FINAL_ROUNDS / PLACES);
+  for (uint32_t p = 0; st == HD_OK && p < PLACES; p++) {
     if (p) st = b->move(b->ctx, false, &part, d);
     if (st == HD_OK) st = compete(s, at, n, rounds, least, d);
   }
-  if (b->move) b->settle(b->ctx);
+  b->settle(b->ctx);
   for (size_t i = 0; st == HD_OK && i < n; i++) s->trials.data[at[i]].score = least[i];
   search_rank(s, at, n);
   s->best = (int64_t)at[0];
   return st;
 }
 
-/* Measure a plan afresh, in other places where there are any. */
+/* Measure a plan afresh, in other places. */
 static hd_status test_one(const search *s, const hd_plan *p, double confidence, search_test *out,
                           hd_diag *d) {
   const hd_plan_set plans = search_plans(s, p), *before = s->o.fixed ? s->o.fixed : &hd_plan_set_original;
   const tuner_bench *b = s->bench;
-  *out = (search_test){0};
-  if (!b->move) {
-    uint32_t rounds = affordable(s, 2, s->o.budget, SEARCH_LEAST_TEST, MOST_TEST);
-    return search_compare(b, before, &plans, rounds, confidence, &out->speedup, &out->before_us,
-                          &out->after_us, d);
-  }
   confirm_options o = {.confidence = confidence, .least = 1};
   confirm_afford(b, s->second, s->o.budget - search_now(s), &o);
   return search_confirm(b, before, &plans, &o, out, d);
@@ -272,7 +267,6 @@ static hd_status test(search *s, double stricter, hd_diag *d) {
       s->best = (int64_t)at[i];
       s->tested = result;
     }
-    if (!s->bench->move) break;
   }
   search_report(s, "testing", n, n);
   return HD_OK;
@@ -442,6 +436,38 @@ static void forget_candidates(search *s) {
   s->waiting.n = 0;
 }
 
+/* Where buffers can be moved: in places that chose nothing. */
+static hd_status choose_in_places(search *s, double budget, hd_diag *d) {
+  hd_status st = finals(s, ends(s, finals_end, budget), d);
+  s->cut |= s->bench->cut && s->bench->cut(s->bench->ctx);
+  if (st != HD_OK || s->cut || s->best < 0 || s->trials.data[s->best].score < SEARCH_PROMISING) return st;
+  st = test(s, 1, d);
+  return st == HD_OK && !s->adopted ? choose_again(s, d) : st;
+}
+
+static hd_status choose(search *s, double budget, hd_diag *d) {
+  s->cut = s->bench->cut && s->bench->cut(s->bench->ctx);
+  if (s->cut || s->o.undecided) return HD_OK;
+  return s->bench->exact  ? choose_exact(s, d)
+         : s->bench->move ? choose_in_places(s, budget, d)
+                          : search_decide(s, d);
+}
+
+/* All stages up to the finalists. */
+static hd_status look(search *s, double budget, hd_diag *d) {
+  hd_status st = search_screen(s, screening_ends * budget, d);
+  if (st == HD_OK) st = search_halve(s, ends(s, climbing_ends, budget), d);
+  if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, ends(s, finals_end, budget), d);
+  forget_candidates(s); /* candidates beyond the budget were not tried */
+  return st == HD_OK ? climb(s, budget, d) : st;
+}
+
+void search_let_all_go(search *s) {
+  search_keep_only(s, NULL, 0);
+  if (s->holds_original) s->bench->release(s->bench->ctx, s->original);
+  s->holds_original = false;
+}
+
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d) {
   *s = (search){.bench = b,
@@ -450,12 +476,12 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
                 .best = -1,
                 .tested.speedup = {.median = 1, .low = 0, .high = INFINITY}};
   s->start = b->clock(b->ctx);
-  hd_status st = take_candidates(s, list, n, d), before = st;
+  hd_status st = take_candidates(s, list, n, d);
   s->room = calloc((o->fixed ? o->fixed->n : 0) + 1, sizeof *s->room);
-  if (st == HD_OK && !s->room) before = st = hd_nomem(d);
+  if (st == HD_OK && !s->room) st = hd_nomem(d);
   if (st == HD_OK)
-    before = st =
-        b->admit(b->ctx, o->fixed ? o->fixed : &hd_plan_set_original, &s->original, &s->original_us, d);
+    st = b->admit(b->ctx, o->fixed ? o->fixed : &hd_plan_set_original, &s->original, &s->original_us, d);
+  s->holds_original = st == HD_OK;
   if (st == HD_OK) st = time_original(s, d);
   /* The test is worth more than any other measurement: its least is set aside first. */
   double test_takes = least_test(s), budget = s->o.budget - test_takes;
@@ -463,23 +489,11 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
   if (budget < s->o.budget / 4) budget = s->o.budget / 4;
   if (s->unaffordable) forget_candidates(s);
   s->spare = o->overtime * budget;
-  if (st == HD_OK) st = search_screen(s, screening_ends * budget, d);
-  if (st == HD_OK) st = search_halve(s, ends(s, climbing_ends, budget), d);
-  if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, ends(s, finals_end, budget), d);
-  forget_candidates(s); /* candidates beyond the budget were not tried */
-  if (st == HD_OK) st = climb(s, budget, d);
-  s->cut = b->cut && b->cut(b->ctx);
-  if (st == HD_OK && !s->cut) st = b->exact ? choose_exact(s, d) : finals(s, ends(s, finals_end, budget), d);
-  s->cut |= b->cut && b->cut(b->ctx);
-  if (st == HD_OK && !s->cut && !b->exact && s->best >= 0 &&
-      s->trials.data[s->best].score >= SEARCH_PROMISING) {
-    st = test(s, 1, d);
-    if (st == HD_OK && !s->adopted && b->move) st = choose_again(s, d);
-  }
+  if (st == HD_OK) st = look(s, budget, d);
+  if (st == HD_OK) st = choose(s, budget, d);
   s->cut |= b->cut && b->cut(b->ctx);
   s->adopted &= !s->cut;
-  search_keep_only(s, NULL, 0);
-  if (before == HD_OK) b->release(b->ctx, s->original);
+  if (st != HD_OK || !o->undecided) search_let_all_go(s);
   return st;
 }
 

@@ -4,6 +4,7 @@
  * trials.c      plans made ready, measured, let go, ranked
  * screen.c      which candidates are measured, and which of them are followed
  * search.c      all stages, from screening to the test
+ * decide.c      the finalists in turns, where buffers cannot be moved
  * compare.c     a plan against the original, buffers in place
  * confirm.c     a plan against the original, with buffers moved
  *
@@ -94,7 +95,11 @@ typedef struct search_test {
 
 typedef struct search_options {
   double budget, confidence;
-  double overtime;          /* what stages may take beyond the budget where they have reason to, in budgets */
+  double gain;     /* what a plan must gain for sure where runs in turns decide; SEARCH_LEAST_GAIN when 0 */
+  uint64_t seed;   /* of the turns' orders */
+  bool undecided;  /* end with the finalists and the original held, for the caller to decide (search_decide),
+                      and to let go  of (search_let_all_go) */
+  double overtime; /* what stages may take beyond the budget where they have reason to, in budgets */
   const char *kernel;       /* whose plan is searched for; NULL: one plan for all kernels */
   const hd_plan_set *fixed; /* plans of other kernels, in the original too; NULL: none */
   uint32_t batch;           /* plans that are screened together; 8 when 0 */
@@ -117,6 +122,7 @@ typedef struct search {
   HD_VEC(search_waiting) waiting; /* not tried so far */
   HD_VEC(search_trial) trials;
   uint32_t original; /* slot */
+  bool holds_original;
   double original_us;
   double start, second; /* clock when it began; seconds of the clock that one run takes */
   double spare;         /* seconds beyond the budget that may still be taken: see search_overtime */
@@ -124,6 +130,7 @@ typedef struct search {
   int64_t best;         /* trial; -1: none was promising */
   size_t left;          /* candidates that were not tried */
   bool cut;             /* the wall was over before the budget was */
+  bool undecided;       /* the time was over before runs in turns decided */
   bool unaffordable;    /* a run takes so long that nothing was tried */
   bool adopted;         /* the best one's speedup is above 1 for sure */
   search_test tested;   /* the best, measured again */
@@ -135,6 +142,10 @@ typedef struct search {
 hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *space, const hd_candidate *list,
                        size_t n, const search_options *o, hd_diag *d);
 void search_free(search *s);
+/* The finalists and the original in turns: s->best, adopted, tested, undecided. */
+hd_status search_decide(search *s, hd_diag *d);
+double search_decision_takes(const search *s, size_t arms); /* seconds */
+void search_let_all_go(search *s);
 /* Measure plans against others, both made ready again in each of two halves. */
 hd_status search_compare(const tuner_bench *b, const hd_plan_set *before, const hd_plan_set *after,
                          uint32_t rounds, double confidence, hd_speedup *speedup, double *before_us,

@@ -1,0 +1,72 @@
+/* The finalists and the original in turns, where nothing can be moved: heddle/turns.h decides. */
+#include <math.h>
+
+#include "contest/search.h"
+#include "heddle/turns.h"
+
+/* Rounds that a decision takes in most cases. */
+enum { ROUNDS = 16 };
+
+double search_decision_takes(const search *s, size_t arms) { return ROUNDS * (double)arms * s->second; }
+
+/* Pairs that tell a winner's speedup to a per cent or so, as far as they cost little. */
+static uint32_t pairs_of(const search *s) { return s->second < 3e-3 ? 21 : s->second < 30e-3 ? 11 : 0; }
+
+/* One run of an arm. A finalist that cannot be run any more goes out. */
+static hd_status take_turn(search *s, hd_turns *t, const size_t *at, uint32_t arm, hd_diag *d) {
+  const uint32_t slot = arm ? s->trials.data[at[arm - 1]].slot : s->original;
+  double us;
+  hd_diag e = {0};
+  hd_status st = s->bench->time(s->bench->ctx, &slot, 1, 0, 1, &us, &e);
+  if (st == HD_OK) {
+    hd_turns_tell(t, arm, us * 1e-6);
+    return HD_OK;
+  }
+  if (arm && search_plans_fault(st)) {
+    hd_turns_withdraw(t, arm);
+    hd_turns_drop(t, arm);
+    return HD_OK;
+  }
+  if (d) *d = e;
+  return st;
+}
+
+static void read_end(search *s, const hd_turns *t, const size_t *at) {
+  const uint32_t best = hd_turns_best(t);
+  const hd_turns_arm k = hd_turns_of(t, best ? best : 1);
+  s->best = (int64_t)at[best ? best - 1 : 0];
+  s->adopted = hd_turns_state(t) == HD_TURNS_WON;
+  s->undecided &= !s->adopted;
+  if (!k.pairs) return;
+  s->tested = (search_test){.before_us = hd_turns_of(t, 0).seconds * 1e6, .after_us = k.seconds * 1e6};
+  s->tested.speedup = (hd_speedup){
+      .median = k.median, .low = k.low, .high = k.high, .pairs = k.pairs, .confidence = s->o.confidence};
+}
+
+hd_status search_decide(search *s, hd_diag *d) {
+  size_t at[SEARCH_FINALISTS], n = search_rank(s, at, SEARCH_FINALISTS);
+  const double gain = s->o.gain > 0 ? s->o.gain : SEARCH_LEAST_GAIN;
+  hd_turns_options o = {
+      .error = 1 - s->o.confidence, .gain = gain, .least = pairs_of(s), .ahead = 1, .seed = s->o.seed};
+  hd_turns *t;
+  while (n && s->trials.data[at[n - 1]].score < SEARCH_PROMISING) n--;
+  while (n > 1 && search_now(s) + search_decision_takes(s, n + 1) > s->o.budget) n--;
+  search_keep_only(s, at, n);
+  s->best = n ? (int64_t)at[0] : -1;
+  if (!n) return HD_OK;
+  hd_status st = hd_turns_open(&o, (uint32_t)n + 1, &t, d);
+  if (st != HD_OK) return st;
+  /* A search that took longer than it should has its decision all the same. */
+  const double until = fmax(s->o.budget, search_now(s) + search_decision_takes(s, n + 1));
+  search_report(s, "testing", 0, n);
+  while (st == HD_OK && hd_turns_state(t) == HD_TURNS_OPEN && search_now(s) < until) {
+    const uint32_t arm = hd_turns_next(t);
+    if (arm != HD_TURNS_NONE) st = take_turn(s, t, at, arm, d);
+  }
+  s->undecided = hd_turns_state(t) == HD_TURNS_OPEN;
+  hd_turns_finish(t);
+  if (st == HD_OK) read_end(s, t, at);
+  hd_turns_close(t);
+  search_report(s, "testing", n, n);
+  return st;
+}
