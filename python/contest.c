@@ -9,23 +9,22 @@
 
 /* ---- Candidates ---- */
 
+/* Memory that nothing writes is not known of tensors. */
+static bool needs_unwritten(const hd_plan *p) { return p->bypass.kind == HD_BYPASS_READONLY; }
+
 typedef struct listing {
   hd_candidate all[HD_CANDIDATES];
   hd_candidate *kept; /* of all shapes, by their priors */
   size_t n;
+  hd_plan_space space; /* of the first shape */
 } listing;
-
-/* Plans that are launched otherwise, or that need memory which nothing writes: that is not known of a tensor.
- */
-static bool is_for_others(const hd_plan *p) {
-  return p->bind != HD_BIND_NONE || p->bypass.kind == HD_BYPASS_READONLY;
-}
 
 /* Stable: of the same prior what was listed first. */
 static void add_candidates(listing *l, const hd_plan_space *s) {
   const size_t n = hd_candidates(s, l->all, HD_CANDIDATES);
+  if (!l->n) l->space = *s;
   for (size_t i = 0; i < n; i++) {
-    bool known = is_for_others(&l->all[i].plan);
+    bool known = needs_unwritten(&l->all[i].plan);
     for (size_t k = 0; !known && k < l->n; k++) known = hd_plan_equal(&l->kept[k].plan, &l->all[i].plan);
     if (known) continue;
     size_t at = l->n++;
@@ -45,47 +44,77 @@ static bool give_width(hd_plan_space *s, uint32_t width) {
   return true;
 }
 
-static hd_status list_candidates(const char *text, size_t len, const char *kernel, const uint32_t grid[3],
-                                 const uint32_t block[3], unsigned sms, unsigned resident,
-                                 const uint32_t *widths, size_t n, listing *l, hd_diag *d) {
+/* A kernel's launch, as Python knows it. */
+typedef struct kernel_launch {
+  const char *text, *kernel;
+  Py_ssize_t len;
+  uint32_t grid[3], block[3], *widths;
+  size_t n_widths;
+} kernel_launch;
+
+static hd_status list_candidates(const kernel_launch *k, listing *l, hd_diag *d) {
   hd_arena arena;
   hd_ptx_module *m;
   hd_plan_space s;
   hd_arena_init(&arena);
-  hd_status st = hd_ptx_parse(text, len, "<ptx>", &arena, &m, d);
-  if (st == HD_OK) st = hd_text_space(m, kernel, grid, block, 0, &s, d);
-  s.n_sms = sms;
-  s.resident = resident;
-  for (size_t i = 0; st == HD_OK && i <= n; i++) {
+  hd_status st = hd_ptx_parse(k->text, (size_t)k->len, "<ptx>", &arena, &m, d);
+  if (st == HD_OK) st = hd_text_space(m, k->kernel, k->grid, k->block, 0, &s, d);
+  /* A launch that is to stay as it is binds no CTA to an SM. */
+  s.n_sms = UINT32_MAX;
+  s.can_loop = s.can_cancel = false;
+  for (size_t i = 0; st == HD_OK && i <= k->n_widths; i++) {
     hd_plan_space own = s;
-    if (give_width(&own, i < n ? widths[i] : 0)) add_candidates(l, &own);
+    if (give_width(&own, i < k->n_widths ? k->widths[i] : 0)) add_candidates(l, &own);
   }
   hd_arena_free(&arena);
   return st;
 }
 
-static bool get_widths(PyObject *from, uint32_t **out, size_t *n) {
+static bool get_widths(PyObject *from, kernel_launch *k) {
   const Py_ssize_t len = PySequence_Size(from);
   if (len < 0) return false;
-  *out = PyMem_Calloc((size_t)len + 1, sizeof **out);
-  if (!*out) {
+  k->widths = PyMem_Calloc((size_t)len + 1, sizeof *k->widths);
+  if (!k->widths) {
     PyErr_NoMemory();
     return false;
   }
-  for (*n = 0; *n < (size_t)len; ++*n) {
-    PyObject *item = PySequence_GetItem(from, (Py_ssize_t)*n);
-    const bool is_number = item && get_number(item, *out + *n);
+  for (; k->n_widths < (size_t)len; k->n_widths++) {
+    PyObject *item = PySequence_GetItem(from, (Py_ssize_t)k->n_widths);
+    const bool is_number = item && get_number(item, &k->widths[k->n_widths]);
     Py_XDECREF(item);
     if (!is_number) return false;
   }
   return true;
 }
 
-static PyObject *texts_of(const listing *l) {
+static void free_listing(listing *l) {
+  if (l) PyMem_Free(l->kept);
+  PyMem_Free(l);
+}
+
+/* NULL: an exception is raised. */
+static listing *list_of(PyObject *module, kernel_launch *k, PyObject *grid, PyObject *block,
+                        PyObject *widths) {
+  hd_diag d = {0};
+  hd_status st = HD_ERR_NOMEM;
+  if (!get_dims(grid, k->grid) || !get_dims(block, k->block) || !get_widths(widths, k)) return NULL;
+  listing *l = PyMem_Calloc(1, sizeof *l);
+  if (l) l->kept = PyMem_Calloc((k->n_widths + 1) * HD_CANDIDATES, sizeof *l->kept);
+  if (l && l->kept)
+    st = list_candidates(k, l, &d);
+  else
+    hd_nomem(&d);
+  if (st == HD_OK) return l;
+  raise_failure(module, &d);
+  free_listing(l);
+  return NULL;
+}
+
+static PyObject *texts_of(const hd_plan *const *plans, size_t n) {
   PyObject *list = PyList_New(0);
-  for (size_t i = 0; list && i < l->n; i++) {
+  for (size_t i = 0; list && i < n; i++) {
     hd_buf text = {0};
-    hd_plan_print(&l->kept[i].plan, &text);
+    hd_plan_print(plans[i], &text);
     PyObject *item = take_text(&text);
     if (!item || PyList_Append(list, item) != 0) Py_CLEAR(list);
     Py_XDECREF(item);
@@ -95,33 +124,19 @@ static PyObject *texts_of(const listing *l) {
 
 /* Plans that leave the launch as it is, the likeliest first. */
 PyObject *candidates(PyObject *module, PyObject *args) {
-  const char *text, *kernel;
-  Py_ssize_t len;
-  PyObject *of_grid, *of_block, *of_widths, *out = NULL;
-  unsigned sms, resident;
-  uint32_t grid[3], block[3], *widths = NULL;
-  size_t n = 0;
-  hd_diag d = {0};
-  if (!PyArg_ParseTuple(args, "s#sOOO&O&O", &text, &len, &kernel, &of_grid, &of_block, get_number, &sms,
-                        get_number, &resident, &of_widths) ||
-      !get_dims(of_grid, grid) || !get_dims(of_block, block))
-    return NULL;
-  listing *l = PyMem_Calloc(1, sizeof *l);
-  if (l && get_widths(of_widths, &widths, &n)) {
-    l->kept = PyMem_Calloc((n + 1) * HD_CANDIDATES, sizeof *l->kept);
-    if (!l->kept)
-      PyErr_NoMemory();
-    else if (list_candidates(text, (size_t)len, kernel, grid, block, sms, resident, widths, n, l, &d) ==
-             HD_OK)
-      out = texts_of(l);
-    else
-      raise_failure(module, &d);
-  } else if (!l) {
+  PyObject *grid, *block, *widths, *out = NULL;
+  kernel_launch k = {0};
+  if (!PyArg_ParseTuple(args, "s#sOOO", &k.text, &k.len, &k.kernel, &grid, &block, &widths)) return NULL;
+  listing *l = list_of(module, &k, grid, block, widths);
+  const hd_plan **plans = l ? PyMem_Calloc(l->n + 1, sizeof *plans) : NULL;
+  for (size_t i = 0; plans && i < l->n; i++) plans[i] = &l->kept[i].plan;
+  if (plans)
+    out = texts_of(plans, l->n);
+  else if (l)
     PyErr_NoMemory();
-  }
-  PyMem_Free(widths);
-  if (l) PyMem_Free(l->kept);
-  PyMem_Free(l);
+  PyMem_Free(plans);
+  PyMem_Free(k.widths);
+  free_listing(l);
   return out;
 }
 
@@ -132,6 +147,7 @@ static hd_status raised(hd_diag *d) { return hd_fail(d, HD_ERR_FAULT, "an except
 
 static hd_status make(void *bench, const hd_plan *p, void **variant, hd_diag *d) {
   hd_buf text = {0};
+  if (PyErr_Occurred()) return raised(d); /* of ahead's */
   hd_plan_print(p, &text);
   PyObject *plan = take_text(&text), *made = plan ? PyObject_CallMethod(bench, "make", "O", plan) : NULL;
   Py_XDECREF(plan);
@@ -150,6 +166,7 @@ static hd_status run(void *bench, void *variant, double *seconds, bool *same, hd
   PyObject *of = variant ? variant : Py_None;
   PyObject *out = PyObject_CallMethod(bench, "run", "OO", of, same ? Py_True : Py_False);
   int is_same = 0;
+  if (PyErr_Occurred()) return raised(d);
   const bool is_known = out && PyArg_ParseTuple(out, "dp", seconds, &is_same);
   Py_XDECREF(out);
   if (!is_known) return raised(d);
@@ -157,64 +174,59 @@ static hd_status run(void *bench, void *variant, double *seconds, bool *same, hd
   return HD_OK;
 }
 
+static void ahead(void *bench, const hd_plan *const *plans, size_t n) {
+  PyObject *list = texts_of(plans, n), *out = list ? PyObject_CallMethod(bench, "ahead", "O", list) : NULL;
+  Py_XDECREF(list);
+  Py_XDECREF(out);
+}
+
 static double now(void *bench) { return hd_seconds(); }
 
-static void free_plans(hd_candidate *list, size_t n) {
-  for (size_t i = 0; i < n; i++) hd_plan_free(&list[i].plan);
-  PyMem_Free(list);
+static PyObject *answer_of(const hd_contest_end *e) {
+  static const hd_plan original;
+  const hd_plan *plan = e->plan ? e->plan : &original;
+  PyObject *texts = texts_of(&plan, 1), *variant = e->variant ? e->variant : Py_None,
+           *won = e->won       ? Py_True
+                  : e->decided ? Py_False
+                               : Py_None;
+  const hd_speedup *u = &e->speedup;
+  if (!texts) return NULL;
+  PyObject *out =
+      Py_BuildValue("(OOOdddddII)", won, PyList_GetItem(texts, 0), variant, u->median, u->low,
+                    u->high < 1e9 ? u->high : u->median, e->before, e->after, (unsigned)u->pairs, e->tried);
+  Py_DECREF(texts);
+  return out;
 }
 
-static hd_status parse_plans(const words *from, hd_candidate **out, hd_diag *d) {
-  hd_status st = HD_OK;
-  size_t n = 0;
-  *out = PyMem_Calloc(from->n + 1, sizeof **out);
-  if (!*out) return hd_nomem(d);
-  for (; st == HD_OK && n < from->n; n++) st = hd_plan_parse(from->at[n], &(*out)[n].plan, d);
-  if (st == HD_OK) return HD_OK;
-  free_plans(*out, n);
-  *out = NULL;
-  return st;
-}
-
-static PyObject *answer_of(const hd_contest *c, const hd_contest_end *e) {
-  const bool is_any = e->winner < c->n;
-  hd_buf text = {0};
-  hd_plan_print(is_any ? &c->best[e->winner].plan : &(hd_plan){0}, &text);
-  PyObject *plan = take_text(&text), *variant = is_any ? c->best[e->winner].variant : Py_None;
-  if (!plan) return NULL;
-  PyObject *won = e->end == HD_TURNS_WON ? Py_True : e->timely ? Py_False : Py_None;
-  const double high = e->arm.high < 1e9 ? e->arm.high : e->arm.median;
-  PyObject *out = Py_BuildValue("(OOOdddddII)", won, plan, variant, e->arm.median, e->arm.low, high,
-                                e->before, e->after, e->arm.pairs, c->tried);
-  Py_DECREF(plan);
+static PyObject *hold(PyObject *module, PyObject *bench, const listing *l, const hd_contest_options *o) {
+  const hd_contest_bench b = {bench, make, drop, run, ahead, now};
+  hd_contest *c = NULL;
+  hd_contest_end end;
+  hd_diag d = {0};
+  PyObject *out = NULL;
+  hd_status st = hd_contest_open(&b, o, &l->space, l->kept, l->n, &c, &d);
+  if (st == HD_OK) st = hd_contest_decide(c, &end, &d);
+  if (st == HD_OK && !PyErr_Occurred()) out = answer_of(&end);
+  if (st != HD_OK && !PyErr_Occurred()) raise_failure(module, &d);
+  hd_contest_close(c);
   return out;
 }
 
 /* Whether a plan won (None: the time was over before it was decided), which is best, and what is known of it.
  * The bench's make(plan) gives a variant, or None if it cannot be; run(variant or None, check) gives seconds,
- * and whether it left the original's bytes. */
+ * and whether it left the original's bytes; ahead(plans) says what may be made soon. */
 PyObject *contest(PyObject *module, PyObject *args) {
-  PyObject *bench, *plans, *out = NULL;
-  double seconds;
+  PyObject *bench, *grid, *block, *widths, *out = NULL;
   unsigned long long seed;
+  kernel_launch k = {0};
   hd_contest_options o = {0};
-  hd_candidate *list = NULL;
-  words texts = {0};
-  hd_contest c = {0};
-  hd_contest_end end;
-  hd_diag d = {0};
-  if (!PyArg_ParseTuple(args, "OOddK", &bench, &plans, &seconds, &o.gain, &seed)) return NULL;
-  if (!get_words(plans, &texts)) return NULL;
-  o.until = hd_seconds() + seconds;
+  if (!PyArg_ParseTuple(args, "Os#sOOOddK", &bench, &k.text, &k.len, &k.kernel, &grid, &block, &widths,
+                        &o.budget, &o.gain, &seed))
+    return NULL;
   o.seed = seed;
-  hd_status st = parse_plans(&texts, &list, &d);
-  if (st == HD_OK) st = hd_contest_begin(&c, &(hd_contest_bench){bench, make, drop, run, now}, &o, &d);
-  if (st == HD_OK) st = hd_contest_search(&c, list, texts.n, &d);
-  if (st == HD_OK) st = hd_contest_decide(&c, &end, &d);
-  if (st == HD_OK) out = answer_of(&c, &end);
-  if (st != HD_OK && !PyErr_Occurred()) raise_failure(module, &d);
-  hd_contest_free(&c);
-  if (list) free_plans(list, texts.n);
-  free_words(&texts);
+  listing *l = list_of(module, &k, grid, block, widths);
+  if (l) out = hold(module, bench, l, &o);
+  PyMem_Free(k.widths);
+  free_listing(l);
   return out;
 }

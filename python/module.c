@@ -481,10 +481,11 @@ static PyMethodDef functions[] = {
      "rounds)"},
     {"verdict_place", verdict_place, METH_VARARGS, "(gpu, driver_version) -> (gpu, driver)"},
     {"verdict_grid", verdict_grid, METH_VARARGS, "(x, y, z) -> launch"},
-    {"candidates", candidates, METH_VARARGS, "(ptx, kernel, grid, block, sms, resident, widths) -> list"},
+    {"candidates", candidates, METH_VARARGS, "(ptx, kernel, grid, block, widths) -> list"},
     {"contest", contest, METH_VARARGS,
-     "(bench, plans, seconds, gain, seed) -> (won, plan, variant, speedup, low, high, before, after, pairs, "
-     "tried)"},
+     "(bench, ptx, kernel, grid, block, widths, seconds, gain, seed) -> (won, plan, variant, speedup, low, "
+     "high, "
+     "before, after, pairs, tried)"},
     {0}};
 
 PyMODINIT_FUNC PyInit__heddle(void);

@@ -4,19 +4,19 @@
  * here is what all callers share: in which order plans are tried, which of them are followed, and how it is
  * decided.
  *
- * - Plans are tried from the likeliest on (hd_candidates has them in this order). Each is made ready and run
- * once. One that leaves other bytes than the original is out, and so is one that is far slower. The others
- * get a pair of times. The best few stay ready.
- * - Families are joined: what the best plans of other families have beyond the best plan of all is added to
- * it.
+ * - Plans are tried from the likeliest on, by their priors and by what is known of their families by then.
+ * Each is made ready and run once. One that leaves other bytes than the original is out, and so is one that
+ * is far slower. The others get a few rounds.
+ * - The better half gets more rounds, again and again, until four are left. What is one step from the best is
+ * tried: its numbers halved and doubled, and its levers together with those of other families.
  * - The best few and the original run in turns until it is decided (heddle/turns.h).
  *
- * A search whose bench is simulated gives the same result each time. There is no global state. */
+ * A contest whose bench is simulated gives the same result each time. There is no global state. */
 #ifndef HEDDLE_CONTEST_H
 #define HEDDLE_CONTEST_H
 
 #include "heddle/plan.h"
-#include "heddle/turns.h"
+#include "heddle/stats.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,68 +55,51 @@ typedef struct hd_contest_bench {
   /* Run a variant (NULL: the original) on the launch's own data. *same, if not NULL: it left the bytes that
    * the original leaves. */
   hd_status (*run)(void *ctx, void *variant, double *seconds, bool *same, hd_diag *d);
+  /* These may be made soon; what they name lives as long as the contest. NULL: there is no making ahead. */
+  void (*ahead)(void *ctx, const hd_plan *const *plans, size_t n);
   double (*now)(void *ctx); /* seconds, from any point on */
 } hd_contest_bench;
 
-enum { HD_FINALISTS = HD_TURNS_ARMS - 1 };
-
 typedef struct hd_contest_options {
-  double until; /* by the bench's clock: the end of all. A decision that is not made by then is not made */
-  double error, gain; /* as in hd_turns_options */
-  uint32_t finalists; /* plans that stay ready, 1 to HD_FINALISTS; 0: 3 */
-  uint32_t most;      /* runs in turns; 0: as many as there is time for */
-  uint64_t seed;      /* of the turns' orders */
+  double budget; /* seconds of the bench's clock. A decision that is due then may take some rounds more */
+  double error;  /* as in hd_turns_options */
+  double gain;   /* likewise */
+  uint64_t seed; /* of the turns' orders */
 } hd_contest_options;
 
 typedef struct hd_finalist {
-  hd_plan plan; /* owns nothing: what it names is the candidate's */
+  const hd_plan *plan; /* as long as the contest */
   void *variant;
-  double ratio; /* of the original's time to its own, in one pair */
+  double ratio; /* of the original's time to its own, as far as it is known before the decision */
 } hd_finalist;
-
-typedef struct hd_contest_family {
-  hd_plan plan; /* the fastest of its family (hd_plan_family) */
-  double ratio;
-} hd_contest_family;
-
-typedef struct hd_contest {
-  hd_contest_bench bench;
-  hd_contest_options o;
-  hd_finalist best[HD_FINALISTS + 1]; /* the fastest first */
-  uint32_t n;
-  uint32_t tried; /* plans that ran */
-  uint32_t wrong; /* of them, plans that left other bytes */
-  double seconds; /* of a run of the original */
-  double takes;   /* seconds that a run takes, with all that is around it: the mean of so many */
-  uint32_t runs;
-  double make_takes; /* seconds that making a plan ready takes, the longest so far */
-  double begin;
-  hd_contest_family families[32];
-  uint32_t n_families;
-} hd_contest;
 
 /* How it ended. */
 typedef struct hd_contest_end {
-  hd_turns_end end;     /* HD_TURNS_WON: finalist `winner` */
-  uint32_t winner;      /* of best[]; the best guess if none has won; `n` of the contest: there is none */
-  hd_turns_arm arm;     /* what is known of it: pairs, speedup, interval */
-  double before, after; /* seconds: geometric means of the original's runs and of its own */
-  bool timely;          /* false: the time was over before it was decided */
+  bool won;             /* a plan has: `plan` */
+  bool decided;         /* false: the time was over before it was known */
+  const hd_plan *plan;  /* the best one, as long as the contest; NULL: there is none */
+  void *variant;        /* its own, as long as the contest, unless it is taken */
+  hd_speedup speedup;   /* its own; 1 if there is none */
+  double before, after; /* seconds: of the original's runs, and of its own */
+  uint32_t tried;       /* plans that ran */
+  uint32_t wrong;       /* plans that left other bytes */
 } hd_contest_end;
 
-/* Begin: the original runs once. HD_ERR_BUDGET: there is not even the time for one plan; HD_ERR_REFUSED: the
- * original does not leave the same bytes each time. */
-HD_API hd_status hd_contest_begin(hd_contest *c, const hd_contest_bench *bench, const hd_contest_options *o,
-                                  hd_diag *d);
-/* Try plans, the likeliest first, as long as there is time to try one and to decide afterwards; then join
- * families. */
-HD_API hd_status hd_contest_search(hd_contest *c, const hd_candidate *list, size_t n, hd_diag *d);
-/* Run the finalists and the original in turns. */
+typedef struct hd_contest hd_contest;
+
+/* Search, until the finalists are known. The list's plans are copied. HD_ERR_REFUSED: the original does not
+ * leave the same bytes each time; HD_ERR_BUDGET: its runs take too long for the budget. */
+HD_API hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_options *o,
+                                 const hd_plan_space *space, const hd_candidate *list, size_t n,
+                                 hd_contest **out, hd_diag *d);
+/* The finalists, the fastest first; out[HD_FINALISTS]. */
+enum { HD_FINALISTS = 4 };
+HD_API uint32_t hd_contest_finalists(const hd_contest *c, hd_finalist *out);
+/* Run them and the original in turns. Callers that decide by launches of their own leave this out. */
 HD_API hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d);
-/* Takes finalist i out: its variant is the caller's from now on. */
-HD_API hd_finalist hd_contest_take(hd_contest *c, uint32_t i);
-/* Drops all finalists. */
-HD_API void hd_contest_free(hd_contest *c);
+/* The variant is the caller's from now on: it is neither run nor dropped any more. */
+HD_API void hd_contest_take(hd_contest *c, void *variant);
+HD_API void hd_contest_close(hd_contest *c); /* drops all variants; NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -60,8 +60,17 @@ def put_verdict(
 def verdict_place(gpu: str, driver_version: int, /) -> tuple[str, str]: ...
 def verdict_grid(x: int, y: int, z: int, /) -> str: ...
 def candidates(
-    ptx: str, kernel: str, grid: Dims, block: Dims, sms: int, resident: int, widths: Sequence[int], /
+    ptx: str, kernel: str, grid: Dims, block: Dims, widths: Sequence[int], /
 ) -> list[str]: ...
 def contest(
-    bench: Any, plans: Sequence[str], seconds: float, gain: float, seed: int, /
+    bench: Any,
+    ptx: str,
+    kernel: str,
+    grid: Dims,
+    block: Dims,
+    widths: Sequence[int],
+    seconds: float,
+    gain: float,
+    seed: int,
+    /,
 ) -> tuple[bool | None, str, Any, float, float, float, float, float, int, int]: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,16 +29,18 @@ def widths(tasks: int, numbers: Iterable[int], blocks: Iterable[int]) -> list[in
 
 
 class Ahead:
-    """What a function makes of items, a few of which are made before they are asked for."""
+    """What a function makes of items, in threads, before they are asked for."""
 
-    def __init__(self, make: Callable[[str], Any], items: Sequence[str], threads: int = 8):
-        self.make, self.rest = make, iter(items)
-        self.pool, self.most = ThreadPoolExecutor(threads), 2 * threads
+    def __init__(self, make: Callable[[str], Any], threads: int = 8):
+        self.make, self.pool = make, ThreadPoolExecutor(threads)
         self.waiting: dict[str, Future[Any]] = {}
 
+    def announce(self, items: Sequence[str]) -> None:
+        for item in items:
+            if item not in self.waiting:
+                self.waiting[item] = self.pool.submit(self.make, item)
+
     def take(self, item: str) -> Any:
-        for one in itertools.islice(self.rest, self.most - len(self.waiting)):
-            self.waiting[one] = self.pool.submit(self.make, one)
         found = self.waiting.pop(item, None)
         return found.result() if found else self.make(item)
 
@@ -89,8 +90,8 @@ class _Bench:
 class Contest:
     """What heddle's contest of plans asks for (_heddle.contest): variants made, and run."""
 
-    def __init__(self, bench: Any, original: Any, make: Callable[[str], Any]):
-        self.bench, self.original, self.make = bench, original, make
+    def __init__(self, bench: Any, original: Any, make: Callable[[str], Any], ahead: Callable[[Sequence[str]], None]):
+        self.bench, self.original, self.make, self.ahead = bench, original, make, ahead
         self.expected = bench.result(original)
         bench.time(original, 1)
         self.launches = max(1, min(20, round(300e-6 / max(bench.time(original, 2), 1e-6))))
@@ -200,11 +201,7 @@ def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Se
     if text is None:
         return nothing
     rows = widths(x, numbers + kernel.constants, kernel.constants) if y * z == 1 else []
-    block = 32 * kernel.metadata.num_warps
-    plans = _heddle.candidates(text, kernel.name, grid, block, multiprocessors(), 0, rows)
-    if not plans:
-        return nothing
-    made = Ahead(lambda plan: kernel.compile(plan, grid), plans)
+    made = Ahead(lambda plan: kernel.compile(plan, grid))
 
     def make(plan: str) -> Any:
         new = made.take(plan)
@@ -212,7 +209,8 @@ def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Se
 
     bench = _Bench(launch, _storages(values), driver.active.get_device_interface())
     try:
-        found = _heddle.contest(Contest(bench, original, make), plans, seconds, GAIN, 0)
+        contest, block = Contest(bench, original, make, made.announce), 32 * kernel.metadata.num_warps
+        found = _heddle.contest(contest, text, kernel.name, grid, block, rows, seconds, GAIN, 0)
         won, plan, variant, speedup, low, high, before, after, pairs, tried = found
         if not won:
             return nothing[:3] + (None if won is None else tried,)
@@ -224,13 +222,6 @@ def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Se
     finally:
         made.close()
         bench.restore()
-
-
-def multiprocessors() -> int:
-    from triton.runtime import driver
-
-    device = driver.active.get_current_device()
-    return int(driver.active.utils.get_device_properties(device)["multiprocessor_count"])
 
 
 def launcher_class(base: type, state: _State) -> type:

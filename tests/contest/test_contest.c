@@ -16,7 +16,8 @@ typedef struct launch {
   hd_status (*makes)(const hd_plan *p); /* NULL: all are made */
   hd_status (*runs)(const hd_plan *p, uint32_t run);
   bool varies; /* the original's bytes do */
-  uint32_t held, most_held, run, asked;
+  uint32_t held, made, asked;
+  size_t announced;
 } launch;
 
 typedef struct variant {
@@ -41,7 +42,7 @@ static hd_status make(void *ctx, const hd_plan *p, void **out, hd_diag *d) {
   assert_non_null(v);
   v->plan = *p;
   *out = v;
-  if (++l->held > l->most_held) l->most_held = l->held;
+  l->held++, l->made++;
   return HD_OK;
 }
 
@@ -63,16 +64,16 @@ static hd_status run(void *ctx, void *of, double *seconds, bool *same, hd_diag *
 
 static double now(void *ctx) { return ((launch *)ctx)->clock; }
 
-static hd_contest_bench bench_of(launch *l) { return (hd_contest_bench){l, make, drop, run, now}; }
+static hd_contest_bench bench_of(launch *l) {
+  return (hd_contest_bench){.ctx = l, .make = make, .drop = drop, .run = run, .now = now};
+}
 
 /* ---- Launches ---- */
 
 static bool is(const hd_plan *p, const char *text) {
   hd_plan q;
   assert_int_equal(hd_plan_parse(text, &q, NULL), HD_OK);
-  bool equal = hd_plan_equal(p, &q);
-  hd_plan_free(&q);
-  return equal;
+  return hd_plan_equal(p, &q);
 }
 
 static double one_gains_five(const hd_plan *p) { return is(p, "order=col") ? 1.05 : 0.98; }
@@ -87,42 +88,38 @@ static hd_status col_cannot_go_on(const hd_plan *p, uint32_t n) {
   return p->order.kind == HD_ORDER_COL && n > 8 ? HD_ERR_UNSUPPORTED : HD_OK;
 }
 
-static size_t list_plans(hd_candidate *out) {
-  const hd_plan_space s = {.grid = {64, 64, 1},
-                           .block = {256, 1, 1},
-                           .tasks = 4096,
-                           .n_sms = 132,
-                           .resident = 4,
-                           .warps = 8,
-                           .loads = 2,
-                           .can_order = true};
-  return hd_candidates(&s, out, HD_CANDIDATES);
-}
+static const hd_plan_space plane = {.grid = {64, 64, 1},
+                                    .block = {256, 1, 1},
+                                    .tasks = 4096,
+                                    .n_sms = 132,
+                                    .resident = 4,
+                                    .warps = 8,
+                                    .loads = 2,
+                                    .can_order = true};
 
 typedef struct outcome {
   hd_status status;
-  hd_contest_end end;
+  hd_contest_end end; /* plan and variant are gone */
   char plan[200];
-  uint32_t tried, wrong;
 } outcome;
 
-static outcome hold(launch *l, const hd_contest_options *o) {
+static hd_status open_contest(launch *l, const hd_contest_options *o, hd_contest **out) {
   static hd_candidate list[HD_CANDIDATES];
   const hd_contest_bench b = bench_of(l);
-  hd_contest c;
-  outcome out = {0};
-  size_t n = list_plans(list);
-  out.status = hd_contest_begin(&c, &b, o, NULL);
-  if (out.status == HD_OK) out.status = hd_contest_search(&c, list, n, NULL);
-  if (out.status == HD_OK) out.status = hd_contest_decide(&c, &out.end, NULL);
-  out.tried = c.tried, out.wrong = c.wrong;
-  if (out.status == HD_OK && out.end.winner < c.n) {
+  return hd_contest_open(&b, o, &plane, list, hd_candidates(&plane, list, HD_CANDIDATES), out, NULL);
+}
+
+static outcome hold(launch *l, const hd_contest_options *o) {
+  hd_contest *c;
+  outcome out = {.status = open_contest(l, o, &c)};
+  if (out.status == HD_OK) out.status = hd_contest_decide(c, &out.end, NULL);
+  if (out.status == HD_OK && out.end.plan) {
     hd_buf text = {0};
-    hd_plan_print(&c.best[out.end.winner].plan, &text);
+    hd_plan_print(out.end.plan, &text);
     snprintf(out.plan, sizeof out.plan, "%s", text.data);
     hd_buf_free(&text);
   }
-  hd_contest_free(&c);
+  hd_contest_close(c);
   assert_int_equal(l->held, 0);
   return out;
 }
@@ -138,10 +135,10 @@ static void the_plan_that_gains_wins(void **state) {
   unsigned won = 0;
   for (uint64_t i = 0; i < 40; i++) {
     launch l = launch_of(i, 0.005, one_gains_five);
-    outcome o = hold(&l, &(hd_contest_options){.until = 10, .seed = i});
-    won += o.end.end == HD_TURNS_WON && strcmp(o.plan, "order=col") == 0;
-    assert_int_equal(l.most_held, 4); /* three, and one that is tried */
-    if (o.end.end == HD_TURNS_WON) assert_true(o.end.before > o.end.after && o.end.arm.low > 1.01);
+    outcome o = hold(&l, &(hd_contest_options){.budget = 10, .seed = i});
+    won += o.end.won && strcmp(o.plan, "order=col") == 0;
+    if (o.end.won)
+      assert_true(o.end.before > o.end.after && o.end.speedup.low > 1.01 && o.end.speedup.pairs >= 8);
   }
   assert_true(won >= 38);
 }
@@ -152,16 +149,15 @@ static void equal_plans_win_no_more_often_than_promised(void **state) {
   for (uint64_t i = 0; i < CONTESTS; i++) {
     launch l = launch_of(i, 0.02, all_are_equal);
     l.making = 0.001;
-    won += hold(&l, &(hd_contest_options){.until = 2, .error = 0.05, .gain = 1, .seed = i}).end.end ==
-           HD_TURNS_WON;
+    won += hold(&l, &(hd_contest_options){.budget = 2, .error = 0.05, .gain = 1, .seed = i}).end.won;
   }
   assert_in_range(won, 0, 20 + 4 * 4 + 1); /* 5%, and four standard deviations */
 }
 
 static void families_that_gain_are_joined(void **state) {
   launch l = launch_of(1, 0.002, two_levers);
-  outcome o = hold(&l, &(hd_contest_options){.until = 10});
-  assert_int_equal(o.end.end, HD_TURNS_WON);
+  outcome o = hold(&l, &(hd_contest_options){.budget = 10});
+  assert_true(o.end.won);
   assert_non_null(strstr(o.plan, "order=col"));
   assert_non_null(strstr(o.plan, "bypass=l2"));
 }
@@ -169,69 +165,98 @@ static void families_that_gain_are_joined(void **state) {
 static void a_plan_that_leaves_other_bytes_is_not_followed(void **state) {
   launch l = launch_of(1, 0.002, one_gains_five);
   l.is_wrong = col_is_wrong;
-  outcome o = hold(&l, &(hd_contest_options){.until = 10});
-  assert_int_equal(o.end.end, HD_TURNS_ORIGINAL);
-  assert_true(o.wrong > 0 && l.asked == o.tried + 1);
+  outcome o = hold(&l, &(hd_contest_options){.budget = 10});
+  assert_false(o.end.won);
+  assert_true(o.end.wrong > 0 && l.asked == o.end.tried + 1);
 }
 
 static void plans_that_cannot_be_made_are_left_out(void **state) {
   launch l = launch_of(1, 0.002, one_gains_five), all = launch_of(1, 0.002, one_gains_five);
   l.makes = orders_are_refused;
-  outcome o = hold(&l, &(hd_contest_options){.until = 10}),
-          whole = hold(&all, &(hd_contest_options){.until = 10});
+  outcome o = hold(&l, &(hd_contest_options){.budget = 10}),
+          whole = hold(&all, &(hd_contest_options){.budget = 10});
   assert_int_equal(o.status, HD_OK);
-  assert_int_equal(o.end.end, HD_TURNS_ORIGINAL);
-  assert_true(o.tried > 0 && o.tried < whole.tried);
+  assert_false(o.end.won);
+  assert_true(o.end.tried > 0 && whole.end.won);
 }
 
 static void a_device_that_is_lost_is_the_end(void **state) {
   launch l = launch_of(1, 0.002, one_gains_five);
   l.makes = device_is_lost;
-  assert_int_equal(hold(&l, &(hd_contest_options){.until = 10}).status, HD_ERR_FAULT);
+  assert_int_equal(hold(&l, &(hd_contest_options){.budget = 10}).status, HD_ERR_FAULT);
 }
 
 static void a_finalist_that_cannot_go_on_goes_out(void **state) {
   launch l = launch_of(1, 0.002, one_gains_five);
   l.runs = col_cannot_go_on;
-  outcome o = hold(&l, &(hd_contest_options){.until = 10});
+  outcome o = hold(&l, &(hd_contest_options){.budget = 10});
   assert_int_equal(o.status, HD_OK);
-  assert_int_equal(o.end.end, HD_TURNS_ORIGINAL);
+  assert_false(o.end.won);
 }
 
 static void an_original_whose_bytes_vary_is_left_alone(void **state) {
   launch l = launch_of(1, 0.002, one_gains_five);
   l.varies = true;
-  assert_int_equal(hold(&l, &(hd_contest_options){.until = 10}).status, HD_ERR_REFUSED);
+  assert_int_equal(hold(&l, &(hd_contest_options){.budget = 10}).status, HD_ERR_REFUSED);
 }
 
 static void it_ends_in_time(void **state) {
-  static const double budgets[] = {0.05, 0.1, 0.3, 1, 3};
+  static const double budgets[] = {0.1, 0.3, 1, 3};
   for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
     launch l = launch_of(i, 0.05, all_are_equal);
-    outcome o = hold(&l, &(hd_contest_options){.until = budgets[i]});
-    assert_true(l.clock < budgets[i] + 0.003);
-    if (o.status == HD_OK && o.end.end == HD_TURNS_SPENT) assert_false(o.end.timely);
+    outcome o = hold(&l, &(hd_contest_options){.budget = budgets[i]});
+    assert_int_equal(o.status, HD_OK);
+    assert_true(l.clock < budgets[i] + 0.1); /* the decision's rounds */
   }
   launch slow = launch_of(1, 0.01, one_gains_five);
   slow.seconds = 2;
-  assert_int_equal(hold(&slow, &(hd_contest_options){.until = 10}).status, HD_ERR_BUDGET);
+  assert_int_equal(hold(&slow, &(hd_contest_options){.budget = 1}).status, HD_ERR_BUDGET);
+}
+
+static void callers_may_decide_among_the_finalists_themselves(void **state) {
+  launch l = launch_of(1, 0.002, two_levers);
+  hd_finalist best[HD_FINALISTS];
+  hd_contest *c;
+  assert_int_equal(open_contest(&l, &(hd_contest_options){.budget = 10}, &c), HD_OK);
+  uint32_t n = hd_contest_finalists(c, best);
+  assert_in_range(n, 2, HD_FINALISTS);
+  assert_true(best[0].ratio > 1.09 && best[0].ratio >= best[1].ratio);
+  assert_true(hd_plan_equal(&((variant *)best[0].variant)->plan, best[0].plan));
+  assert_int_equal(l.held, n);
+  hd_contest_close(c);
+  assert_int_equal(l.held, 0);
 }
 
 static void a_variant_can_be_taken_over(void **state) {
+  launch l = launch_of(1, 0.002, one_gains_five);
+  hd_contest *c;
+  hd_contest_end end;
+  assert_int_equal(open_contest(&l, &(hd_contest_options){.budget = 10}, &c), HD_OK);
+  assert_int_equal(hd_contest_decide(c, &end, NULL), HD_OK);
+  assert_true(end.won && end.variant);
+  hd_contest_take(c, end.variant);
+  hd_contest_close(c);
+  assert_int_equal(l.held, 1);
+  assert_true(is(&((variant *)end.variant)->plan, "order=col"));
+  drop(&l, end.variant);
+}
+
+static void announce(void *ctx, const hd_plan *const *plans, size_t n) {
+  for (size_t i = 0; i < n; i++) assert_false(hd_plan_is_baseline(plans[i]));
+  ((launch *)ctx)->announced += n;
+}
+
+static void plans_are_announced_before_they_are_made(void **state) {
   static hd_candidate list[HD_CANDIDATES];
   launch l = launch_of(1, 0.002, one_gains_five);
-  const hd_contest_bench b = bench_of(&l);
-  const hd_contest_options o = {.until = 10};
-  hd_contest c;
-  hd_contest_end end;
-  assert_int_equal(hd_contest_begin(&c, &b, &o, NULL), HD_OK);
-  assert_int_equal(hd_contest_search(&c, list, list_plans(list), NULL), HD_OK);
-  assert_int_equal(hd_contest_decide(&c, &end, NULL), HD_OK);
-  hd_finalist f = hd_contest_take(&c, end.winner);
-  hd_contest_free(&c);
-  assert_int_equal(l.held, 1);
-  assert_true(is(&((variant *)f.variant)->plan, "order=col"));
-  drop(&l, f.variant);
+  hd_contest_bench b = bench_of(&l);
+  hd_contest *c;
+  b.ahead = announce;
+  assert_int_equal(hd_contest_open(&b, &(hd_contest_options){.budget = 10}, &plane, list,
+                                   hd_candidates(&plane, list, HD_CANDIDATES), &c, NULL),
+                   HD_OK);
+  assert_true(l.announced >= l.made && l.made > 20);
+  hd_contest_close(c);
 }
 
 int main(void) {
@@ -246,6 +271,9 @@ int main(void) {
       BEHAVIOUR("a finalist that cannot go on goes out", a_finalist_that_cannot_go_on_goes_out),
       BEHAVIOUR("an original whose bytes vary is left alone", an_original_whose_bytes_vary_is_left_alone),
       BEHAVIOUR("it ends in time", it_ends_in_time),
+      BEHAVIOUR("callers may decide among the finalists themselves",
+                callers_may_decide_among_the_finalists_themselves),
+      BEHAVIOUR("plans are announced before they are made", plans_are_announced_before_they_are_made),
       BEHAVIOUR("a variant can be taken over", a_variant_can_be_taken_over),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,7 +194,7 @@ class Documentation(unittest.TestCase):
 
     def test_one_list_has_the_plans_of_a_launch(self):
         def plans(grid, widths=()):
-            return heddle._heddle.candidates(ADD, "add", grid, 32, 132, 4, widths)
+            return heddle._heddle.candidates(ADD, "add", grid, 32, widths)
 
         self.assertIn("order=band:8", plans((64, 64))[:5])
         self.assertFalse([p for p in plans((64, 64)) if "bind=" in p])
@@ -204,7 +204,7 @@ class Documentation(unittest.TestCase):
         self.assertEqual(len(tiled), len(set(tiled)))
         self.assertEqual(plans((128,), [7]), plans((128,)))
         with self.assertRaises(heddle.InputError):
-            heddle._heddle.candidates(ADD, "other", 8, 32, 132, 4, [])
+            heddle._heddle.candidates(ADD, "other", 8, 32, [])
 
     def test_verdicts_go_by_keys_that_the_library_makes(self):
         self.assertEqual(heddle._heddle.verdict_place("NVIDIA H100", 13010), ("NVIDIA H100", "13.1"))
@@ -219,10 +219,9 @@ class Contests(unittest.TestCase):
     """A bench whose launches take as long as it says."""
 
     us = {"order=col": 70, "order=reverse": 90, "order=hilbert": 50}
-    plans = ["order=band:8", "order=col", "order=reverse", "order=hilbert", "order=zigzag:8"]
 
     def setUp(self):
-        self.made, self.fails = [], "nothing"
+        self.made, self.announced, self.fails = [], [], "nothing"
 
     def make(self, plan):
         self.made.append(plan)
@@ -233,22 +232,25 @@ class Contests(unittest.TestCase):
             raise KeyError("gone")
         return self.us.get(variant, 100) * 1e-6, variant != "order=hilbert"
 
-    def hold(self, seconds=5.0):
+    def hold(self, seconds=0.5, ahead=None):
         class Bench:
             make, run = self.make, self.run_one
 
-        return heddle._heddle.contest(Bench, self.plans, seconds, 1.01, 0)
+        Bench.ahead = ahead or self.announced.extend
+        return heddle._heddle.contest(Bench, ADD, "add", (64, 64), 32, [], seconds, 1.01, 0)
 
     def test_the_fastest_plan_that_is_right_wins(self):
         won, plan, variant, speedup, low, high, before, after, pairs, tried = self.hold()
-        self.assertEqual((won, plan, variant, tried), (True, "order=col", "order=col", 4))
+        self.assertEqual((won, plan, variant), (True, "order=col", "order=col"))
         self.assertAlmostEqual(speedup, 100 / 70, places=5)
-        self.assertTrue(1.01 < low <= speedup <= high and 8 <= pairs < 30)
+        self.assertTrue(1.01 < low <= speedup <= high and 8 <= pairs and tried > 10)
         self.assertAlmostEqual(before / after, 100 / 70, places=5)
-        self.assertEqual(self.made, self.plans)
+        self.assertLessEqual({"order=band:8", "order=hilbert"}, set(self.made))
+        self.assertFalse([p for p in self.made if "bind=" in p])
+        self.assertIn("order=col", self.announced)
 
     def test_equals_do_not_win(self):
-        self.plans = ["order=zigzag:8", "order=zigzag:4"]
+        self.us = {}
         self.assertEqual(self.hold()[0], False)
 
     def test_what_the_bench_raises_goes_on(self):
@@ -256,14 +258,13 @@ class Contests(unittest.TestCase):
         with self.assertRaises(KeyError):
             self.hold()
 
+    def test_what_is_raised_ahead_goes_on(self):
+        with self.assertRaises(TypeError):
+            self.hold(ahead=lambda: None)
+
     def test_no_time_is_a_budget_error(self):
         with self.assertRaises(heddle.BudgetError):
             self.hold(seconds=0.0)
-
-    def test_a_plan_that_is_none_is_an_input_error(self):
-        self.plans = ["order=nowhere"]
-        with self.assertRaises(heddle.InputError):
-            self.hold()
 
 
 class Stubs(unittest.TestCase):
