@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "heddle/results.h"
+#include "report/fields.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -14,7 +15,7 @@ static json_t *row_json(const hd_accuracy_report *a, size_t i) {
     json_object_set_new(ratios, hd_accuracy_name((hd_accuracy_metric)m),
                         report_number_json(hd_accuracy_ratio(r, (hd_accuracy_metric)m)));
   return json_pack("{s:s, s:o, s:o, s:o}", "workload", a->names[i], "ratios", ratios, "model",
-                   report_counters_json(&r->model), "device", report_counters_json(&r->device));
+                   report_counters_json(&r->model, 0), "device", report_counters_json(&r->device, 0));
 }
 
 static json_t *summary_json(const hd_accuracy_report *a, const hd_accuracy_summary *s) {

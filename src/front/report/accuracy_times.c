@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heddle/results.h"
+#include "report/fields.h"
 #include "report/json.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -109,7 +110,7 @@ static json_t *row_json(const char *name, const hd_accuracy_times *r) {
   return json_pack("{s:s, s:f, s:f, s:i, s:i, s:o, s:s, s:f, s:o, s:o}", "workload", name, "ratio", v.ratio,
                    "replayed_part", r->part, "effects", (int)v.effects, "right_signs", (int)v.right, "tau",
                    report_number_json(v.tau), "best", r->plans[v.best].text, "regret", v.regret, "counters",
-                   report_counters_json(&r->plans[0].model), "plans", plans);
+                   report_counters_json(&r->plans[0].model, 0), "plans", plans);
 }
 
 void hd_accuracy_times_json(const hd_accuracy_times_report *a, hd_buf *out) {

@@ -5,6 +5,7 @@
 
 #include "heddle/container.h"
 #include "report/analysis.h"
+#include "report/fields.h"
 #include "report/json.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -247,7 +248,7 @@ static json_t *proposals_json(const hd_advice *a) {
     json_t *j = json_pack("{s:o, s:s}", "plan", report_plan_json(&p->plan), "reason", p->reason);
     if (j && p->predicted) {
       json_object_set_new(j, "speedup", json_real(p->speedup));
-      json_object_set_new(j, "counters", report_counters_json(&p->counters));
+      json_object_set_new(j, "counters", report_counters_json(&p->counters, 0));
     }
     json_array_append_new(list, j);
   }
@@ -285,7 +286,7 @@ json_t *report_advice_json(const hd_advice_report *s) {
   json_object_set_new(j, "order_free", json_string(how[a->order_free]));
   if (a->order_free == HD_ORDER_FREE_NO) json_object_set_new(j, "order_why", json_string(a->order_why));
   json_object_set_new(j, "refusals", refusals);
-  if (a->baseline.time_us > 0) json_object_set_new(j, "baseline", report_counters_json(&a->baseline));
+  if (a->baseline.time_us > 0) json_object_set_new(j, "baseline", report_counters_json(&a->baseline, 0));
   if (a->baseline.resident) {
     hd_filling f = hd_find_filling(s->workload, a->baseline.resident, s->gpu);
     json_object_set_new(j, "occupancy",

@@ -2,25 +2,41 @@
 #include <inttypes.h>
 
 #include "heddle/results.h"
-#include "report/json.h"
+#include "report/fields.h"
 
-void hd_check_json(const hd_check_report *c, hd_buf *out) {
-  const hd_check_result *r = c->result;
-  json_t *j = json_pack(
-      "{s:b, s:s, s:s, s:o, s:b, s:b, s:i, s:I, s:I, s:I, s:f}", "equal", r->equal, "workload",
-      c->workload->name, "size", c->workload->size, "plan", report_plan_json(c->plan), "reference",
-      r->against_reference, "race_free", r->race_free, "dispatchers", (int)r->runs, "bytes_compared",
-      (json_int_t)r->bytes_compared, "thread_instructions", (json_int_t)r->thread_instructions,
-      "thread_instructions_rewritten", (json_int_t)r->thread_instructions_rewritten, "seconds", r->seconds);
-  if (j && r->assume) json_object_set_new(j, "assume", json_string(hd_assume_text(r->assume)));
-  if (j && c->device) json_object_set_new(j, "device", json_string(c->device));
-  if (j && !r->equal) json_object_set_new(j, "difference", json_string(r->what));
-  report_put_json(j, out);
+static bool is_different(const void *row) { return !((const hd_check_report *)row)->result->equal; }
+
+static const char *assumption(const void *row) {
+  const unsigned assume = ((const hd_check_report *)row)->result->assume;
+  return assume ? hd_assume_text(assume) : NULL;
 }
 
-void hd_check_refused_json(const char *why, hd_buf *out) {
-  report_put_json(json_pack("{s:b, s:s}", "equal", 0, "refused", why), out);
-}
+#define OF(member) THROUGH(hd_check_report, result, hd_check_result, member)
+static const field check_fields[] = {
+    {"equal", OF(equal)},
+    {"workload", THROUGH(hd_check_report, workload, hd_workload, name)},
+    {"size", THROUGH(hd_check_report, workload, hd_workload, size)},
+    {"plan", POINTED(hd_check_report, plan)},
+    {"reference", OF(against_reference)},
+    {"race_free", OF(race_free)},
+    {"dispatchers", OF(runs)},
+    {"bytes_compared", OF(bytes_compared)},
+    {"thread_instructions", OF(thread_instructions)},
+    {"thread_instructions_rewritten", OF(thread_instructions_rewritten)},
+    {"seconds", OF(seconds)},
+    {"assume", .text = assumption},
+    {"device", MEMBER(hd_check_report, device)},
+    {"difference", .when = is_different, OF(what)},
+    {0},
+};
+
+void hd_check_json(const hd_check_report *c, hd_buf *out) { report_put_fields_json(check_fields, c, out); }
+
+static bool no(const void *row) { return false; }
+static const char *why_refused(const void *why) { return why; }
+static const field refused_fields[] = {{"equal", .flag = no}, {"refused", .text = why_refused}, {0}};
+
+void hd_check_refused_json(const char *why, hd_buf *out) { report_put_fields_json(refused_fields, why, out); }
 
 void hd_check_text(const hd_check_report *c, hd_buf *out) {
   const hd_check_result *r = c->result;

@@ -2,9 +2,10 @@
 #include "report/folder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "report/json.h"
 
 const char *folder_path(const char *folder, const char *name, char out[REPORT_PATH]) {
   snprintf(out, REPORT_PATH, "%s/%s", folder, name);
@@ -17,12 +18,10 @@ hd_status folder_append(const char *folder, const char *name, const char *text, 
 }
 
 hd_status folder_append_json(const char *folder, const char *name, json_t *line, hd_diag *d) {
-  char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
   hd_buf b = {0};
-  json_decref(line);
-  if (text) hd_buf_printf(&b, "%s\n", text);
-  hd_status st = text && !b.failed ? folder_append(folder, name, b.data, d) : hd_nomem(d);
-  free(text);
+  report_dump_json(line, JSON_COMPACT | JSON_REAL_PRECISION(10), &b);
+  hd_buf_putc(&b, '\n');
+  hd_status st = b.failed ? hd_nomem(d) : folder_append(folder, name, b.data, d);
   hd_buf_free(&b);
   return st;
 }

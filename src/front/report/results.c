@@ -9,23 +9,15 @@
 #include <sys/stat.h>
 
 #include "heddle/bench.h"
+#include "report/fields.h"
 #include "report/folder.h"
 #include "report/json.h"
+#include "report/seconds.h"
 
 static const char *const files[] = {
     [HD_BENCH_RESULTS] = "results.jsonl", [HD_BENCH_VERIFIED] = "verify.jsonl"};
 
 /* ---- Rows as JSON -------------------------------------------------------------------- */
-
-static json_t *events_json(const hd_counters *c) {
-  json_t *j = json_object();
-  for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
-    const hd_counter *f = &hd_counter_table[i];
-    if (f->uses & HD_COUNTER_IS_EVENT)
-      json_object_set_new(j, f->name, json_integer((json_int_t)hd_counter_count(f, c)));
-  }
-  return j;
-}
 
 static void read_events(const json_t *j, hd_counters *c) {
   for (size_t i = 0; i < HD_COUNTER_FIELDS; i++) {
@@ -70,11 +62,11 @@ static json_t *bench_row_json(const hd_bench_place *p, const hd_bench_row *r) {
                    report_number_json(r->low), "high", report_number_json(r->high), "plan", r->plan, "why",
                    r->why, "levers", levers, "compulsory_bytes", (json_int_t)r->compulsory_bytes,
                    "roofline_us", r->roofline_us, "tried", (int)r->tried, "seconds", r->seconds));
-  json_object_set_new(j, "spent", report_seconds_json(&r->spent));
+  json_object_set_new(j, "spent", report_fields_json(report_seconds_fields, &r->spent));
   if (r->second.uuid[0]) json_object_set_new(j, "second", second_json(&r->second));
   if (r->has_counters) {
-    json_object_set_new(j, "before", events_json(&r->before));
-    json_object_set_new(j, "after", events_json(&r->after));
+    json_object_set_new(j, "before", report_counters_json(&r->before, HD_COUNTER_IS_EVENT));
+    json_object_set_new(j, "after", report_counters_json(&r->after, HD_COUNTER_IS_EVENT));
   }
   return j;
 }

@@ -13,6 +13,10 @@ bool report_by_clock(const hd_report *r);              /* the times are a clock'
 /* The row was not replayed, for want of time; how many were not. */
 bool report_is_untried(const hd_report *r, size_t row);
 size_t report_count_untried(const hd_report *r);
+/* The stages' seconds, or the whole's where that is more. */
+double report_all_seconds(const hd_report *r);
+/* The table of the plans, as hd_report_text has it. */
+void report_put_tried(const hd_report *r, size_t limit, bool colour, hd_buf *out);
 /* hd_optimize_answers; and what there is to say where it is false, without the full stop. */
 bool report_has_answer(const hd_report *r);
 void report_put_no_answer(const hd_report *r, hd_buf *out);

@@ -113,16 +113,20 @@ void report_put_table(hd_text_table *t, hd_buf *out) {
   hd_text_table_free(t);
 }
 
+void report_take_cell(hd_text_table *t, hd_buf *text) {
+  hd_text_table_cell(t, "%s", text->data ? text->data : "");
+  t->failed |= text->failed;
+  hd_buf_free(text);
+}
+
 void report_plan_cell(hd_text_table *t, const hd_plan *p) {
   hd_buf text = {0};
   hd_plan_print(p, &text);
-  hd_text_table_cell(t, "%s", text.data ? text.data : "");
-  hd_buf_free(&text);
+  report_take_cell(t, &text);
 }
 
 void report_kernel_cell(hd_text_table *t, const char *symbol) {
   hd_buf text = {0};
   hd_kernel_title(symbol, false, &text);
-  hd_text_table_cell(t, "%s", text.data ? text.data : "");
-  hd_buf_free(&text);
+  report_take_cell(t, &text);
 }

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "heddle/results.h"
+#include "report/fields.h"
 #include "report/json.h"
+#include "report/seconds.h"
 #include "report/summary.h"
-#include "report/table.h"
 
 static const char *proof_text(hd_proof_state p) {
   static const char *const text[] = {
@@ -28,40 +29,60 @@ static void put_proof(const hd_workload *w, const hd_proof *p, hd_buf *out) {
                   w->size, p->device_bytes);
 }
 
-static json_t *proof_json(const hd_proof *p) {
-  return json_pack("{s:s, s:s, s:s, s:[i,i,i], s:b, s:b, s:i, s:I, s:I}", "emulator", proof_text(p->emulated),
-                   "why", p->why, "size", p->size, "grid", (int)p->grid[0], (int)p->grid[1], (int)p->grid[2],
-                   "any_grid", p->any_grid, "same_grid", p->same_grid, "dispatchers", (int)p->dispatchers,
-                   "bytes", (json_int_t)p->bytes, "device_bytes", (json_int_t)p->device_bytes);
+/* ---- Trials --------------------------------------------------------------------------------------- */
+
+typedef struct tried {
+  const hd_tuned *kernel;
+  const hd_tune_trial *trial;
+} tried;
+
+static hd_status outcome(const void *row) { return ((const tried *)row)->trial->status; }
+static bool was_measured(const void *row) { return outcome(row) == HD_OK; }
+static bool was_not_tried(const void *row) { return outcome(row) == HD_ERR_BUDGET; }
+static bool has_failed(const void *row) { return !was_measured(row) && !was_not_tried(row); }
+static const char *is_adopted(const void *row) {
+  const tried *t = row;
+  return t->kernel->adopted && hd_plan_equal(&t->trial->plan, &t->kernel->plan) ? "adopted" : "";
 }
 
+#define OF(member) THROUGH(tried, trial, hd_tune_trial, member)
+static const field trial_fields[] = {
+    {"plan", "plan", OF(plan)},
+    {"not_tried", .when = was_not_tried, OF(why)},
+    {"failed", .when = has_failed, OF(why)},
+    {.section = was_measured},
+    {"speedup", "speedup", FIELD_RATIO, 3, OF(speedup)},
+    {"pairs", "pairs", OF(pairs)},
+    {.heading = "", .text = is_adopted},
+    {0},
+};
+
 static void put_trials(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrl");
-  uint32_t shown = 0, failed = 0, untried = k->n_left;
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  static const char *const head[] = {"plan", "speedup", "pairs", ""};
-  report_put_head(t, head, sizeof head / sizeof *head);
-  hd_text_table_rule(t);
+  field_sheet sheet = report_sheet(trial_fields, 0);
+  hd_buf table = {0};
+  uint32_t failed = 0, untried = k->n_left;
   for (uint32_t i = 0; i < k->n_trials; i++) {
-    const hd_tune_trial *r = &k->trials[i];
-    failed += r->status != HD_OK && r->status != HD_ERR_BUDGET;
-    untried += r->status == HD_ERR_BUDGET;
-    if (shown == s->most_trials || r->status != HD_OK) continue;
-    shown++;
-    report_plan_cell(t, &r->plan);
-    hd_text_table_cell(t, "%.3fx", r->speedup);
-    hd_text_table_cell(t, "%u", r->pairs);
-    hd_text_table_cell(t, "%s", k->adopted && hd_plan_equal(&r->plan, &k->plan) ? "adopted" : "");
+    const tried one = {k, &k->trials[i]};
+    failed += has_failed(&one);
+    untried += was_not_tried(&one);
+    if (sheet.rows < s->most_trials && was_measured(&one)) report_sheet_row(&sheet, &one);
   }
-  if (shown) hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  report_put_sheet(&sheet, sheet.rows ? out : &table);
+  hd_buf_free(&table);
   hd_buf_printf(out, "  %u plans tried, %u of them refused", k->n_trials + k->n_left - untried, failed);
   if (untried) hd_buf_printf(out, "; %u not tried", untried);
   hd_buf_putc(out, '\n');
 }
+
+static json_t *trials_json(const void *row) {
+  const hd_tuned *k = row;
+  json_t *list = json_array();
+  for (uint32_t i = 0; list && i < k->n_trials; i++)
+    list = report_append(list, report_fields_json(trial_fields, &(tried){k, &k->trials[i]}));
+  return list;
+}
+
+/* ---- Votes ---------------------------------------------------------------------------------------- */
 
 /* The speedup of whole launches under a threshold of bypassing; 0: it was not timed. */
 static double timed_alone(const hd_tuned *k, uint32_t warps) {
@@ -116,6 +137,8 @@ static void put_vote(const hd_tuning_report *s, const hd_tuned *k, const hd_tune
   }
 }
 
+/* ---- The text ------------------------------------------------------------------------------------- */
+
 static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd_tuning *t, const hd_tuned *k,
                        hd_buf *out) {
   hd_buf plan = {0};
@@ -143,20 +166,6 @@ static void put_kernel(const hd_tuning_report *s, const hd_workload *w, const hd
   hd_buf_free(&plan);
 }
 
-/* The seconds of each stage, but for stages that took next to none. */
-static void put_seconds(const hd_tuning *t, hd_buf *out) {
-  const char *before = " (";
-  hd_tune_seconds spent = t->spent;
-  hd_buf_printf(out, ": tuned in %.1f s", t->seconds);
-  for (size_t i = 0; i < REPORT_SECONDS; i++) {
-    double seconds = *report_seconds_part(&spent, i);
-    if (seconds < 0.05) continue;
-    hd_buf_printf(out, "%s%s %.1f", before, report_seconds_name(i), seconds);
-    before = ", ";
-  }
-  hd_buf_puts(out, before[0] == ',' ? ")\n" : "\n");
-}
-
 void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
   const hd_workload *w = s->workload;
   const hd_tuning *t = s->tuning;
@@ -167,7 +176,7 @@ void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
   else if (t->recalled)
     hd_buf_printf(out, ": verified in %.1f s\n", t->seconds);
   else
-    put_seconds(t, out);
+    report_put_seconds(t, out);
   if (t->assume) hd_buf_printf(out, "  assumed: %s\n", hd_assume_text(t->assume));
   for (uint32_t k = 0; k < t->n_kernels; k++) put_kernel(s, w, t, &t->kernels[k], out);
   if (t->n_kernels > 1)
@@ -181,66 +190,106 @@ void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
   hd_buf_putc(out, '\n');
 }
 
-static json_t *trial_json(const hd_tune_trial *r) {
-  if (r->status != HD_OK)
-    return json_pack("{s:o, s:s}", "plan", report_plan_json(&r->plan),
-                     r->status == HD_ERR_BUDGET ? "not_tried" : "failed", r->why);
-  return json_pack("{s:o, s:f, s:i}", "plan", report_plan_json(&r->plan), "speedup", r->speedup, "pairs",
-                   (int)r->pairs);
+/* ---- JSON ----------------------------------------------------------------------------------------- */
+
+static bool was_voted(const void *vote) { return ((const hd_tune_vote *)vote)->n > 0; }
+static bool was_not_voted(const void *vote) { return !was_voted(vote); }
+static bool is_told(const void *vote) { return was_voted(vote) || ((const hd_tune_vote *)vote)->why[0]; }
+
+static const field vote_fields[] = {
+    {"why", .when = was_not_voted, MEMBER(hd_tune_vote, why)},
+    {.section = was_voted},
+    {"winner", MEMBER(hd_tune_vote, winner)},
+    {"least", MEMBER(hd_tune_vote, least)},
+    {"shares", FIRST(hd_tune_vote, share, n)},
+    {"launches", MEMBER(hd_tune_vote, launches)},
+    {"seconds", MEMBER(hd_tune_vote, seconds)},
+    {"plan", .has = report_is_said, MEMBER(hd_tune_vote, plan)},
+    {0},
+};
+
+static bool has_places(const void *places) { return ((const hd_tune_places *)places)->n > 0; }
+static const field places_fields[] = {{"n", MEMBER(hd_tune_places, n)},
+                                      {"least", MEMBER(hd_tune_places, least)},
+                                      {"most", MEMBER(hd_tune_places, most)},
+                                      {"moved", MEMBER(hd_tune_places, moved)},
+                                      {0}};
+
+static const char *emulated(const void *proof) { return proof_text(((const hd_proof *)proof)->emulated); }
+static const field proof_fields[] = {
+    {"emulator", .text = emulated},
+    {"why", MEMBER(hd_proof, why)},
+    {"size", MEMBER(hd_proof, size)},
+    {"grid", ARRAY(hd_proof, grid)},
+    {"any_grid", MEMBER(hd_proof, any_grid)},
+    {"same_grid", MEMBER(hd_proof, same_grid)},
+    {"dispatchers", MEMBER(hd_proof, dispatchers)},
+    {"bytes", MEMBER(hd_proof, bytes)},
+    {"device_bytes", MEMBER(hd_proof, device_bytes)},
+    {0},
+};
+
+static const field kernel_fields[] = {
+    {"kernel", MEMBER(hd_tuned, kernel)},
+    {"adopted", MEMBER(hd_tuned, adopted)},
+    {"plan", MEMBER(hd_tuned, plan)},
+    {"speedup", MEMBER(hd_tuned, speedup)},
+    {"places", .null = true, .has = has_places, STRUCT(hd_tuned, places, places_fields)},
+    {"before_us", MEMBER(hd_tuned, before_us)},
+    {"after_us", MEMBER(hd_tuned, after_us)},
+    {"why", MEMBER(hd_tuned, why)},
+    {"proof", STRUCT(hd_tuned, proof, proof_fields)},
+    {"vote", .null = true, .has = is_told, STRUCT(hd_tuned, vote, vote_fields)},
+    {"sampled", .null = true, .has = is_told, STRUCT(hd_tuned, sampled, vote_fields)},
+    {"agents", .null = true, .has = is_told, STRUCT(hd_tuned, agents, vote_fields)},
+    {"trials", .tree = trials_json},
+    {0},
+};
+
+static bool was_counted(const void *row) { return ((const hd_tuning *)row)->has_counters; }
+static bool was_not_counted(const void *row) { return !was_counted(row); }
+static const char *assumption(const void *row) {
+  const unsigned assume = ((const hd_tuning *)row)->assume;
+  return assume ? hd_assume_text(assume) : NULL;
 }
 
-static json_t *vote_json(const hd_tune_vote *v) {
-  if (!v->n) return v->why[0] ? json_pack("{s:s}", "why", v->why) : json_null();
-  json_t *row, *shares = json_array();
-  for (uint32_t i = 0; i < v->n; i++) json_array_append_new(shares, json_real(v->share[i]));
-  row = json_pack("{s:i, s:i, s:o, s:i, s:f}", "winner", (int)v->winner, "least", (int)v->least, "shares",
-                  shares, "launches", (int)v->launches, "seconds", v->seconds);
-  if (v->plan[0]) json_object_set_new(row, "plan", json_string(v->plan));
-  return row;
-}
+static const field outcome_fields[] = {
+    {"recalled", MEMBER(hd_tuning, recalled)},
+    {"speedup", MEMBER(hd_tuning, speedup)},
+    {"places", .null = true, .has = has_places, STRUCT(hd_tuning, places, places_fields)},
+    {"before_us", MEMBER(hd_tuning, before_us)},
+    {"after_us", MEMBER(hd_tuning, after_us)},
+    {"tried", MEMBER(hd_tuning, tried)},
+    {"seconds", MEMBER(hd_tuning, seconds)},
+    {"spent", STRUCT(hd_tuning, spent, report_seconds_fields)},
+    {"kernels", LIST(hd_tuning, kernels, n_kernels, kernel_fields)},
+    {"assume", .text = assumption},
+    {"before", .when = was_counted, MEMBER(hd_tuning, before)},
+    {"after", .when = was_counted, MEMBER(hd_tuning, after)},
+    {"no_counters", .when = was_not_counted, .has = report_is_said, MEMBER(hd_tuning, no_counters)},
+    {0},
+};
+static const field tuning_fields[] = {
+    {"workload", THROUGH(hd_tuning_report, workload, hd_workload, name)},
+    {"size", THROUGH(hd_tuning_report, workload, hd_workload, size)},
+    {"device", THROUGH(hd_tuning_report, device, hd_device_info, name)},
+    {"tuning", .spread = true, STRUCT_AT(hd_tuning_report, tuning, outcome_fields)},
+    {0},
+};
 
-static json_t *places_json(const hd_tune_places *p) {
-  if (!p->n) return json_null();
-  return json_pack("{s:i, s:f, s:f, s:f}", "n", (int)p->n, "least", p->least, "most", p->most, "moved",
-                   p->moved);
-}
-
-static json_t *kernel_json(const hd_tuned *k) {
-  json_t *trials = json_array();
-  for (uint32_t i = 0; i < k->n_trials; i++) json_array_append_new(trials, trial_json(&k->trials[i]));
-  return json_pack("{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o, s:o, s:o, s:o}", "kernel", k->kernel,
-                   "adopted", k->adopted, "plan", report_plan_json(&k->plan), "speedup",
-                   report_speedup_json(&k->speedup), "places", places_json(&k->places), "before_us",
-                   k->before_us, "after_us", k->after_us, "why", k->why, "proof", proof_json(&k->proof),
-                   "vote", vote_json(&k->vote), "sampled", vote_json(&k->sampled), "agents",
-                   vote_json(&k->agents), "trials", trials);
-}
-
-static json_t *tuning_json(const hd_tuning_report *s) {
-  const hd_workload *w = s->workload;
-  const hd_tuning *t = s->tuning;
-  json_t *kernels = json_array();
-  for (uint32_t i = 0; i < t->n_kernels; i++) json_array_append_new(kernels, kernel_json(&t->kernels[i]));
-  json_t *j = json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:f, s:f, s:i, s:f, s:o, s:o}", "workload", w->name,
-                        "size", w->size, "device", s->device->name, "recalled", t->recalled, "speedup",
-                        report_speedup_json(&t->speedup), "places", places_json(&t->places), "before_us",
-                        t->before_us, "after_us", t->after_us, "tried", (int)t->tried, "seconds", t->seconds,
-                        "spent", report_seconds_json(&t->spent), "kernels", kernels);
-  if (j && t->assume) json_object_set_new(j, "assume", json_string(hd_assume_text(t->assume)));
-  if (j && t->has_counters) {
-    json_object_set_new(j, "before", report_counters_json(&t->before));
-    json_object_set_new(j, "after", report_counters_json(&t->after));
-  } else if (j && t->no_counters[0]) {
-    json_object_set_new(j, "no_counters", json_string(t->no_counters));
-  }
-  return j;
-}
-
-void hd_tuning_json(const hd_tuning_report *r, hd_buf *out) { report_put_json(tuning_json(r), out); }
+void hd_tuning_json(const hd_tuning_report *r, hd_buf *out) { report_put_fields_json(tuning_fields, r, out); }
 
 static json_t *parse(const char *text, size_t len) { return text ? json_loadb(text, len, 0, NULL) : NULL; }
 
+typedef struct second {
+  const char *uuid;
+  hd_speedup speedup;
+} second;
+static const field second_fields[] = {
+    {"gpu", MEMBER(second, uuid)}, {"speedup", MEMBER(second, speedup)}, {0}};
+
 void hd_tuning_add_second(const char *uuid, const hd_tuning *again, bool json, hd_buf *out) {
+  const second measured = {uuid, again->speedup};
   const hd_speedup *s = &again->speedup;
   if (!json) {
     hd_buf_printf(out, "  on a second GPU, %s: %.3fx (%.3f to %.3f at %.0f%%)\n\n", uuid, s->median, s->low,
@@ -248,9 +297,8 @@ void hd_tuning_add_second(const char *uuid, const hd_tuning *again, bool json, h
     return;
   }
   json_t *row = parse(out->data, out->len);
-  if (row)
-    json_object_set_new(row, "second",
-                        json_pack("{s:s, s:o}", "gpu", uuid, "speedup", report_speedup_json(s)));
+  if (row && json_object_set_new(row, "second", report_fields_json(second_fields, &measured)) != 0)
+    out->failed = true;
   hd_buf_clear(out);
   report_put_json(row, out);
 }
