@@ -32,6 +32,7 @@ heddle_setup() {
 heddle_setup_checks() {
   heddle_need python3-minimal python3-dev clang-format-14 jq
   heddle_need libopenmpi-dev openmpi-bin || echo "no MPI: heddle-mpi is neither built nor tested" >&2
+  heddle_need chromium-headless-shell || echo "no Chromium: nothing will look at pages" >&2
   heddle_need clang-tidy-14 || echo "no clang-tidy 14: scripts/check-tidy will check nothing" >&2
 }
 

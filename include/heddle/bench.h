@@ -105,7 +105,8 @@ HD_API void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, s
 /* Bars for a terminal, the greatest speedup first. */
 HD_API void hd_bench_plot(const hd_bench_row *rows, size_t n, hd_buf *out);
 HD_API void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, hd_buf *out);
-/* One self-contained page: no scripts, nothing fetched. `commands`: how the results were made. */
+/* One page, which its script draws from the JSON in it; nothing is fetched. `commands`: how the results were
+ * made. */
 HD_API void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, const char *commands,
                           hd_buf *out);
 

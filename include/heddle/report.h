@@ -98,7 +98,7 @@ HD_API double hd_report_speedup(const hd_report *r, size_t row);
  * why, which files were written (`output` and `html` are), and how long it took. */
 HD_API void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out);
 HD_API void hd_report_json(const hd_report *r, hd_buf *out);
-/* One self-contained page: no scripts, nothing fetched. */
+/* One page, which its script draws from the JSON in it; nothing is fetched. */
 HD_API void hd_report_html(const hd_report *r, hd_buf *out);
 
 /* The report of an optimization, without files or seconds of the whole; it refers to all that is given. */
@@ -129,8 +129,8 @@ HD_API hd_status hd_report_folder(const char *folder, hd_buf *out, hd_diag *d);
 
 /* ---- Results of a probe ---------------------------------------------------------- */
 
-/* One self-contained page of plots: latency against footprint, L1 by carve-out, bandwidths, the bytes that a
- * miss fetches, and which SM ran which CTA. */
+/* One page of plots, without network: latency against footprint, L1 by carve-out, bandwidths, the bytes that
+ * a miss fetches, and which SM ran which CTA. */
 HD_API void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 
 /* ---- Results of an analysis ------------------------------------------------------ */

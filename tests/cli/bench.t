@@ -41,8 +41,10 @@ A folder with results is not written to unless asked; resuming runs the remainin
   $ heddle bench reduce --device model:gtx580 --size tiny --store none -o out --resume --json | grep -E '"(clu_algorithm_n|n)"'
     "clu_algorithm_n": 0,
     "n": 2
-  $ grep -c '<svg' out/report.html
-  1
+  $ grep -o '"name":"[a-z.]*"' out/report.html
+  "name":"results"
+  "name":"table.txt"
+  "name":"commands.txt"
 
 Lines of another version are not taken, nor is one that was cut off:
 

@@ -40,12 +40,12 @@ Launches cost nothing where the file does not say what they cost, and no other G
 
 The page of a sweep says so, too:
 
-  $ heddle sweep copy-row --size tiny --gpu gtx580 --plans order=col --html page.html >sweep.csv; grep -oE 'The file of gtx580 has no \[launch\]|<th>[a-z]* &micro;s' page.html
+  $ heddle sweep copy-row --size tiny --gpu gtx580 --plans order=col --html page.html >sweep.csv; grep -oE 'The file of gtx580 has no \[launch\]|"time":"[a-z]*"' page.html
+  "time":"clock"
   The file of gtx580 has no [launch]
-  <th>predicted &micro;s
-  $ heddle sweep copy-row --size tiny --gpu ./plain.toml --plans order=col --html page.html >sweep.csv; grep -oE 'The file of plain has no \[units\]|<th>[a-z]* &micro;s' page.html
+  $ heddle sweep copy-row --size tiny --gpu ./plain.toml --plans order=col --html page.html >sweep.csv; grep -oE 'The file of plain has no \[units\]|"time":"[a-z]*"' page.html
+  "time":"bound"
   The file of plain has no [units]
-  <th>bound &micro;s
 
 Parts of a GPU's file that heddle changes make another GPU of it:
 

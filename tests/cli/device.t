@@ -104,12 +104,12 @@ A probe's file is a GPU to simulate on:
   $ heddle probe --device emu --launches 1 -o probed.toml | grep -E '^emulator|^Wrote'
   emulator (emu), 132 SMs, 985 MHz
   Wrote probed.toml.
-  $ heddle probe --device emu --launches 1 -o probed.toml --html probed.html | tail -1; grep -o '<h2>[^<]*' probed.html
+  $ heddle probe --device emu --launches 1 -o probed.toml --html probed.html | tail -1; grep -oE '"(latency_by_footprint|l1_by_carveout|sector_cycles|launches)":' probed.html
   Wrote probed.toml and probed.html.
-  <h2>Latency against footprint
-  <h2>L1 by carve-out
-  <h2>Bytes that one miss fetches
-  <h2>Which SM runs which CTA
+  "sector_cycles":
+  "l1_by_carveout":
+  "latency_by_footprint":
+  "launches":
   $ heddle probe --device emu --launches 1 -o probed.toml --against h100 > told; echo $?; grep ^sm.count told
   1
   sm.count                     132          132           0  

@@ -1,5 +1,6 @@
 """A page in headless Chromium over its debugging pipe: loaded as it is, in real time."""
 
+import base64
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ class Browser:
         theirs, self.to = os.pipe()
         self.of, ours = os.pipe()
         # The program reads commands from descriptor 3 and writes to 4.
-        words = ["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{ours}', "-", program, "--headless", "--no-sandbox", "--disable-gpu",
+        words = ["bash", "-c", f'exec "$@" 3<&{theirs} 4>&{ours}', "-", program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                  "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}"]  # fmt: skip
         self.process = subprocess.Popen(words, pass_fds=(theirs, ours), stderr=subprocess.DEVNULL)
         os.close(theirs)
@@ -63,6 +64,19 @@ class Browser:
         while not any(e["method"] == "Page.loadEventFired" for e in self.events):
             self.events.append(self.message())
         return self.call("Runtime.evaluate", expression=FIRST_PAINT, awaitPromise=True, returnByValue=True)["result"]["value"]
+
+    def view(self, width, dark):
+        """What the page is looked at with, from then on."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=1400, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def value(self, expression):
+        got = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        return got["result"].get("value", got.get("exceptionDetails"))
+
+    def picture(self, path):
+        got = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(got["data"]))
 
     def complaints(self):
         """What the page wrote to the console, and what failed in it."""

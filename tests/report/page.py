@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of `heddle report` in a browser: nothing on its console, nothing wider than the window, links that lead
+"""Pages of results in a browser: nothing on its console, nothing wider than the window, links that lead
 somewhere, tables that sort, keys that work; light and dark, wide and narrow, and every section drawn.
 
   page.py HEDDLE SOURCE [SCREENSHOTS]
@@ -136,6 +136,58 @@ def check_page(page, width, dark):
     check(name + "keys: d, /, j", found["turned"] and found["searching"] and found["left"] == 1 and found["moved"] == "SUMMARY", found)
 
 
+# A page of one result, looked at: how much is drawn, what is cut off, which colours it has.
+LOOK = """(() => {
+  const what = (q) => document.querySelectorAll(q).length, width = document.documentElement.clientWidth;
+  const wide = [...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, details > svg, #tip, .maps svg") && e.getBoundingClientRect().right > width + 1);
+  return {svg: what("svg"), drawn: what("svg rect, svg polyline, svg circle"), rows: what("tbody tr"), h1: document.querySelector("h1").textContent,
+    wide: document.documentElement.scrollWidth - width, astray: wide.map((e) => e.tagName + " " + e.textContent.slice(0, 40)).slice(0, 3),
+    back: getComputedStyle(document.body).backgroundColor, fills: [...new Set([...document.querySelectorAll("svg rect")].map((e) => getComputedStyle(e).fill))].sort().join(" "),
+    nan: /NaN|Infinity|undefined|null/.test(document.querySelector("main").innerHTML)};
+})()"""
+
+PROFILE = {"seconds": 0.004, "reached_seconds": 0.003, "emulated": True, "kernels": [
+    {"kernel": "gemm<half>", "launches": 10, "seconds": 0.003, "category": "algorithm", "reuse_lost": 2.5, "at_most": 1.75},
+    {"kernel": "fft", "launches": 2, "seconds": 0.001, "why": "no PTX"}]}  # fmt: skip
+RUN = {"launches": 12, "steered": 10, "early": 0, "saved": 0.001, "kernels": [
+    {"launches": 10, "steered": 10, "kernel": "gemm<half>", "plan": "order=col", "speedup": 1.25, "saved": 0.001},
+    {"launches": 2, "steered": 0, "kernel": "fft", "why": "no verdict"}]}  # fmt: skip
+
+
+def check_singles(folder):
+    """The pages that commands write, and results of programs, at a phone's width and at a screen's, light and dark."""
+    folder.mkdir()
+    workload = f"{SOURCE}/corpus/triton/matmul-sm80"
+    model = ["--size", "tiny", "--gpu", "gtx580"]
+    heddle("optimize", workload, *model, "-o", folder)
+    heddle("sweep", workload, *model, "-o", folder / "sweep.csv", "--html", folder / "sweep.html")
+    heddle("probe", "--device", "emu", "--launches", 2, "-o", folder / "gpu.toml", "--html", folder / "probe.html")
+    heddle("bench", workload, "--device", "model:gtx580", "--size", "tiny", "--store", "none", "-o", folder / "bench")
+    for name, result in (("profile", PROFILE), ("run", RUN)):
+        (folder / name).mkdir()
+        (folder / name / f"{name}.json").write_text(json.dumps(result))
+        heddle("report", folder / name)
+    # Pages, with drawings and rows of tables that each has at least.
+    pages = {"matmul-sm80.html": (6, 5), "sweep.html": (4, 5), "probe.html": (6, 0), "bench/report.html": (1, 1), "profile/index.html": (1, 2), "run/index.html": (0, 2)}
+    for page, (svg, rows) in pages.items():
+        with devtools.Browser(CHROMIUM, 1280, 1400) as b:
+            b.first_paint(folder / page)
+            seen = {}
+            for width in (1280, 400):
+                for dark in (False, True):
+                    b.view(width, dark)
+                    if PICTURES:
+                        b.picture(PICTURES / f"{page.replace('/', '-')}-{width}-{'dark' if dark else 'light'}.png")
+                    seen[width, dark] = found = b.value(LOOK)
+                    name = f"{page}, {'dark' if dark else 'light'}, {width} wide: "
+                    check(name + "all is drawn", found["svg"] >= svg and found["rows"] >= rows and not found["nan"], found)
+                    check(name + "nothing is wider than the window", found["wide"] <= 0 and not found["astray"], found)
+            light, dark = seen[1280, False], seen[1280, True]
+            check(f"{page}: drawn once, light and dark", light["drawn"] == dark["drawn"] and light["back"] != dark["back"]
+                  and (not svg or light["fills"] != dark["fills"]), (light, dark))
+            check(f"{page}: nothing on the console", not b.complaints(), b.complaints())
+
+
 def check_bench(folder):
     """The page of the suite's bench, as it is: how soon it is painted is printed, since machines differ."""
     shutil.copytree(f"{SOURCE}/bench/results/H100-2026-11-22", folder)
@@ -159,6 +211,7 @@ with tempfile.TemporaryDirectory() as at:
     page.write_text(text.replace("</body>", f"<script>{PROBE}</script></body>"))
     check_page(page, 1280, False)
     check_page(page, 500, True)
+    check_singles(pathlib.Path(at, "singles"))
     check_bench(pathlib.Path(at, "bench"))
     if PICTURES:
         shutil.copy(page, PICTURES)

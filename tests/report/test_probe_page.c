@@ -1,10 +1,12 @@
 /* The page of a recorded probe. */
 #include "check.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/profile.h"
 #include "heddle/report.h"
 
 enum { SMS = 6, CTAS = 12 };
@@ -15,8 +17,9 @@ static hd_probe_launch launches[2];
 
 /* Figures in the proportions of an H100's, of a GPU with six SMs. */
 static hd_probe_result recorded(void) {
-  launches[0] = (hd_probe_launch){.sm = first_sms, .distinct = 6, .round_robin = 2};
-  launches[1] = (hd_probe_launch){.sm = round_sms, .distinct = 6, .round_robin = 12, .staggered = true};
+  launches[0] = (hd_probe_launch){.sm = first_sms, .ticks = first_sms, .distinct = 6, .round_robin = 2};
+  launches[1] = (hd_probe_launch){
+      .sm = round_sms, .ticks = round_sms, .distinct = 6, .round_robin = 12, .staggered = true};
   hd_probe_result r = {
       .n_ctas = CTAS,
       .n_launches = 2,
@@ -44,13 +47,18 @@ static hd_probe_result recorded(void) {
   return r;
 }
 
-static unsigned count(const char *text, const char *what) {
-  unsigned n = 0;
-  for (const char *p = text; (p = strstr(p, what)); p += strlen(what)) n++;
-  return n;
+/* The JSON that the page carries. */
+static json_t *carried(const hd_buf *page) {
+  static const char mark[] = "<script id=\"files\" type=\"application/json\">";
+  const char *from = strstr(page->data, mark) + sizeof mark - 1, *to = strstr(from, "</script>");
+  json_t *files = json_loadb(from, (size_t)(to - from), JSON_REJECT_DUPLICATES, NULL);
+  assert_int_equal(json_array_size(files), 1);
+  json_t *j = json_incref(json_object_get(json_array_get(files, 0), "json"));
+  json_decref(files);
+  return j;
 }
 
-static void the_page_of_a_recorded_probe_is_held(void **state) {
+static void the_page_of_a_probe_carries_its_figures(void **state) {
   hd_probe_result r = recorded();
   hd_buf b = {0}, again = {0};
   hd_report_probe(&r, &b);
@@ -58,38 +66,38 @@ static void the_page_of_a_recorded_probe_is_held(void **state) {
   assert_false(b.failed);
   assert_string_equal(b.data, again.data);
   assert_non_null(strstr(b.data, "<h1>A &lt;recorded&gt; GPU &amp; more</h1>"));
-  assert_int_equal(count(b.data, "<svg"), 6);
-  assert_int_equal(count(b.data, "</svg>"), 6);
-  assert_int_equal(count(b.data, "<circle"), 2 * SMS);
-  assert_int_equal(count(b.data, "#ea580c"), SMS); /* all of the second launch, none of the first */
-  hd_digest h = hd_digest_begin();
-  hd_digest_bytes(&h, b.data, b.len);
-  char hex[HD_DIGEST_HEX];
-  hd_digest_hex(&h, hex);
-  assert_string_equal(hex, "e56d1668c0190e79422eeb268d24767a");
+  json_t *j = carried(&b), *rings = json_object_get(json_object_get(j, "latency_by_footprint"), "$columns");
+  assert_string_equal(json_string_value(json_object_get(j, "title")), "A <recorded> GPU & more");
+  assert_int_equal(json_array_size(json_object_get(j, "launches")), 2);
+  assert_int_equal(json_array_size(json_object_get(j, "sector_cycles")), HD_PROBE_SECTORS);
+  assert_int_equal(json_integer_value(json_array_get(json_object_get(rings, "bytes"), 5)), 67108864);
+  json_decref(j);
   hd_buf_free(&b);
   hd_buf_free(&again);
 }
 
-static void what_was_not_measured_is_not_drawn(void **state) {
-  hd_probe_result r = recorded();
-  hd_buf b = {0};
-  r.l1_bandwidth = r.l2_bandwidth = r.dram_read_bandwidth = r.copy_bandwidth = 0;
-  r.n_footprints = 1;
-  r.n_launches = 0;
-  memset(r.l1_bytes, 0, sizeof r.l1_bytes);
-  memset(r.sector_cycles, 0, sizeof r.sector_cycles);
-  hd_report_probe(&r, &b);
-  assert_int_equal(count(b.data, "<svg"), 2);
-  assert_null(strstr(b.data, "nan"));
-  assert_null(strstr(b.data, "inf"));
-  hd_buf_free(&b);
+static void a_page_has_the_one_style_sheet_and_the_one_script(void **state) {
+  const hd_probe_result r = recorded();
+  hd_buf probe = {0}, profile = {0};
+  hd_report_probe(&r, &probe);
+  hd_profile_html(&(hd_profile){0}, "none", &profile);
+  for (int k = 0; k < 2; k++) {
+    const char *between[] = {k ? "<script>" : "<style>", k ? "</script></body>" : "</style>"};
+    const char *a = strstr(probe.data, between[0]), *b = strstr(profile.data, between[0]);
+    const size_t n = (size_t)(strstr(a, between[1]) - a);
+    assert_true(n > 1000);
+    assert_int_equal((size_t)(strstr(b, between[1]) - b), n);
+    assert_memory_equal(a, b, n);
+  }
+  hd_buf_free(&probe);
+  hd_buf_free(&profile);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BEHAVIOUR("the page of a recorded probe is held", the_page_of_a_recorded_probe_is_held),
-      BEHAVIOUR("what was not measured is not drawn", what_was_not_measured_is_not_drawn),
+      BEHAVIOUR("the page of a probe carries its figures", the_page_of_a_probe_carries_its_figures),
+      BEHAVIOUR("a page has the one style sheet and the one script",
+                a_page_has_the_one_style_sheet_and_the_one_script),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

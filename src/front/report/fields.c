@@ -257,7 +257,7 @@ static char align_of(const field *f) {
   return words ? 'l' : 'r';
 }
 
-field_sheet report_sheet(const field *fields, unsigned only) {
+static field_sheet bare_sheet(const field *fields, unsigned only) {
   field_sheet s = {.fields = fields, .only = only};
   hd_buf aligns = {0};
   walk w = begin(fields, NULL);
@@ -265,7 +265,12 @@ field_sheet report_sheet(const field *fields, unsigned only) {
     if (is_column(f, only)) hd_buf_putc(&aligns, align_of(f));
   s.table = aligns.failed ? NULL : hd_text_table_new(aligns.data);
   hd_buf_free(&aligns);
-  w = begin(fields, NULL);
+  return s;
+}
+
+field_sheet report_sheet(const field *fields, unsigned only) {
+  field_sheet s = bare_sheet(fields, only);
+  walk w = begin(fields, NULL);
   for (const field *f; s.table && (f = step(&w));)
     if (is_column(f, only)) hd_text_table_cell(s.table, "%s", f->heading);
   if (s.table) hd_text_table_rule(s.table);
@@ -288,10 +293,19 @@ void report_put_sheet(field_sheet *s, hd_buf *out) {
   s->table = NULL;
 }
 
+static void fill_sheet(field_sheet *s, const void *rows, size_t n, size_t size, hd_buf *out) {
+  for (size_t i = 0; i < n; i++) report_sheet_row(s, (const char *)rows + i * size);
+  report_put_sheet(s, out);
+}
+
 void report_put_rows(const field *fields, const void *rows, size_t n, size_t size, hd_buf *out) {
   field_sheet s = report_sheet(fields, 0);
-  for (size_t i = 0; i < n; i++) report_sheet_row(&s, (const char *)rows + i * size);
-  report_put_sheet(&s, out);
+  fill_sheet(&s, rows, n, size, out);
+}
+
+void report_put_bare_rows(const field *fields, const void *rows, size_t n, size_t size, hd_buf *out) {
+  field_sheet s = bare_sheet(fields, 0);
+  fill_sheet(&s, rows, n, size, out);
 }
 
 void report_put_lines(const field *fields, const void *row, hd_buf *out) {

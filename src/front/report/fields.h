@@ -166,6 +166,8 @@ void report_sheet_row(field_sheet *s, const void *row);
 void report_put_sheet(field_sheet *s, hd_buf *out);
 /* All of it at once. */
 void report_put_rows(const field *fields, const void *rows, size_t n, size_t size, hd_buf *out);
+void report_put_bare_rows(const field *fields, const void *rows, size_t n, size_t size,
+                          hd_buf *out); /* no head */
 /* A line for each field that is not absent: its heading, indented by two, and its value. */
 void report_put_lines(const field *fields, const void *row, hd_buf *out);
 /* The same in Markdown: the head with its rule, and a row. */

@@ -4,8 +4,8 @@
 #include "report/fields.h"
 #include "report/json.h"
 #include "report/picture.h"
-#include "report/stalls.h"
 #include "report/summary.h"
+#include "report/trees.h"
 
 /* ---- A plan that was tried ------------------------------------------------------------------------ */
 
@@ -204,5 +204,29 @@ static const field optimization_fields[] = {
     {"picture", .when = has_picture, .tree = picture_json},
     {0},
 };
+
+/* ---- Its page ------------------------------------------------------------------------------------- */
+
+static const char *kind_of_time(const void *row) { return report_by_clock(row) ? "clock" : "bound"; }
+static void put_confirmed(const void *row, hd_buf *out) { report_put_own_confirmation(row, out); }
+static bool has_proof(const void *row) { return report_of(row)->proof; }
+static const char *assumption(const void *proof) {
+  const unsigned assume = ((const hd_check_result *)proof)->assume;
+  return assume ? hd_assume_text(assume) : NULL;
+}
+
+static const field proof_fields[] = {{"bytes", MEMBER(hd_check_result, bytes_compared)},
+                                     {"dispatchers", MEMBER(hd_check_result, runs)},
+                                     {"assume", .text = assumption},
+                                     {0}};
+static const field page_fields[] = {
+    {"optimization", .spread = true, SELF(optimization_fields)},
+    {"time", .text = kind_of_time},
+    {"confirmed", .put = put_confirmed},
+    {"proof", .when = has_proof, STRUCT_AT(hd_report, proof, proof_fields)},
+    {0},
+};
+
+json_t *report_page_tree(const hd_report *r) { return report_fields_json(page_fields, r); }
 
 void hd_report_json(const hd_report *r, hd_buf *out) { report_put_fields_json(optimization_fields, r, out); }

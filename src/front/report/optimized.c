@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "heddle/report.h"
+#include "report/json.h"
+#include "report/trees.h"
 
 void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out) {
   if (!f->best) return;
@@ -34,7 +36,7 @@ static hd_status write_page(hd_report *r, const hd_optimized *f, const hd_optimi
   if (st != HD_OK) return st;
   r->picture = &picture;
   hd_report_html(r, &page);
-  hd_report_json(r, &json);
+  report_put_json(report_page_tree(r), &json);
   r->picture = NULL;
   hd_reuse_picture_free(&picture);
   st = page.failed || json.failed ? hd_nomem(d) : hd_file_write(to->page, page.data, page.len, d);

@@ -1,4 +1,4 @@
-/* The reuse picture: for a few CTAs, the CTAs that share their lines, drawn over the grid. */
+/* The reuse picture: for a few CTAs, the CTAs that share their lines, over the grid. */
 #include "report/picture.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "heddle/sharing.h"
 #include "report/json.h"
 
-enum { MOST_CELLS = 48, /* along each side */ SIDE = 240 /* pixels of the longer side */ };
+enum { MOST_CELLS = 48 }; /* along each side */
 
 /* A grid as a plane: y and z one above the other; a line of many CTAs is folded. */
 typedef struct plane {
@@ -48,44 +48,6 @@ static double cell_share(const plane *p, const float *share, uint64_t column, ui
   return n ? sum / (double)n : -1;
 }
 
-static void put_one(hd_buf *out, const plane *p, const float *share, uint64_t task) {
-  uint64_t longer = p->columns > p->rows ? p->columns : p->rows;
-  double size = (double)SIDE / (double)longer;
-  uint64_t own_x = task % p->width / p->step_x, own_y = task / p->width / p->step_y;
-  hd_buf_printf(out,
-                "<svg width=\"%.0f\" height=\"%.0f\" role=\"img\" "
-                "style=\"display:inline-block;vertical-align:top;margin:0 1.5em 1em 0\">"
-                "<title>CTA %" PRIu64 "</title><rect width=\"100%%\" height=\"100%%\" fill=\"#f1f5f9\"/>",
-                size * (double)p->columns, size * (double)p->rows, task);
-  for (uint64_t row = 0; row < p->rows; row++)
-    for (uint64_t column = 0; column < p->columns; column++) {
-      double s = cell_share(p, share, column, row);
-      bool own = column == own_x && row == own_y;
-      if (s <= 0.002 && !own) continue;
-      hd_buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" ", (double)column * size,
-                    (double)row * size, size, size);
-      if (own)
-        hd_buf_puts(out, "fill=\"#ea580c\"/>");
-      else /* the root: a twentieth of the lines is a lot already */
-        hd_buf_printf(out, "fill=\"#1d4ed8\" fill-opacity=\"%.2f\"/>", sqrt(s));
-    }
-  hd_buf_puts(out, "</svg>");
-}
-
-void report_put_picture(hd_buf *out, const hd_reuse_picture *r) {
-  plane p = plane_of(r->grid);
-  hd_buf_printf(out,
-                "<h2>CTAs that share data</h2><p class=\"sub\">The grid of %u &times; %u &times; %u CTAs, x "
-                "to the right%s; "
-                "the darker, the more of the orange CTA's lines the others use too.",
-                r->grid[0], r->grid[1], r->grid[2], p.folded ? ", folded into rows" : "");
-  if (p.step_x > 1 || p.step_y > 1)
-    hd_buf_printf(out, " A cell stands for %" PRIu64 " &times; %" PRIu64 " CTAs.", p.step_x, p.step_y);
-  hd_buf_puts(out, "</p><div>");
-  for (uint32_t k = 0; k < r->n; k++) put_one(out, &p, r->share + k * p.V, r->tasks[k]);
-  hd_buf_puts(out, "</div>");
-}
-
 static json_t *map_json(const plane *p, const float *share, uint64_t task) {
   static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
   hd_buf cells = {0};
@@ -103,9 +65,9 @@ json_t *report_picture_json(const hd_reuse_picture *r) {
   json_t *maps = json_array();
   for (uint32_t k = 0; k < r->n; k++)
     json_array_append_new(maps, map_json(&p, r->share + k * p.V, r->tasks[k]));
-  return json_pack("{s:[i, i, i], s:I, s:I, s:[I, I], s:o}", "grid", (int)r->grid[0], (int)r->grid[1],
+  return json_pack("{s:[i, i, i], s:I, s:I, s:[I, I], s:b, s:o}", "grid", (int)r->grid[0], (int)r->grid[1],
                    (int)r->grid[2], "columns", (json_int_t)p.columns, "rows", (json_int_t)p.rows, "step",
-                   (json_int_t)p.step_x, (json_int_t)p.step_y, "maps", maps);
+                   (json_int_t)p.step_x, (json_int_t)p.step_y, "folded", (int)p.folded, "maps", maps);
 }
 
 hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line, hd_reuse_picture *out,

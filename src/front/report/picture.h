@@ -6,8 +6,6 @@
 
 #include "heddle/report.h"
 
-/* One drawing per chosen CTA, as SVG in HTML. */
-void report_put_picture(hd_buf *out, const hd_reuse_picture *p);
 /* {"grid", "columns", "rows", "step", "maps": [{"task", "cell", "share"}]}: share has a digit of base 36 for
  * each cell, row by row, 35 times the root of the cell's mean share. NULL: out of memory. */
 json_t *report_picture_json(const hd_reuse_picture *p);

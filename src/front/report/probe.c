@@ -1,234 +1,197 @@
-/* A probe's page: plots of the measurements. */
+/* A probe's figures. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
-#include "heddle/report.h"
-#include "report/html.h"
+#include "heddle/results.h"
+#include "report/beside.h"
+#include "report/fields.h"
+#include "report/json.h"
+#include "report/trees.h"
 
-enum { WIDTH = 760, HEIGHT = 260, LEFT = 64, RIGHT = 16, TOP = 12, BOTTOM = 40 };
-enum { PLOT_WIDTH = WIDTH - LEFT - RIGHT, PLOT_HEIGHT = HEIGHT - TOP - BOTTOM };
+/* ---- A launch ------------------------------------------------------------------------------------- */
 
-/* ---- Frames ----------------------------------------------------------------------- */
+typedef struct launched {
+  const hd_probe_result *r;
+  const hd_probe_launch *launch;
+} launched;
 
-typedef struct frame {
-  hd_buf *out;
-  double x0, x1, y0, y1; /* values at the edges; x as its logarithm where the axis is one */
-} frame;
+static const hd_probe_result *result_of(const void *row) { return ((const launched *)row)->r; }
+static const hd_probe_launch *launch_of(const void *row) { return ((const launched *)row)->launch; }
 
-static double at_x(const frame *f, double x) { return LEFT + (x - f->x0) / (f->x1 - f->x0) * PLOT_WIDTH; }
-static double at_y(const frame *f, double y) { return TOP + (f->y1 - y) / (f->y1 - f->y0) * PLOT_HEIGHT; }
-
-static void heading(hd_buf *out, const char *title, const char *text) {
-  hd_buf_printf(out, "<h2>%s</h2><p class=\"sub\">%s</p>\n", title, text);
-}
-
-static void open_frame(const frame *f, const char *x_label, const char *y_label) {
-  hd_buf_printf(
-      f->out,
-      "<svg viewBox=\"0 0 %d %d\" width=\"100%%\" role=\"img\"><rect x=\"%d\" y=\"%d\" width=\"%d\" "
-      "height=\"%d\" fill=\"#f8fafc\" stroke=\"#cbd5e1\"/>"
-      "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>"
-      "<text transform=\"translate(12,%d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
-      WIDTH, HEIGHT, LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT, LEFT + PLOT_WIDTH / 2, HEIGHT - 6, x_label,
-      TOP + PLOT_HEIGHT / 2, y_label);
-}
-
-static void close_frame(const frame *f) { hd_buf_puts(f->out, "</svg>\n"); }
-
-enum { MOST_TICKS = 25 };
-
-/* 1, 2 or 5 times a power of ten: some five of them up to `most`, MOST_TICKS at the most. */
-static double tick_step(double most) {
-  double step = pow(10, floor(log10(most > 0 ? most / 5 : 1)));
-  return most / step > 25 ? 5 * step : most / step > 10 ? 2 * step : step;
-}
-
-static void y_ticks(const frame *f) {
-  const double step = tick_step(f->y1 - f->y0), first = ceil(f->y0 / step);
-  for (int k = 0; k <= MOST_TICKS && (first + k) * step <= f->y1 + step / 1000; k++) {
-    const double y = (first + k) * step;
-    hd_buf_printf(f->out,
-                  "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e2e8f0\"/>"
-                  "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                  LEFT, LEFT + PLOT_WIDTH, at_y(f, y), at_y(f, y), LEFT - 6, at_y(f, y) + 4, y);
-  }
-}
-
-static void x_tick(const frame *f, double x, const char *label) {
-  hd_buf_printf(f->out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", at_x(f, x),
-                TOP + PLOT_HEIGHT + 15, label);
-}
-
-static void put_bytes(uint64_t bytes, char out[24]) {
-  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0)
-    snprintf(out, 24, "%" PRIu64 " MB", bytes >> 20);
+static void put_number(const void *row, hd_buf *out) {
+  if (launch_of(row)->staggered)
+    hd_buf_puts(out, "staggered");
   else
-    snprintf(out, 24, "%" PRIu64 " KB", bytes >> 10);
+    hd_buf_printf(out, "%td", launch_of(row) - result_of(row)->launches + 1);
+}
+static int64_t first_sm(const void *row) { return launch_of(row)->sm[0]; }
+static void put_distinct(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%u of %u", launch_of(row)->distinct, result_of(row)->device.n_sms);
+}
+static double in_turn(const void *row) {
+  return (double)launch_of(row)->round_robin / result_of(row)->n_ctas;
+}
+static void put_ctas(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%u to %u", launch_of(row)->least, launch_of(row)->most);
+}
+static void put_cycles(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%u / %u cycles", launch_of(row)->first, launch_of(row)->later);
 }
 
-/* ---- Plots -------------------------------------------------------------------------- */
+static json_t *numbers(const uint32_t *v, size_t n) {
+  json_t *a = json_array();
+  for (size_t i = 0; a && i < n; i++) a = report_append(a, json_integer(v[i]));
+  return a;
+}
+static json_t *sm_json(const void *row) { return numbers(launch_of(row)->sm, result_of(row)->n_ctas); }
+static json_t *cycles_json(const void *row) { return numbers(launch_of(row)->ticks, result_of(row)->n_ctas); }
 
-/* A level's size or latency, as a dashed line across. */
-static void level(const frame *f, double y, const char *name) {
-  if (y < f->y0 || y > f->y1) return;
-  hd_buf_printf(
-      f->out,
-      "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#94a3b8\" stroke-dasharray=\"4 3\"/>"
-      "<text x=\"%d\" y=\"%.1f\">%s: %.0f cycles</text>\n",
-      LEFT, LEFT + PLOT_WIDTH, at_y(f, y), at_y(f, y), LEFT + 6, at_y(f, y) - 4, name, y);
+#define OF(member) THROUGH(launched, launch, hd_probe_launch, member)
+static const field launch_fields[] = {
+    {"staggered", OF(staggered)},
+    {.heading = "launch", .put = put_number},
+    {.heading = "SM of CTA 0", .count = first_sm},
+    {"distinct_sms", OF(distinct)},
+    {.heading = "SMs of the first wave", .align = 'r', .put = put_distinct},
+    {"round_robin_ctas", OF(round_robin)},
+    {.heading = "on SM u mod M", .kind = FIELD_PERCENT, .decimals = 1, .real = in_turn},
+    {"least_ctas", OF(least)},
+    {"most_ctas", OF(most)},
+    {.heading = "CTAs per SM", .align = 'r', .put = put_ctas},
+    {"first_cycles", OF(first)},
+    {"later_cycles", OF(later)},
+    {.heading = "first / later", .align = 'r', .put = put_cycles},
+    {"later_hits", "later CTAs served by L1", FIELD_PERCENT, 1, OF(hits)},
+    {"sm", .tree = sm_json},
+    {"cycles", .tree = cycles_json},
+    {0},
+};
+
+/* ---- All that was measured ------------------------------------------------------------------------ */
+
+/* Bytes that stay in L1, by the carve-out or by the stride. */
+typedef struct held {
+  uint32_t at;
+  uint64_t bytes;
+} held;
+static const field carveout_fields[] = {{"percent", MEMBER(held, at)}, {"bytes", MEMBER(held, bytes)}, {0}};
+static const field stride_fields[] = {{"stride", MEMBER(held, at)}, {"bytes", MEMBER(held, bytes)}, {0}};
+static json_t *held_json(const field *fields, const uint32_t *at, const uint64_t *bytes, size_t n) {
+  json_t *a = json_array();
+  for (size_t i = 0; a && i < n; i++)
+    a = report_append(a, report_fields_json(fields, &(held){at[i], bytes[i]}));
+  return a;
+}
+static json_t *carveouts_json(const void *row) {
+  const hd_probe_result *r = row;
+  return held_json(carveout_fields, r->carveout, r->l1_bytes, HD_PROBE_CARVEOUTS);
+}
+static json_t *strides_json(const void *row) {
+  const hd_probe_result *r = row;
+  return held_json(stride_fields, r->stride, r->stride_span, HD_PROBE_STRIDES);
 }
 
-static void plot_latency(const hd_probe_result *r, hd_buf *out) {
-  if (r->n_footprints < 2) return;
-  const hd_probe_footprint *p = r->footprints;
-  double most = r->dram_cycles;
-  for (uint32_t i = 0; i < r->n_footprints; i++)
-    if (p[i].cycles > most) most = p[i].cycles;
-  frame f = {out, log2((double)p[0].bytes), log2((double)p[r->n_footprints - 1].bytes), 0, 1.1 * most};
-  if (!(f.y1 > 0)) return;
-  heading(
-      out, "Latency against footprint",
-      "One thread walks a ring of lines in random order: cycles from load to use, by what the ring spans.");
-  open_frame(&f, "bytes of the ring", "cycles");
-  y_ticks(&f);
-  for (uint32_t i = 0; i < r->n_footprints; i++) {
-    char label[24];
-    put_bytes(p[i].bytes, label);
-    if ((p[i].bytes & (p[i].bytes - 1)) == 0 && (uint32_t)lround(log2((double)p[i].bytes)) % 2 == 0)
-      x_tick(&f, log2((double)p[i].bytes), label);
-  }
-  level(&f, r->l1_cycles, "L1");
-  level(&f, r->l2_cycles, "L2");
-  level(&f, r->dram_cycles, "DRAM");
-  hd_buf_puts(out, "<polyline fill=\"none\" stroke=\"#1d4ed8\" stroke-width=\"2\" points=\"");
-  for (uint32_t i = 0; i < r->n_footprints; i++)
-    hd_buf_printf(out, "%s%.1f,%.1f", i ? " " : "", at_x(&f, log2((double)p[i].bytes)),
-                  at_y(&f, p[i].cycles));
-  hd_buf_puts(out, "\"/>\n");
-  close_frame(&f);
+static json_t *footprints_json(const void *row) {
+  static const field fields[] = {
+      {"bytes", MEMBER(hd_probe_footprint, bytes)}, {"cycles", MEMBER(hd_probe_footprint, cycles)}, {0}};
+  const hd_probe_result *r = row;
+  return report_rows_json(fields, r->footprints, r->n_footprints, sizeof *r->footprints);
 }
 
-typedef struct bar {
-  char name[24], value[32];
-  double height;
-} bar;
-
-static void plot_bars(const bar *bars, size_t n, const char *x_label, const char *y_label, hd_buf *out) {
-  frame f = {out, 0, (double)n, 0, 0};
-  for (size_t i = 0; i < n; i++)
-    if (bars[i].height > f.y1) f.y1 = bars[i].height;
-  f.y1 = f.y1 > 0 ? 1.15 * f.y1 : 1;
-  open_frame(&f, x_label, y_label);
-  y_ticks(&f);
-  for (size_t i = 0; i < n; i++) {
-    double x = at_x(&f, (double)i + 0.2), width = 0.6 * PLOT_WIDTH / (double)n, y = at_y(&f, bars[i].height);
-    hd_buf_printf(out,
-                  "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#1d4ed8\"/>"
-                  "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
-                  x, y, width, at_y(&f, 0) - y, x + width / 2, y - 4, bars[i].value);
-    x_tick(&f, (double)i + 0.5, bars[i].name);
-  }
-  close_frame(&f);
+static json_t *launches_json(const void *row) {
+  const hd_probe_result *r = row;
+  json_t *a = json_array();
+  for (uint32_t i = 0; a && i < r->n_launches; i++)
+    a = report_append(a, report_fields_json(launch_fields, &(launched){r, &r->launches[i]}));
+  return a;
 }
 
-static void plot_carveout(const hd_probe_result *r, hd_buf *out) {
-  bar bars[HD_PROBE_CARVEOUTS];
-  for (int i = 0; i < HD_PROBE_CARVEOUTS; i++) {
-    snprintf(bars[i].name, sizeof bars[i].name, "%u%%", r->carveout[i]);
-    snprintf(bars[i].value, sizeof bars[i].value, "%" PRIu64 " KB", r->l1_bytes[i] >> 10);
-    bars[i].height = (double)(r->l1_bytes[i] >> 10);
-  }
-  heading(out, "L1 by carve-out",
-          "The largest ring that L1 still holds, by the part of its store that a kernel asks "
-          "for as shared memory.");
-  plot_bars(bars, HD_PROBE_CARVEOUTS, "asked for as shared memory", "KB that hit", out);
+static const field figure_fields[] = {{"name", "figure", MEMBER(hd_probe_figure, name)},
+                                      {"value", "value", .decimals = 2, MEMBER(hd_probe_figure, value)},
+                                      {"unit", "unit", MEMBER(hd_probe_figure, unit)},
+                                      {0}};
+#define ALL(member) MEMBER(hd_probe_result, member)
+static const field measured_fields[] = {
+    {"device", ALL(device.name)},
+    {"title", ALL(device.title)},
+    {"sms", ALL(device.n_sms)},
+    {"clock_mhz", ALL(clock_mhz)},
+    {"l1_cycles", ALL(l1_cycles)},
+    {"l2_cycles", ALL(l2_cycles)},
+    {"dram_cycles", ALL(dram_cycles)},
+    {"line", ALL(line)},
+    {"l1_sector", ALL(l1_sector)},
+    {"l2_sector", ALL(l2_sector)},
+    {"sector_cycles", ARRAY(hd_probe_result, sector_cycles)},
+    {"l1_by_carveout", .tree = carveouts_json},
+    {"l1_by_stride", .tree = strides_json},
+    {"l1_bytes_per_second", ALL(l1_bandwidth)},
+    {"l2_bytes_per_second", ALL(l2_bandwidth)},
+    {"dram_read_bytes_per_second", ALL(dram_read_bandwidth)},
+    {"copy_bytes_per_second", ALL(copy_bandwidth)},
+    {"latency_by_footprint", .tree = footprints_json},
+    {"launches", .tree = launches_json},
+    {"figures", LIST(hd_probe_result, figures, n_figures, figure_fields)},
+    {0},
+};
+static const field model_fields[] = {{"device", ALL(device.name)},
+                                     {"title", ALL(device.title)},
+                                     {"sms", ALL(device.n_sms)},
+                                     {"modelled", .flag = field_always},
+                                     {0}};
+
+json_t *report_probe_tree(const hd_probe_result *r, const hd_probe_beside *beside) {
+  json_t *j = report_fields_json(r->device.kind == HD_DEVICE_MODEL ? model_fields : measured_fields, r);
+  if (!beside || !j || json_object_set_new(j, "beside", report_beside_json(beside)) == 0) return j;
+  json_decref(j);
+  return NULL;
 }
 
-static void plot_bandwidth(const hd_probe_result *r, hd_buf *out) {
-  const struct {
-    const char *name;
-    double value;
-  } all[] = {{"L1", r->l1_bandwidth},
-             {"L2", r->l2_bandwidth},
-             {"DRAM read", r->dram_read_bandwidth},
-             {"DRAM copy", r->copy_bandwidth}};
-  enum { N = sizeof all / sizeof *all };
-  bar bars[N];
-  double most = 0;
-  for (size_t i = 0; i < N; i++) {
-    snprintf(bars[i].name, sizeof bars[i].name, "%s", all[i].name);
-    snprintf(bars[i].value, sizeof bars[i].value, "%.2f TB/s", all[i].value / 1e12);
-    bars[i].height = all[i].value / 1e12;
-    if (bars[i].height > most) most = bars[i].height;
-  }
-  if (!(most > 0)) return;
-  heading(out, "Bandwidth", "All SMs together; a copy counts what is read and what is written.");
-  plot_bars(bars, N, "", "TB/s", out);
+void hd_probe_json(const hd_probe_result *r, const hd_probe_beside *beside, hd_buf *out) {
+  report_put_json(report_probe_tree(r, beside), out);
 }
 
-static void plot_sectors(const hd_probe_result *r, hd_buf *out) {
-  bar bars[HD_PROBE_SECTORS - 1];
-  for (uint32_t i = 1; i < HD_PROBE_SECTORS; i++) {
-    snprintf(bars[i - 1].name, sizeof bars[0].name, "%u", 16 * i);
-    snprintf(bars[i - 1].value, sizeof bars[0].value, "%u", r->sector_cycles[i]);
-    bars[i - 1].height = r->sector_cycles[i];
-  }
-  char text[160];
-  snprintf(
-      text, sizeof text,
-      "Cycles of a load behind a word that was just fetched from DRAM: one miss brings %u bytes into L1, %u "
-      "into L2.",
-      r->l1_sector, r->l2_sector);
-  heading(out, "Bytes that one miss fetches", text);
-  plot_bars(bars, HD_PROBE_SECTORS - 1, "bytes behind the word", "cycles", out);
+/* ---- The text ------------------------------------------------------------------------------------- */
+
+static void put_launches(const hd_probe_result *r, hd_buf *out) {
+  field_sheet sheet = report_sheet(launch_fields, 0);
+  for (uint32_t i = 0; i < r->n_launches; i++) report_sheet_row(&sheet, &(launched){r, &r->launches[i]});
+  report_put_sheet(&sheet, out);
 }
 
-/* CTA u of the first wave as a dot at (u, its SM): orange where round robin would have put it, else blue. */
-static void plot_launch(const hd_probe_result *r, const hd_probe_launch *l, uint32_t number, hd_buf *out) {
-  enum { SIDE = 230 };
-  uint32_t n = r->device.n_sms;
-  double cell = (double)SIDE / n, radius = cell / 2 < 1 ? 1 : cell / 2;
-  char name[24];
-  snprintf(name, sizeof name, l->staggered ? "staggered" : "launch %u", number);
-  hd_buf_printf(
-      out,
-      "<svg width=\"%d\" height=\"%d\" role=\"img\" style=\"display:inline-block;margin:0 12px 8px 0\">"
-      "<rect y=\"14\" width=\"%d\" height=\"%d\" fill=\"#f1f5f9\"/><text x=\"0\" y=\"10\">%s: %u of %u "
-      "SMs</text>\n",
-      SIDE, SIDE + 14, SIDE, SIDE, name, l->distinct, n);
-  for (uint32_t u = 0; u < n && u < r->n_ctas; u++)
-    hd_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", (u + 0.5) * cell,
-                  14 + (l->sm[u] + 0.5) * cell, radius, l->sm[u] == u % n ? "#ea580c" : "#1d4ed8");
-  hd_buf_puts(out, "</svg>\n");
+static void put_figures(const hd_probe_result *r, hd_buf *out) {
+  hd_buf_puts(out, "\nInstructions (per SM), requests to memory (all SMs), launches, what SMs share:\n\n");
+  report_put_bare_rows(figure_fields, r->figures, r->n_figures, sizeof *r->figures, out);
 }
 
-static void plot_launches(const hd_probe_result *r, hd_buf *out) {
-  if (!r->n_launches || !r->device.n_sms) return;
-  heading(out, "Which SM runs which CTA",
-          "The first wave of each launch: CTAs to the right, SMs downwards. Orange: CTA u on SM u, as round "
-          "robin "
-          "would have it.");
-  hd_buf_puts(out, "<div>\n");
-  for (uint32_t i = 0; i < r->n_launches; i++) plot_launch(r, &r->launches[i], i + 1, out);
-  hd_buf_puts(out, "</div>\n");
+static void put_measured(const hd_probe_result *r, hd_buf *out) {
+  hd_buf_printf(out, "%s (%s), %u SMs, %.0f MHz\n\n", r->device.title, r->device.name, r->device.n_sms,
+                r->clock_mhz);
+  hd_buf_printf(out, "Where CTAs run, and what L1 serves (%u CTAs of one warp; CLU listing 3):\n\n",
+                r->n_ctas);
+  put_launches(r, out);
+  hd_buf_puts(out, "\nFirst wave: CTA -> SM:");
+  for (uint32_t u = 0; u < 32 && u < r->n_ctas; u++) hd_buf_printf(out, " %u", r->launches[0].sm[u]);
+  hd_buf_printf(out, " ...\n\nLatency, cycles: L1 %.1f, L2 %.1f, DRAM %.1f\n", r->l1_cycles, r->l2_cycles,
+                r->dram_cycles);
+  hd_buf_printf(out, "Bandwidth, TB/s: L1 %.2f, L2 %.2f, DRAM read %.2f, copy %.2f (read and written)\n",
+                r->l1_bandwidth / 1e12, r->l2_bandwidth / 1e12, r->dram_read_bandwidth / 1e12,
+                r->copy_bandwidth / 1e12);
+  hd_buf_puts(out, "L1 that loads find, by carve-out for shared memory:");
+  for (int i = 0; i < HD_PROBE_CARVEOUTS; i++)
+    hd_buf_printf(out, "%s %u%%: %" PRIu64 " KB", i ? "," : "", r->carveout[i], r->l1_bytes[i] >> 10);
+  hd_buf_printf(out, "\nOne miss brings %u bytes into L1, %u into L2; lines of %u bytes\n", r->l1_sector,
+                r->l2_sector, r->line);
+  if (r->n_figures) put_figures(r, out);
+  hd_buf_putc(out, '\n');
 }
 
-/* ---- The page ------------------------------------------------------------------------ */
-
-void hd_report_probe(const hd_probe_result *r, hd_buf *out) {
-  html_begin(out, r->device.title);
-  hd_buf_puts(out, "<h1>");
-  hd_buf_html(out, r->device.title);
-  hd_buf_printf(
-      out,
-      "</h1><p class=\"sub\">%u SMs, sm_%u, %.0f MHz while one thread runs. Latency: L1 %.1f, L2 %.1f, "
-      "DRAM %.1f cycles; lines of %u bytes.</p>\n",
-      r->device.n_sms, r->device.arch, r->clock_mhz, r->l1_cycles, r->l2_cycles, r->dram_cycles, r->line);
-  plot_latency(r, out);
-  plot_carveout(r, out);
-  plot_bandwidth(r, out);
-  plot_sectors(r, out);
-  plot_launches(r, out);
-  html_end(out);
+void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
+                   const hd_probe_beside *beside, hd_buf *out) {
+  if (r->device.kind == HD_DEVICE_MODEL)
+    hd_buf_printf(out, "%s (%s) is a model: these are its file's values, and nothing was measured.\n",
+                  r->device.title, r->device.name);
+  else
+    put_measured(r, out);
+  hd_buf_printf(out, "Wrote %s%s%s.\n", path, html ? " and " : "", html ? html : "");
+  if (beside) report_put_beside(beside, out);
 }

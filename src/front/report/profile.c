@@ -1,10 +1,10 @@
-/* A program's kernels by time, as text, JSON and a page. */
-#include <jansson.h>
+/* A program's kernels by time, as text and JSON. */
 #include <stdlib.h>
 
 #include "heddle/profile.h"
-#include "heddle/report.h"
-#include "report/html.h"
+#include "report/fields.h"
+#include "report/json.h"
+#include "report/trees.h"
 
 void hd_profile_free(hd_profile *p) {
   for (size_t k = 0; k < p->n; k++) {
@@ -21,43 +21,52 @@ static double reached(const hd_profile *p) {
   return sum;
 }
 
-static void put_factor(hd_text_table *t, bool known, double factor) {
-  if (known)
-    hd_text_table_cell(t, "%.2fx", factor);
-  else
-    hd_text_table_cell(t, "%s", "");
+/* ---- A kernel ------------------------------------------------------------------------------------- */
+
+typedef struct profiled {
+  const hd_profile *p;
+  const hd_profile_kernel *kernel;
+} profiled;
+enum { GPU = 1, EMULATOR = 2 }; /* whose times they are */
+
+static const hd_profile_kernel *kernel_of(const void *row) { return ((const profiled *)row)->kernel; }
+static bool was_looked_at(const void *row) { return kernel_of(row)->looked_at; }
+static double share(const void *row) {
+  const double all = ((const profiled *)row)->p->seconds;
+  return all > 0 ? kernel_of(row)->seconds / all : 0;
 }
+static double microseconds(const void *row) { return 1e6 * kernel_of(row)->seconds; }
+static void put_name(const void *row, hd_buf *out) { hd_buf_printf(out, "%.60s", kernel_of(row)->name); }
+static void put_category(const void *row, hd_buf *out) { hd_category_print(kernel_of(row)->category, out); }
+static const char *reach(const void *row) { return kernel_of(row)->why ? kernel_of(row)->why : "yes"; }
+
+#define OF(member) THROUGH(profiled, kernel, hd_profile_kernel, member)
+static const field kernel_fields[] = {
+    {"kernel", OF(name)},
+    {.heading = "kernel", .put = put_name},
+    {"launches", "launches", OF(launches)},
+    {"seconds", OF(seconds)},
+    {.heading = "time us", .decimals = 1, .only = GPU, .real = microseconds},
+    {.heading = "emulator us", .decimals = 1, .only = EMULATOR, .real = microseconds},
+    {.heading = "share", .kind = FIELD_PERCENT, .real = share},
+    {"why", OF(why)},
+    {.section = was_looked_at},
+    {"category", "category", .absent = "", .put = put_category},
+    {"reuse_lost", "reuse lost", FIELD_RATIO, 2, .absent = "", OF(lost)},
+    {"at_most", "ceiling", FIELD_RATIO, 2, .absent = "", OF(bound)},
+    {.section = field_always},
+    {.heading = "reach", .text = reach},
+    {0},
+};
 
 void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
-  static const char *const head[] = {"kernel",   "launches",   "time us", "share",
-                                     "category", "reuse lost", "ceiling", "reach"};
-  static const size_t time = 2;
+  field_sheet sheet = report_sheet(kernel_fields, p->emulated ? EMULATOR : GPU);
   bool any = false;
-  hd_text_table *t = hd_text_table_new("lrrrlrrl");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  for (size_t k = 0; k < sizeof head / sizeof *head; k++)
-    hd_text_table_cell(t, "%s", k == time && p->emulated ? "emulator us" : head[k]);
-  hd_text_table_rule(t);
   for (size_t i = 0; i < p->n && i < rows; i++) {
-    const hd_profile_kernel *k = &p->kernels[i];
-    hd_buf category = {0};
-    any |= k->looked_at;
-    if (k->looked_at) hd_category_print(k->category, &category);
-    hd_text_table_cell(t, "%.60s", k->name);
-    hd_text_table_cell(t, "%llu", (unsigned long long)k->launches);
-    hd_text_table_cell(t, "%.1f", k->seconds * 1e6);
-    hd_text_table_cell(t, "%.0f%%", 100 * (p->seconds > 0 ? k->seconds / p->seconds : 0));
-    hd_text_table_cell(t, "%s", category.data ? category.data : "");
-    put_factor(t, k->looked_at, k->lost);
-    put_factor(t, k->looked_at, k->bound);
-    hd_text_table_cell(t, "%s", k->why ? k->why : "yes");
-    hd_buf_free(&category);
+    report_sheet_row(&sheet, &(profiled){p, &p->kernels[i]});
+    any |= p->kernels[i].looked_at;
   }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  report_put_sheet(&sheet, out);
   hd_buf_printf(out, "%zu kernels, %.3f ms; %.0f%% of it in kernels that plans can touch\n", p->n,
                 p->seconds * 1e3, 100 * (p->seconds > 0 ? reached(p) / p->seconds : 0));
   if (any)
@@ -66,65 +75,26 @@ void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
   if (p->emulated) hd_buf_puts(out, "Times are the emulator's, and tell nothing of a GPU's.\n");
 }
 
-void hd_profile_json(const hd_profile *p, hd_buf *out) {
+/* ---- All of them ---------------------------------------------------------------------------------- */
+
+static double reached_seconds(const void *row) { return reached(row); }
+static json_t *kernels_json(const void *row) {
+  const hd_profile *p = row;
   json_t *list = json_array();
-  for (size_t i = 0; i < p->n; i++) {
-    const hd_profile_kernel *k = &p->kernels[i];
-    json_t *j = json_pack("{s:s, s:I, s:f}", "kernel", k->name, "launches", (json_int_t)k->launches,
-                          "seconds", k->seconds);
-    if (k->why) json_object_set_new(j, "why", json_string(k->why));
-    if (k->looked_at) {
-      hd_buf category = {0};
-      hd_category_print(k->category, &category);
-      json_object_set_new(j, "category", json_string(category.data ? category.data : ""));
-      json_object_set_new(j, "reuse_lost", json_real(k->lost));
-      json_object_set_new(j, "at_most", json_real(k->bound));
-      hd_buf_free(&category);
-    }
-    json_array_append_new(list, j);
-  }
-  json_t *all = json_pack("{s:f, s:f, s:b, s:o}", "seconds", p->seconds, "reached_seconds", reached(p),
-                          "emulated", p->emulated, "kernels", list);
-  char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
-  if (text)
-    hd_buf_printf(out, "%s\n", text);
-  else
-    out->failed = true;
-  free(text);
-  json_decref(all);
+  for (size_t i = 0; list && i < p->n; i++)
+    list = report_append(list, report_fields_json(kernel_fields, &(profiled){p, &p->kernels[i]}));
+  return list;
 }
 
-void hd_profile_html(const hd_profile *p, const char *title, hd_buf *out) {
-  hd_buf_puts(out, "<!doctype html><meta charset=\"utf-8\"><title>");
-  hd_buf_html(out, title);
-  hd_buf_puts(out,
-              "</title><style>body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:right}"
-              "td:first-child,th:first-child,td:last-child,th:last-child{text-align:left}</style><h1>");
-  hd_buf_html(out, title);
-  hd_buf_printf(
-      out,
-      "</h1><p>%zu kernels, %.3f ms, %.0f%% of it in kernels that plans can touch (blue). Light blue: what "
-      "no plan can save.%s</p><table><tr><th>kernel<th>launches<th>time us<th>reuse lost<th>ceiling<th>\n",
-      p->n, p->seconds * 1e3, 100 * (p->seconds > 0 ? reached(p) / p->seconds : 0),
-      p->emulated ? " Times are the emulator's, and tell nothing of a GPU's." : "");
-  const double longest = p->n && p->kernels[0].seconds > 0 ? p->kernels[0].seconds : 1;
-  for (size_t i = 0; i < p->n; i++) {
-    const hd_profile_kernel *k = &p->kernels[i];
-    const double width = 400 * k->seconds / longest, least = k->looked_at ? width / k->bound : width;
-    hd_buf_puts(out, "<tr><td>");
-    hd_buf_html(out, k->name);
-    hd_buf_printf(out, "<td>%llu<td>%.1f<td>", (unsigned long long)k->launches, k->seconds * 1e6);
-    if (k->looked_at)
-      hd_buf_printf(out, "%.2fx<td>%.2fx", k->lost, k->bound);
-    else
-      hd_buf_puts(out, "<td>");
-    hd_buf_printf(out,
-                  "<td><svg width=\"410\" height=\"14\"><rect width=\"%.1f\" height=\"14\" fill=\"%s\"/>",
-                  width, k->why ? "#9ca3af" : "#1d4ed8");
-    if (!k->why) hd_buf_printf(out, "<rect width=\"%.1f\" height=\"14\" fill=\"#93c5fd\"/>", least);
-    hd_buf_puts(out, "</svg> ");
-    hd_buf_html(out, k->why ? k->why : "");
-    hd_buf_putc(out, '\n');
-  }
-  hd_buf_puts(out, "</table>\n");
+static const field profile_fields[] = {{"seconds", MEMBER(hd_profile, seconds)},
+                                       {"reached_seconds", .real = reached_seconds},
+                                       {"emulated", MEMBER(hd_profile, emulated)},
+                                       {"kernels", .tree = kernels_json},
+                                       {0}};
+
+json_t *report_profile_tree(const hd_profile *p) { return report_fields_json(profile_fields, p); }
+
+void hd_profile_json(const hd_profile *p, hd_buf *out) {
+  report_dump_json(report_profile_tree(p), JSON_INDENT(1), out);
+  hd_buf_putc(out, '\n');
 }

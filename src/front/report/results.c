@@ -13,6 +13,7 @@
 #include "report/folder.h"
 #include "report/json.h"
 #include "report/seconds.h"
+#include "report/trees.h"
 
 static const char *const files[] = {
     [HD_BENCH_RESULTS] = "results.jsonl", [HD_BENCH_VERIFIED] = "verify.jsonl"};
@@ -293,6 +294,12 @@ hd_status hd_verify_draw(const hd_bench_results *r, double least, hd_diag *d) {
   hd_buf text = {0};
   hd_verify_results_text(r, least, &text);
   return folder_write(r->folder, "verify.txt", &text, d);
+}
+
+json_t *report_bench_tree(const hd_bench_place *p, const hd_bench_row *rows, size_t n) {
+  json_t *list = json_array();
+  for (size_t i = 0; list && i < n; i++) list = report_append(list, bench_row_json(p, &rows[i]));
+  return list;
 }
 
 /* ---- All rows -------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "page/page.h"
 #include "run/watch.h"
 
 static pid_t process; /* that was started: a fork of it does not report */
@@ -140,28 +141,19 @@ static void print_json(const rows *list, const row *all, hd_buf *b) {
 
 /* ---- The page ---------------------------------------------------------------------------------- */
 
-static void put_cell(hd_buf *b, const char *text) {
-  hd_buf_puts(b, "<td>");
-  if (text) hd_buf_html(b, text);
-}
-
+/* The same JSON, which the pages' script draws. */
 static void print_page(const rows *list, const row *all, hd_buf *b) {
-  hd_buf_puts(b, "<!doctype html><meta charset=\"utf-8\"><title>heddle run</title><style>"
-                 "body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:left}</style><p>");
-  print_head(list, all, b);
-  hd_buf_puts(
-      b, "</p><table><tr><th>kernel<th>launches<th>steered<th>plan<th>saved ms<th>not steered, because\n");
-  for (size_t k = 0; k < list->n; k++) {
-    const row *r = &list->data[k];
-    hd_buf_puts(b, "<tr>");
-    put_cell(b, r->name);
-    hd_buf_printf(b, "<td>%lu<td>%lu", r->launches, r->steered);
-    put_cell(b, r->plan);
-    hd_buf_printf(b, "<td>%.3f", (double)r->saved * 1e-6);
-    put_cell(b, r->why);
-    hd_buf_putc(b, '\n');
+  hd_buf json = {0}, files = {0}, line = {0};
+  print_json(list, all, &json);
+  print_head(list, all, &line);
+  b->failed |= json.failed || line.failed;
+  if (!b->failed) {
+    page_add_json(&files, "kernels", json.data, json.len);
+    page_put(b, "heddle run", line.data, &files);
   }
-  hd_buf_puts(b, "</table>\n");
+  hd_buf_free(&json);
+  hd_buf_free(&files);
+  hd_buf_free(&line);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
 "use strict";
-/* The page of `heddle report`: what lies in a folder, drawn from the JSON that the page carries. A section is
- * drawn when it is opened first. Texts only ever become text nodes. */
+/* The script of all pages: results, drawn from the JSON that the page carries. A section is drawn when it is opened
+ * first. Texts only ever become text nodes. Colours are the style sheet's variables, so that one drawing is light
+ * and dark. */
 const NS = "http://www.w3.org/2000/svg";
 const el = (name, attributes = {}, ...children) => {
-  const svg = ["svg", "g", "rect", "line", "text", "circle", "path"].includes(name);
+  const svg = ["svg", "g", "rect", "line", "text", "circle", "path", "polyline"].includes(name);
   const e = svg ? document.createElementNS(NS, name) : document.createElement(name);
   for (const [k, v] of Object.entries(attributes)) if (v !== undefined) e.setAttribute(k, v);
   e.append(...children.filter((c) => c !== undefined && c !== null));
@@ -29,16 +30,18 @@ const times = (x) => (x > 0 ? x.toFixed(3) + "\u00d7" : "\u2013");
 const mb = (x) => (Number.isFinite(x) ? (x / 1e6).toFixed(2) : "\u2013");
 const dram = (c) => (c ? c.dram_read_bytes + c.dram_write_bytes : NaN);
 const share = (part, whole) => (whole ? part / whole : NaN);
+const baseOf = (rows) => rows.find((r) => r.plan === "baseline") || rows[0];
 const percent = (x) => (Number.isFinite(x) ? (100 * x).toFixed(1) + "%" : "\u2013");
 
 /* ---- Tables ------------------------------------------------------------------------------------ */
 
-/* columns: [{head, of(row), show(value, row), text}] */
+/* columns: [{head, of(row), show(value, row), text, shade(value, row), tip(row)}]; shade: -1 (bad) to 1 (good) */
 function table(columns, rows, classOf = () => "") {
   const head = el("tr"), body = el("tbody");
+  const shaded = (v) => (Number.isFinite(v) && v ? `background: color-mix(in srgb, var(${v > 0 ? "--good" : "--bad"}) ${Math.round(60 * Math.min(Math.abs(v), 1))}%, transparent)` : undefined);
+  const cell = (c, r) => el("td", {class: c.text ? "text" : undefined, style: c.shade && shaded(c.shade(c.of(r), r)), "data-tip": c.tip && c.tip(r)}, c.show ? c.show(c.of(r), r) : String(c.of(r) ?? ""));
   const fill = (list) => {
-    body.replaceChildren(...list.map((r) => el("tr", {class: classOf(r) || undefined},
-      ...columns.map((c) => el("td", {class: c.text ? "text" : undefined}, c.show ? c.show(c.of(r), r) : String(c.of(r) ?? ""))))));
+    body.replaceChildren(...list.map((r) => el("tr", {class: classOf(r) || undefined}, ...columns.map((c) => cell(c, r)))));
   };
   columns.forEach((c) => {
     const button = el("button", {type: "button"}, c.head), th = el("th", {scope: "col", class: c.text ? "text" : undefined}, button);
@@ -138,21 +141,55 @@ function roofline(rows) {
   return s;
 }
 
-/* Every plan a bar, the fastest to the left. */
-function landscape(rows) {
-  const ok = rows.filter((r) => r.time_us > 0), base = ok.find((r) => r.plan === "baseline") || ok[0];
-  if (!ok.length) return null;
-  const sorted = [...ok].sort((a, b) => a.time_us - b.time_us), W = 1000, H = 200, L = 46;
-  const top = sorted[sorted.length - 1].time_us / base.time_us, step = (W - L) / sorted.length;
-  const s = svg(W, H + 30, "the landscape: predicted time of every plan");
-  for (let k = 0; k <= 4; k++) s.append(el("line", {x1: L, x2: W, y1: 20 + H - (k * H) / 4, y2: 20 + H - (k * H) / 4, stroke: "var(--line)"}), label(L - 6, 24 + H - (k * H) / 4, number((top * k) / 4), "end"));
+/* Every plan a bar, the fastest to the left: of any measure. */
+function landscape(rows, title, of, unit, fill) {
+  const ok = rows.filter((r) => r.time_us > 0), base = baseOf(ok);
+  const values = ok.map(of).filter(Number.isFinite);
+  if (!values.length) return null;
+  const sorted = [...ok].sort((a, b) => a.time_us - b.time_us), top = 1.08 * Math.max(...values) || 1;
+  const W = 1000, H = 180, L = 60, s = svg(W, H + 30, title), step = (W - L - 10) / sorted.length;
+  for (let k = 0; k <= 4; k++) s.append(el("line", {x1: L, x2: W - 10, y1: 20 + H - (k * H) / 4, y2: 20 + H - (k * H) / 4, stroke: "var(--line)"}), label(L - 6, 24 + H - (k * H) / 4, number((top * k) / 4) + unit, "end"));
   sorted.forEach((r, i) => {
-    const h = (H * r.time_us) / base.time_us / top;
-    s.append(bar(L + i * step, 20 + H - h, step > 3 ? step - 1 : step, h, r === base ? "var(--base)" : i === 0 ? "var(--good)" : "var(--bar)",
+    const h = (H * (of(r) || 0)) / top;
+    s.append(bar(L + i * step, 20 + H - h, step > 3 ? step - 1 : step, h, r === base ? "var(--base)" : i === 0 ? "var(--good)" : fill,
       `${r.plan}\n${number(r.time_us, 5)} \u00b5s, ${times(base.time_us / r.time_us)}\nDRAM ${mb(dram(r))} MB, L2 ${mb(32 * r.l2_sectors)} MB, L1 hits ${percent(share(r.l1_hits, r.l1_sectors))}`));
   });
-  s.append(label(L, 12, "predicted time, relative to the default"));
+  s.append(label(L, 12, title));
   return s;
+}
+const timeOf = (r) => (r.warp_cycles > 0 || r.warp_cycles === undefined ? "predicted" : "bound");
+function landscapes(rows) {
+  const base = baseOf(rows.filter((r) => r.time_us > 0));
+  if (!base) return [];
+  return [landscape(rows, `${timeOf(base)} time, relative to the default`, (r) => r.time_us / base.time_us, "", "var(--bar)"),
+    landscape(rows, "L1 miss rate", (r) => 100 * (1 - share(r.l1_hits, r.l1_sectors)), "%", "var(--bar)"),
+    landscape(rows, "L2 traffic, times compulsory", (r) => share(32 * r.l2_sectors, r.compulsory_bytes), "", "var(--blue)"),
+    landscape(rows, "DRAM traffic, times compulsory", (r) => share(dram(r), r.compulsory_bytes), "", "var(--violet)")];
+}
+
+/* Where warps wait: parts of their cycles, from start to end. */
+const STALLS = [["memory", "for loads", "stall_memory", "var(--blue)"], ["dependency", "for results of other instructions", "stall_dependency", "var(--teal)"],
+  ["barrier", "at barriers", "stall_barrier", "var(--violet)"], ["throttle", "for a pipeline, for L1, for stores to be taken", "stall_throttle", "var(--bad)"],
+  ["scheduler", "ready, while others issued", "stall_issue", "var(--base)"], ["issuing", "no wait", null, "var(--good)"]];
+const key = (list) => {
+  const p = el("p", {class: "sub"});
+  for (const [name, colour] of list) p.append(el("span", {class: "key", style: `background:${colour}`}), name);
+  return p;
+};
+function stalls(rows) {
+  const with_ = rows.filter((r) => r.warp_cycles > 0), L = 190, W = 1000, s = svg(W, 30 * with_.length, "where warps wait");
+  if (!with_.length) return null;
+  with_.forEach((r, i) => {
+    let left = 1, x = L;
+    s.append(label(L - 8, 30 * i + 16, r.plan.length > 26 ? r.plan.slice(0, 25) + "\u2026" : r.plan, "end"));
+    for (const [name, , at, colour] of STALLS) {
+      const part = at ? r[at] / r.warp_cycles : left, width = part * (W - L - 10);
+      left -= part;
+      s.append(bar(x, 30 * i, width, 22, colour, `${r.plan}\n${name}: ${percent(part)}`));
+      x += width;
+    }
+  });
+  return [s, key(STALLS.map(([name, what, , colour]) => [`${name} (${what})`, colour]))];
 }
 
 /* A digit of base 36 for each cell of the grid: the share of one CTA's lines that others use. */
@@ -171,6 +208,64 @@ function heat(picture) {
     maps.append(el("figure", {}, s, el("figcaption", {}, `CTA ${m.task}`)));
   });
   return maps;
+}
+
+/* ---- Drawings of a probe --------------------------------------------------------------------------- */
+
+const TICKS = (most) => {
+  const step = 10 ** Math.floor(Math.log10(most / 5));
+  return most / step > 25 ? 5 * step : most / step > 10 ? 2 * step : step;
+};
+/* A frame with ticks: {s, x, y}, both from 0 to 1 within it. */
+function frame(title, xTitle, yTitle, top, step) {
+  const W = 1000, H = 280, L = 70, B = 44, s = svg(W, H, title), x = (v) => L + v * (W - L - 20), y = (v) => 14 + (1 - v / top) * (H - B - 14);
+  for (let v = 0; v <= top; v += step) s.append(el("line", {x1: L, x2: W - 20, y1: y(v), y2: y(v), stroke: "var(--line)"}), label(L - 6, y(v) + 4, number(v, 4), "end"));
+  s.append(label(x(0.5), H - 6, xTitle, "middle"), el("text", {transform: `translate(14,${H / 2}) rotate(-90)`, "text-anchor": "middle"}, yTitle));
+  return {s, x, y, under: H - B + 16};
+}
+const bytes = (v) => (v >= 1 << 20 && v % (1 << 20) === 0 ? `${v >> 20} MB` : `${v / 1024} KB`);
+function latency(d) {
+  const p = d.latency_by_footprint, top = 1.1 * Math.max(d.dram_cycles, ...p.map((f) => f.cycles));
+  if (p.length < 2 || !(top > 0)) return null;
+  const at = (v) => (Math.log2(v) - Math.log2(p[0].bytes)) / (Math.log2(p.at(-1).bytes) - Math.log2(p[0].bytes));
+  const {s, x, y, under} = frame("latency against footprint", "bytes of the ring", "cycles", top, TICKS(top));
+  for (const f of p) if (Number.isInteger(Math.log2(f.bytes)) && Math.log2(f.bytes) % 2 === 0) s.append(label(x(at(f.bytes)), under, bytes(f.bytes), "middle"));
+  for (const [name, v] of [["L1", d.l1_cycles], ["L2", d.l2_cycles], ["DRAM", d.dram_cycles]])
+    if (v >= 0 && v <= top) s.append(el("line", {x1: x(0), x2: x(1), y1: y(v), y2: y(v), stroke: "var(--soft)", "stroke-dasharray": "4 3"}), label(x(0) + 6, y(v) - 4, `${name}: ${v.toFixed(0)} cycles`));
+  s.append(el("polyline", {fill: "none", stroke: "var(--blue)", "stroke-width": 2, points: p.map((f) => `${x(at(f.bytes)).toFixed(1)},${y(f.cycles).toFixed(1)}`).join(" ")}));
+  return s;
+}
+/* bars: [{name, value, text}] */
+function bars(title, list, xTitle, yTitle) {
+  const top = 1.15 * Math.max(...list.map((b) => b.value)) || 1, {s, x, y, under} = frame(title, xTitle, yTitle, top, TICKS(top));
+  list.forEach((b, i) => {
+    const left = x((i + 0.2) / list.length), width = x((i + 0.8) / list.length) - left;
+    s.append(bar(left, y(b.value), width, y(0) - y(b.value), "var(--blue)", `${b.name}: ${b.text}`), label(left + width / 2, y(b.value) - 4, b.text, "middle"), label(left + width / 2, under, b.name, "middle"));
+  });
+  return s;
+}
+/* CTA u of the first wave as a dot at (u, its SM), in another colour where round robin would have put it. */
+function waves(d) {
+  const maps = el("div", {class: "maps"}), n = d.sms, cell = 230 / n;
+  d.launches.forEach((l, i) => {
+    const s = svg(230, 230, "which SM runs which CTA");
+    s.append(el("rect", {width: 230, height: 230, fill: "var(--panel)"}));
+    l.sm.slice(0, n).forEach((sm, u) => s.append(el("circle", {cx: ((u + 0.5) * cell).toFixed(1), cy: ((sm + 0.5) * cell).toFixed(1), r: Math.max(1, cell / 2).toFixed(1),
+      fill: sm === u % n ? "var(--base)" : "var(--blue)", "data-tip": `CTA ${u} on SM ${sm}`})));
+    maps.append(el("figure", {}, s, el("figcaption", {}, `${l.staggered ? "staggered" : "launch " + (i + 1)}: ${l.distinct_sms} of ${n} SMs`)));
+  });
+  return maps;
+}
+
+/* A kernel's time, and the part of it that no plan can save. */
+function profile(kernels) {
+  const W = 1000, L = 190, s = svg(W, 22 * kernels.length, "time by kernel"), longest = Math.max(...kernels.map((k) => k.seconds)) || 1;
+  kernels.forEach((k, i) => {
+    const width = ((W - L - 10) * k.seconds) / longest, text = `${k.kernel}\n${number(k.seconds * 1e6, 5)} \u00b5s in ${k.launches} launches\n${k.why || "plans can touch it"}`;
+    s.append(label(L - 8, 22 * i + 14, k.kernel.length > 26 ? "\u2026" + k.kernel.slice(-25) : k.kernel, "end"), bar(L, 22 * i + 2, width, 16, k.why ? "var(--bar)" : "var(--blue)", text));
+    if (k.at_most > 1) s.append(bar(L, 22 * i + 2, width / k.at_most, 16, "var(--pale)", `${text}\nno plan wins more than ${times(k.at_most)}`));
+  });
+  return s;
 }
 
 /* ---- PTX with its accesses ------------------------------------------------------------------------ */
@@ -197,11 +292,11 @@ function ptx(text, accesses, arrays) {
     }
     pre.append(span);
   });
-  const key = el("p", {class: "sub"}, "Accesses by the reuse of their array:");
-  for (const [, name, colour] of REUSE) key.append(el("span", {class: "key", style: `background:${colour}`}), name);
   const box = el("div", {class: "scroll"}, pre), first = pre.querySelector("[data-tip]");
   if (first) requestAnimationFrame(() => (box.scrollTop = first.offsetTop - box.offsetTop - 80));
-  return [key, box];
+  const legend = key(REUSE.map(([, name, colour]) => [name, colour]));
+  legend.prepend("Accesses by the reuse of their array:");
+  return [legend, box];
 }
 
 /* ---- What lies there ------------------------------------------------------------------------------- */
@@ -215,18 +310,22 @@ const COUNTERS = [
   {head: "vs compulsory", of: (r) => share(dram(r), r.compulsory_bytes), show: times},
 ];
 function plans(rows) {
-  const base = rows.find((r) => r.plan === "baseline") || rows[0];
-  const best = rows.reduce((a, b) => (b.time_us > 0 && b.time_us < a.time_us ? b : a), base);
+  const base = baseOf(rows), best = rows.reduce((a, b) => (b.time_us > 0 && b.time_us < a.time_us ? b : a), base);
   return table([{head: "plan", of: (r) => r.plan, text: true},
-    {head: "\u00b5s", of: (r) => r.time_us, show: (v) => number(v, 5)},
+    {head: timeOf(base) + " \u00b5s", of: (r) => r.time_us, show: (v) => number(v, 5)},
     {head: "speedup", of: (r) => base.time_us / r.time_us, show: times}, ...COUNTERS,
-    {head: "why not", of: (r) => r.why || (r.status && r.status !== "ok" ? r.status : ""), text: true}],
+    {head: "why not", of: (r) => r.failed || (r.not_tried && "not tried: " + r.not_tried) || (r.status && r.status !== "ok" ? r.status : ""), text: true}],
     rows, (r) => (r === best && r !== base ? "best" : r === base ? "base" : ""));
 }
 function beforeAfter(a, b) {
   return table([{head: "", of: (r) => r.name}, {head: "\u00b5s", of: (r) => r.c.time_us, show: (v) => number(v, 5)},
     ...COUNTERS.map((c) => ({...c, of: (r) => c.of(r.c)}))], [{name: "before", c: a}, {name: "after", c: b}]);
 }
+/* What bounds the time, in cycles. */
+const bounds = (rows) => table([{head: "cycles", of: (r) => r.plan, text: true},
+  ...["issue", "L1", "L2", "DRAM"].map((n) => ({head: n, of: (r) => r["cycles_" + n.toLowerCase()], show: (v) => number(v, 6)}))], rows);
+const geomean = (rows) => Math.exp(rows.reduce((s, r) => s + Math.log(r.speedup), 0) / rows.length);
+const lines = (text) => (text || "").split("\n").filter(Boolean).map((line) => el("p", {class: "sub"}, line));
 const KINDS = {
   bench: {
     is: (d) => Array.isArray(d) && d.some((r) => r && r.levers),
@@ -234,17 +333,17 @@ const KINDS = {
     open: true,
     draw(d) {
       const seen = new Map(d.map((r) => [r.workload + " " + r.size, r])), all = [...seen.values()], rows = all.filter((r) => !r.failed);
-      const mean = Math.exp(rows.reduce((s, r) => s + Math.log(r.speedup), 0) / rows.length);
-      const levers = [...new Set(rows.flatMap((r) => Object.keys(r.levers || {})))];
+      const clu = rows.filter((r) => r.category === "algorithm" && (r.paper || "").includes("CLU")), levers = [...new Set(rows.flatMap((r) => Object.keys(r.levers || {})))];
       const roof = roofline(rows);
-      return [el("p", {class: "verdict"}, `Geometric mean over ${rows.length} workloads: ${times(mean)}; ${rows.filter((r) => r.plan !== "baseline").length} plans won.`),
+      return [el("p", {class: "verdict"}, `Geometric mean over ${rows.length} workloads: ${times(geomean(rows))}; ${rows.filter((r) => r.plan !== "baseline").length} plans won.` +
+          (clu.length ? ` Over CLU's algorithm-related applications: ${times(geomean(clu))} over ${clu.length}.` : "")),
         el("p", {class: "sub"}, [...new Set(all.map((r) => [r.device, r.gpu, r.driver && "driver " + r.driver, r.clock_mhz && r.clock_mhz + " MHz", "heddle " + r.heddle].filter(Boolean).join(", ")))].join("; ")),
         table([{head: "workload", of: (r) => r.workload, text: true}, {head: "default \u00b5s", of: (r) => r.default_us, show: (v) => number(v, 5)},
           {head: "best \u00b5s", of: (r) => r.best_us, show: (v) => number(v, 5)}, {head: "speedup", of: (r) => r.speedup, show: times},
           {head: "99% interval", of: (r) => r.low, show: (v, r) => (r.high > 0 && r.plan !== "baseline" ? `${number(r.low, 4)} to ${number(r.high, 4)}` : "\u2013")},
           ...(rows.some((r) => r.second) ? [{head: "second GPU", of: (r) => (r.second ? r.second.speedup : NaN), show: times}] : []),
           {head: "plan", of: (r) => r.plan, text: true},
-          ...levers.map((l) => ({head: l, of: (r) => (r.levers[l] ? r.levers[l].speedup : NaN), show: times})),
+          ...levers.map((l) => ({head: l, of: (r) => (r.levers[l] ? r.levers[l].speedup : NaN), show: times, shade: (v) => Math.log2(v), tip: (r) => r.levers[l] && r.levers[l].plan})),
           {head: "of roofline", of: (r) => share(r.roofline_us, r.best_us), show: percent},
           {head: "tuned in s", of: (r) => r.seconds, show: (v) => number(v)}], rows,
           (r) => (r.speedup >= 1.05 ? "best" : "")),
@@ -266,10 +365,19 @@ const KINDS = {
     is: (d) => d && Array.isArray(d.rows) && d.rows.some((r) => r.plan && "time_us" in r),
     title: (d) => `${d.workload} (${d.size}) on ${d.gpu}: ${!d.answered && d.answered !== undefined ? "no answer" : d.best === "baseline" ? "no order helps" : d.best + ", " + times(d.speedup)}`,
     draw(d) {
-      const base = d.rows[0], best = d.rows.find((r) => r.plan === d.best) || base;
-      return [el("p", {class: d.best === "baseline" ? "verdict none" : "verdict"}, d.no_answer ? d.no_answer + "." : d.best === "baseline" ? d.nothing_helps || "No plan is predicted to help." : `${d.best} is predicted to run ${times(d.speedup)} as fast as the default${d.proved ? "; it is proved" : ""}.`),
-        heading("The landscape"), landscape(d.rows), heading("Before and after"), beforeAfter(base, best),
-        d.picture && heading("CTAs that share lines"), d.picture && heat(d.picture), heading("All plans"), plans(d.rows)];
+      const base = d.rows[0], best = d.rows.find((r) => r.plan === d.best) || base, two = best === base ? [base] : [base, best], p = d.proof;
+      const kept = d.best === "baseline", verdict = kept ? `No order helps: ${d.nothing_helps || "the default is the best of the plans tried"}. The kernel is left as it is.`
+        : `${d.best} is predicted to run ${times(d.speedup)} as fast as the default.` +
+          (p ? ` The rewritten kernel${d.proved ? "" : " of the smaller size " + d.proof_size} computed the same ${p.bytes} bytes under ${p.dispatchers} dispatchers.${d.proved ? "" : " At this size it was not proved."}` : "") +
+          (p && p.assume ? ` It rests on the word ${p.assume}.` : "") + (d.output ? ` It is in ${d.output}.` : "");
+      const untried = d.rows.filter((r) => r.not_tried).length, wait = stalls(two);
+      return [d.no_answer && el("p", {class: "verdict none"}, d.no_answer + "."), (!d.no_answer || !kept) && el("p", {class: kept ? "verdict none" : "verdict"}, verdict),
+        base.time_us > 0 && el("p", {}, `Compulsory traffic (each byte read and written once): ${mb(base.compulsory_bytes)} MB. The default moves ${mb(dram(base))} MB between DRAM and L2, ${mb(32 * base.l2_sectors)} MB between L2 and L1.`),
+        ...lines(d.confirmed), heading("The landscape"),
+        el("p", {class: "sub"}, "Every plan tried, the fastest to the left; in other colours the default and the fastest." + (untried ? ` ${untried} of the ${d.rows.length} plans were not tried.` : "")),
+        ...landscapes(d.rows), heading("Before and after"), beforeAfter(base, best), d.picture && heading("CTAs that share lines"),
+        d.picture && el("p", {class: "sub"}, `The grid of ${d.picture.grid.join(" \u00d7 ")} CTAs, x to the right; the darker, the more of the marked CTA's lines the others use too. A cell stands for ${d.picture.step.join(" \u00d7 ")} CTAs.`),
+        d.picture && heat(d.picture), wait && heading("Where warps wait"), ...(wait || []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
     },
   },
   analysis: {
@@ -287,10 +395,39 @@ const KINDS = {
     draw: (d) => d.flatMap((t) => [heading(t.workload || ""), ...t.kernels.flatMap((k) => [el("p", {}, `${k.kernel || "all kernels"}: ${k.plan || "baseline"} ${k.speedup ? times(k.speedup.median ?? k.speedup) : ""} ${k.why || ""}`),
       ...(Array.isArray(k.trials) ? [generic(k.trials)] : [])])]),
   },
+  run: {
+    is: (d) => d && Array.isArray(d.kernels) && "steered" in d,
+    title: (d) => `${d.kernels.length} kernels, ${d.launches} launches, ${d.steered} of them steered`,
+    draw: (d) => [table([{head: "kernel", of: (k) => k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "steered", of: (k) => k.steered},
+      {head: "plan", of: (k) => k.plan, text: true}, {head: "speedup", of: (k) => k.speedup, show: times}, {head: "saved ms", of: (k) => (k.saved || 0) * 1e3, show: (v) => v.toFixed(3)},
+      {head: "not steered, because", of: (k) => k.why, text: true}], d.kernels)],
+  },
   profile: {
-    is: (d) => d && Array.isArray(d.kernels) && d.kernels.some((k) => "launches" in k),
+    is: (d) => d && Array.isArray(d.kernels) && "reached_seconds" in d,
     title: (d) => `Profile: ${number(d.seconds)} s in ${d.kernels.length} kernels`,
-    draw: (d) => [generic(d.kernels)],
+    draw: (d) => [el("p", {}, `${d.kernels.length} kernels, ${number(d.seconds * 1e3, 4)} ms, ${percent(share(d.reached_seconds, d.seconds))} of it in kernels that plans can touch.` + (d.emulated ? " Times are the emulator's, and tell nothing of a GPU's." : "")),
+      d.kernels.length ? profile(d.kernels) : null, key([["plans can touch it", "var(--blue)"], ["of this, no plan can save", "var(--pale)"], ["plans cannot touch it", "var(--bar)"]]),
+      table([{head: "kernel", of: (k) => k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "time \u00b5s", of: (k) => k.seconds * 1e6, show: (v) => number(v, 5)},
+        {head: "category", of: (k) => k.category}, {head: "reuse lost", of: (k) => k.reuse_lost, show: times}, {head: "ceiling", of: (k) => k.at_most, show: times},
+        {head: "why not", of: (k) => k.why, text: true}], d.kernels)],
+  },
+  probe: {
+    is: (d) => d && Array.isArray(d.latency_by_footprint) && Array.isArray(d.launches),
+    title: (d) => `${d.title}: ${d.sms} SMs`,
+    draw(d) {
+      const ring = latency(d), bandwidths = [["L1", d.l1_bytes_per_second], ["L2", d.l2_bytes_per_second], ["DRAM read", d.dram_read_bytes_per_second], ["DRAM copy", d.copy_bytes_per_second]];
+      const part = (title, text, drawing) => (drawing ? [heading(title), el("p", {class: "sub"}, text), drawing] : []);
+      return [el("p", {}, `${d.sms} SMs, ${number(d.clock_mhz, 5)} MHz while one thread runs. Latency: L1 ${number(d.l1_cycles, 4)}, L2 ${number(d.l2_cycles, 4)}, DRAM ${number(d.dram_cycles, 4)} cycles; lines of ${d.line} bytes.`),
+        ...part("Latency against footprint", "One thread walks a ring of lines in random order: cycles from load to use, by what the ring spans.", ring),
+        ...part("L1 by carve-out", "The largest ring that L1 still holds, by the part of its store that a kernel asks for as shared memory.",
+          bars("L1 by carve-out", d.l1_by_carveout.map((c) => ({name: c.percent + "%", value: c.bytes / 1024, text: `${c.bytes / 1024} KB`})), "asked for as shared memory", "KB that hit")),
+        ...part("Bandwidth", "All SMs together; a copy counts what is read and what is written.", bandwidths.some(([, v]) => v > 0) &&
+          bars("bandwidth", bandwidths.map(([name, v]) => ({name, value: v / 1e12, text: (v / 1e12).toFixed(2) + " TB/s"})), "", "TB/s")),
+        ...part("Bytes that one miss fetches", `Cycles of a load behind a word that was just fetched from DRAM: one miss brings ${d.l1_sector} bytes into L1, ${d.l2_sector} into L2.`,
+          bars("bytes that one miss fetches", d.sector_cycles.slice(1).map((v, i) => ({name: String(16 * (i + 1)), value: v, text: String(v)})), "bytes behind the word", "cycles")),
+        ...part("Which SM runs which CTA", "The first wave of each launch: CTAs to the right, SMs downwards. Marked: CTA u on SM u, as round robin would have it.", d.launches.length && d.sms ? waves(d) : null),
+        d.figures.length ? heading("Figures") : null, d.figures.length ? generic(d.figures) : null];
+    },
   },
 };
 const scalar = (v) => (v && typeof v === "object" ? JSON.stringify(v) : v);
@@ -319,7 +456,7 @@ function describe(file) {
   for (const kind of Object.values(KINDS)) if (d && kind.is(d)) return {title: kind.title(d), open: kind.open, draw: () => kind.draw(d)};
   if (/\.csv$/.test(file.name)) {
     const rows = csv(file.text), sweep = rows.length && "plan" in rows[0] && "time_us" in rows[0];
-    return {title: `${sweep ? "Sweep" : "Table"}: ${rows.length} rows`, draw: () => (sweep ? [landscape(rows), plans(rows)] : [generic(rows)])};
+    return {title: `${sweep ? "Sweep" : "Table"}: ${rows.length} rows`, draw: () => (sweep ? [...landscapes(rows), plans(rows)] : [generic(rows)])};
   }
   if (file.skipped) return {title: `left out: ${file.skipped}`, draw: () => []};
   if (Array.isArray(d) && d.length && typeof d[0] === "object") return {title: `${d.length} rows`, draw: () => [generic(d)]};
@@ -328,18 +465,18 @@ function describe(file) {
 
 /* ---- The page -------------------------------------------------------------------------------------- */
 
-const theme = (name) => document.documentElement.setAttribute("data-theme", name);
-const wanted = matchMedia("(prefers-color-scheme: dark)");
-theme(wanted.matches ? "dark" : "light");
-wanted.addEventListener("change", () => theme(wanted.matches ? "dark" : "light"));
+/* The system's wish, which the style sheet follows by itself, until a reader turns it over. */
+const flip = () => {
+  const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+};
 
 addEventListener("DOMContentLoaded", () => {
   const files = JSON.parse(document.getElementById("files").textContent), main = document.querySelector("main"), nav = document.querySelector("nav");
   const search = el("input", {type: "search", placeholder: "filter (/)", "aria-label": "filter sections"});
   const dark = el("button", {type: "button", title: "d"}, "dark or light");
-  document.querySelector("header").append(search, dark);
+  document.querySelector("header").append(...(files.length > 1 ? [search, dark] : [dark]));
   document.body.append(tip);
-  const flip = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   dark.addEventListener("click", flip);
   const described = files.map((file) => ({file, d: describe(file)})).sort((a, b) => Boolean(b.d.open) - Boolean(a.d.open));
   const sections = described.map(({file, d}, i) => {
@@ -350,8 +487,9 @@ addEventListener("DOMContentLoaded", () => {
     details.addEventListener("toggle", () => { if (details.open) draw(); });
     if (d.open || files.length <= 4) details.open = true;
     main.append(section);
-    nav.append(el("a", {href: "#s" + i}, file.name));
-    return {section, details, draw, text: (file.name + " " + d.title).toLowerCase(), link: nav.lastChild};
+    const link = el("a", {href: "#s" + i}, file.name);
+    if (files.length > 1) nav.append(link);
+    return {section, details, draw, text: (file.name + " " + d.title).toLowerCase(), link};
   });
   const go = (hash) => { const s = sections.find((x) => "#" + x.section.id === hash); if (s) s.details.open = true; };
   addEventListener("hashchange", () => go(location.hash));
