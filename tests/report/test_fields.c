@@ -51,7 +51,7 @@ static const field fields[] = {
     {.section = field_always},
     {"bytes", "MB", FIELD_MEGABYTES, 1, MEMBER(made_up, bytes)},
     {"good", "good", MEMBER(made_up, good)},
-    {"half", .real = half},
+    {"half", .null = true, .real = half},
     {"twice", "twice", .only = EXTRA, .count = twice},
     {.heading = "both", .only = OTHER, .put = put_both},
     {0},

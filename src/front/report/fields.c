@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/json.h"
@@ -204,7 +205,7 @@ json_t *report_fields_json(const field *fields, const void *row) {
   for (const field *f; j && (f = step(&w));) {
     if (!f->key) continue;
     value v = evaluate(f, row, w.open);
-    const bool good = (v.is == ABSENT && !f->null) || set(j, f, row, &v);
+    const bool good = (v.is == ABSENT && !(f->null && w.open)) || set(j, f, row, &v);
     free(v.owned);
     if (good) continue;
     json_decref(j);
@@ -215,6 +216,26 @@ json_t *report_fields_json(const field *fields, const void *row) {
 
 void report_put_fields_json(const field *fields, const void *row, hd_buf *out) {
   report_put_json(report_fields_json(fields, row), out);
+}
+
+static void read_member(const field *f, const json_t *j, char *at) {
+  const char *words = json_string_value(j);
+  const double number = json_number_value(j);
+  switch (f->place.type) {
+  case FIELD_CHARS: snprintf(at, f->place.size, "%s", words ? words : ""); break;
+  case FIELD_U32: *(uint32_t *)(void *)at = (uint32_t)number; break;
+  case FIELD_U64: *(uint64_t *)(void *)at = (uint64_t)number; break;
+  case FIELD_REAL: *(double *)(void *)at = number; break;
+  case FIELD_FLAG: *(bool *)(void *)at = json_is_true(j); break;
+  case FIELD_STRUCT: report_read_fields(f->of, j, at); break;
+  default: break;
+  }
+}
+
+void report_read_fields(const field *fields, const json_t *j, void *row) {
+  for (const field *f = fields; !is_end(f); f++)
+    if (f->key && !f->place.list && !f->place.through)
+      read_member(f, json_object_get(j, f->key), (char *)row + f->place.at);
 }
 
 /* ---- Text ----------------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ struct field {
   int decimals;
   char align;                     /* 'l' or 'r'; 0: numbers to the right, words to the left */
   const char *absent;             /* its cell where it is absent; NULL: "-" */
-  bool null;                      /* absent: JSON has null, rather than no key */
+  bool null;                      /* absent, within its section: JSON has null, rather than no key */
   unsigned only;                  /* a column only where the sheet asks for one of these; 0: always */
   bool spread;                    /* JSON and CSV: the fields of the struct are the row's own */
   bool (*when)(const void *row);  /* else it is absent */
@@ -95,7 +95,9 @@ struct field {
 
 /* A member of the row; a member of what a pointer in the row leads to; all that it leads to. */
 #define MEMBER(row, member)                                                                                  \
-  .place = {.type = FIELD_TYPE_OF(&FIELD_MEMBER_OF(row, member)), .at = offsetof(row, member)}
+  .place = {.type = FIELD_TYPE_OF(&FIELD_MEMBER_OF(row, member)),                                            \
+            .at = offsetof(row, member),                                                                     \
+            .size = sizeof FIELD_MEMBER_OF(row, member)}
 #define THROUGH(row, pointer, target, member)                                                                \
   .place = {.type = FIELD_TYPE_OF(&FIELD_MEMBER_OF(target, member)),                                         \
             .through = offsetof(row, pointer) + 1,                                                           \
@@ -149,6 +151,10 @@ bool field_always(const void *row); /* for `section`: ends the one before */
 bool report_is_said(const void *words);
 /* A list that is made element by element; takes both references, of which NULL is out of memory. */
 json_t *report_append(json_t *list, json_t *element);
+
+/* The members of the row from an object: words, numbers, flags and structs of these. Zero where they are
+ * absent; words are cut where they are too long. */
+void report_read_fields(const field *fields, const json_t *j, void *row);
 
 /* ---- Text ----------------------------------------------------------------------------------------- */
 

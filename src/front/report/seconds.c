@@ -17,8 +17,3 @@ void report_put_seconds(const hd_tuning *t, hd_buf *out) {
   }
   hd_buf_puts(out, before[0] == ',' ? ")\n" : "\n");
 }
-
-void report_read_seconds(const json_t *j, hd_tune_seconds *out) {
-  for (const field *f = report_seconds_fields; f->key; f++)
-    *(double *)(void *)((char *)out + f->place.at) = json_number_value(json_object_get(j, f->key));
-}

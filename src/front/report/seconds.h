@@ -8,6 +8,5 @@
 extern const field report_seconds_fields[]; /* of hd_tune_seconds */
 /* ": tuned in 3.5 s (load 1.5, proof 0.3)" and a newline, without stages that took next to none. */
 void report_put_seconds(const hd_tuning *t, hd_buf *out);
-void report_read_seconds(const json_t *j, hd_tune_seconds *out); /* 0 where there are none */
 
 #endif

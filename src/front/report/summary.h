@@ -13,6 +13,7 @@ bool report_by_clock(const hd_report *r);              /* the times are a clock'
 /* The row was not replayed, for want of time; how many were not. */
 bool report_is_untried(const hd_report *r, size_t row);
 size_t report_count_untried(const hd_report *r);
+double report_stage_seconds(const hd_report *r); /* their sum */
 /* The stages' seconds, or the whole's where that is more. */
 double report_all_seconds(const hd_report *r);
 /* The table of the plans, as hd_report_text has it. */

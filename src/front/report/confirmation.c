@@ -1,0 +1,63 @@
+/* What modelled times rest on: how they were confirmed, and what they lack. */
+#include "heddle/accuracy.h"
+#include "report/summary.h"
+
+void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out) {
+  if (clock && !hd_gpu_has_launches(g))
+    hd_buf_printf(out,
+                  "The file of %s has no [launch]: what launches take beside their CTAs' work counts as "
+                  "nothing.\n",
+                  g->name);
+  if (!clock && !hd_gpu_has_clock(g))
+    hd_buf_printf(out, "The file of %s has no [units], which a clock needs.\n", g->name);
+}
+
+/* How the GPU's file says that such times compare with measurements. */
+static void put_compared(const hd_gpu *g, bool clock, hd_buf *out) {
+  const hd_compared *c = &g->compared;
+  const uint32_t effects = clock ? c->effects : c->bound_effects,
+                 right = clock ? c->right_signs : c->bound_right_signs;
+  hd_buf_puts(out, clock ? "Times are by a clock" : "Times are bounds, those of the busiest resource");
+  if (!effects) {
+    hd_buf_printf(out, "%s compared with such a GPU (docs/decisions/clock.md).\n",
+                  clock ? " that was not" : ", and were not");
+    return;
+  }
+  hd_buf_puts(out, ". Compared with such a GPU, ");
+  if (clock)
+    hd_buf_printf(out, "it was off by %.1f%% (mean of %u default launches), and ", c->time_error,
+                  c->launches);
+  hd_buf_printf(out,
+                "%sright about the sign of %.0f%% of plans' effects over %.0f%% (docs/decisions/clock.md).\n",
+                clock ? "" : "they were ", 100.0 * right / effects, 100 * HD_ACCURACY_EFFECT);
+}
+
+void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_ends, hd_buf *out) {
+  if (part >= 1) return;
+  hd_buf_printf(out, "%.1f%% of the launches' work was replayed (%s).", 100 * part, more);
+  if (lack_ends)
+    hd_buf_puts(out,
+                " A few warps have far more work than others and were cut: times compare plans, and lack "
+                "how long these warps take.");
+  else if (g->compared.sampled)
+    hd_buf_printf(out, " Such times were off by %.1f%% (mean of %u) from those of whole replays.",
+                  g->compared.sampled_error, g->compared.sampled);
+  hd_buf_putc(out, '\n');
+}
+
+void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack_ends, const hd_counters *c,
+                             hd_buf *out) {
+  put_compared(g, clock, out);
+  report_put_lacks(g, clock, out);
+  report_put_part(g, part, "--exact replays all", lack_ends, out);
+  if (c && c->time_error_us > 0)
+    hd_buf_printf(out,
+                  "Some launches stand for those like them: the standard error of the time is %.2f us "
+                  "(%.1f%%).\n",
+                  c->time_error_us, 100 * c->time_error_us / c->time_us);
+}
+
+void report_put_own_confirmation(const hd_report *r, hd_buf *out) {
+  report_put_confirmation(r->gpu, report_by_clock(r), r->part > 0 ? r->part : 1, r->lack_ends,
+                          report_default(r), out);
+}
