@@ -54,9 +54,12 @@ typedef struct hd_optimized {
   hd_study *study;
   hd_sweep_row *rows; /* the baseline first; a plan that was struck out has its reason */
   size_t n_rows;
-  size_t best;           /* row; 0: nothing helps */
-  char why[512];         /* then: why */
-  char fixed[512];       /* why the order of the CTAs cannot be changed, with the line; "": it can */
+  size_t best;     /* row; 0: nothing helps */
+  char why[512];   /* then: why; "": no_gain */
+  bool no_gain;    /* no plan is predicted to gain anything, or only what the model may err: the default's
+                      counters say what bounds the time */
+  size_t most;     /* then: the plan that gains most; 0: none gains enough to be named */
+  char fixed[512]; /* why the order of the CTAs cannot be changed, with the line; "": it can */
   hd_check_result proof; /* of the best one, of exactly the text below unless `proof_size` */
   /* Where the proof at the workload's size takes longer than the budget allows: the smaller size at which the
    * plan was proved, as applied to the kernels of that size; else "". */

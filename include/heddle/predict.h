@@ -203,10 +203,6 @@ HD_API hd_filling hd_find_filling(const hd_workload *w, uint32_t resident, const
 /* "16 CTAs of 4 warps keep 16 of 132 SMs busy, ..." */
 HD_API void hd_filling_print(const hd_filling *f, const hd_gpu *g, char *out, size_t cap);
 
-/* Why nothing helps, in one sentence, from the baseline's counters. */
-HD_API void hd_explain_nothing_helps(const hd_workload *w, const hd_counters *base, const hd_gpu *g,
-                                     char *out, size_t cap);
-
 #ifdef __cplusplus
 }
 #endif

@@ -67,8 +67,10 @@ typedef struct hd_report {
   const char *dispatch;     /* name of the dispatcher */
   const hd_sweep_row *rows; /* rows[0] is the baseline */
   size_t n_rows;
-  int64_t best;                       /* row kept; 0: the baseline, nothing helps */
-  const char *nothing_helps;          /* the reason then, else NULL */
+  int64_t best;              /* row kept; 0: the baseline, nothing helps */
+  const char *nothing_helps; /* the reason then; NULL: no_gain, or a plan helps */
+  bool no_gain;              /* hd_optimized's, and the plan that gains most */
+  size_t most;
   const hd_check_result *proof;       /* NULL when nothing was rewritten */
   const char *proof_size;             /* the smaller size that it is of; NULL or "": the workload's */
   double whole_proof_seconds;         /* that it would take at the workload's */

@@ -177,7 +177,7 @@ static void only_the_winner_is_proved(void **state) {
   assert_int_equal(z.n_rows, 2);
   assert_null(z.written.text.data);
   assert_int_equal(z.proof.runs, 0);
-  assert_true(z.why[0]);
+  assert_true(z.why[0] || z.no_gain);
   hd_optimized_free(&z);
   hd_workload_close(w);
 }
@@ -289,7 +289,7 @@ static void plans_whose_gain_the_model_does_not_see_are_named(void **state) {
     bool found = false;
     OK(hd_optimize(q.w, &q.g, &o, &z, &d));
     assert_int_equal(z.best, 0);
-    assert_non_null(strstr(z.why, "no gain is predicted"));
+    assert_true(z.no_gain);
     for (size_t k = 0; k < z.unseen.n; k++) {
       found |= hd_plan_equal(&z.unseen.at[k].plan, &cases[i].winner);
       assert_true(hd_plan_is_unseen(&z.unseen.at[k].plan));
@@ -477,7 +477,7 @@ static void an_optimization_that_the_wall_ends_is_no_answer(void **state) {
     assert_int_equal(z.late, untried);
     assert_int_equal(untried > 0, late);
     assert_int_equal(z.ended, late ? 1u << HD_BOUND_TIME : 0);
-    if (late) assert_null(strstr(z.why, "no gain"));
+    if (late) assert_false(z.no_gain);
     hd_optimized_free(&z);
   }
   hd_workload_close(w);

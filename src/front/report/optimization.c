@@ -141,6 +141,7 @@ static void put_best(const void *row, hd_buf *out) {
 }
 static double best_speedup(const void *row) { return hd_report_speedup(row, (size_t)report_of(row)->best); }
 static void put_no_answer(const void *row, hd_buf *out) { report_put_no_answer(row, out); }
+static void put_nothing_helps(const void *row, hd_buf *out) { report_put_nothing_helps(row, out); }
 static const char *proof_size(const void *row) {
   const hd_report *r = row;
   return !r->proof ? NULL : report_proof_is_smaller(r) ? r->proof_size : r->workload->size;
@@ -193,7 +194,7 @@ static const field optimization_fields[] = {
     {"replayed_part", .when = has_part, MEMBER(hd_report, part)},
     {"table", MEMBER(hd_report, table)},
     {"keeps_launch", .when = has_best, .flag = keeps_launch},
-    {"nothing_helps", .when = is_default, MEMBER(hd_report, nothing_helps)},
+    {"nothing_helps", .when = is_default, .put = put_nothing_helps},
     {"unseen", .when = has_unseen, .tree = unseen_json},
     {"seconds", SELF(seconds_fields)},
     {"report", MEMBER(hd_report, html)},

@@ -74,7 +74,9 @@ static void put_best(const hd_report *r, hd_buf *out) {
 }
 
 static void put_default(const hd_report *r, hd_buf *out) {
-  hd_buf_printf(out, "\nThe kernel is left as it is: %s.\n", r->nothing_helps);
+  hd_buf_puts(out, "\nThe kernel is left as it is: ");
+  report_put_nothing_helps(r, out);
+  hd_buf_puts(out, ".\n");
   put_waits(r, out);
   put_unseen(r, out);
   if (r->html) hd_buf_printf(out, "Wrote %s.\n", r->html);

@@ -21,6 +21,8 @@ void report_put_tried(const hd_report *r, size_t limit, bool colour, hd_buf *out
 /* hd_optimize_answers; and what there is to say where it is false, without the full stop. */
 bool report_has_answer(const hd_report *r);
 void report_put_no_answer(const hd_report *r, hd_buf *out);
+/* Why the kernel is left as it is, without the full stop. */
+void report_put_nothing_helps(const hd_report *r, hd_buf *out);
 /* The proof is of a smaller size than the workload's. */
 bool report_proof_is_smaller(const hd_report *r);
 /* Lines on what the GPU's file lacks, and so times on it. Nothing where it lacks nothing. */

@@ -162,34 +162,3 @@ bool hd_plan_is_unseen(const hd_plan *p) {
 const char *hd_explain_unseen(void) {
   return "what loads gain on the read-only path, or from L2 giving up their lines first";
 }
-
-void hd_explain_nothing_helps(const hd_workload *w, const hd_counters *base, const hd_gpu *g, char *out,
-                              size_t cap) {
-  double dram = (double)(base->dram_read_bytes + base->dram_write_bytes);
-  double over = base->compulsory_bytes ? dram / (double)base->compulsory_bytes : 1;
-  const char *limit = "instruction issue";
-  double top = base->cycles_issue;
-  if (base->cycles_l1 > top) top = base->cycles_l1, limit = "L1 bandwidth";
-  if (base->cycles_l2 > top) top = base->cycles_l2, limit = "L2 bandwidth";
-  if (base->cycles_dram > top) limit = "DRAM bandwidth";
-  hd_filling f = hd_find_filling(w, base->resident, g);
-  if (f.few) {
-    char filling[200];
-    hd_filling_print(&f, g, filling, sizeof filling);
-    snprintf(out, cap, "latency bounds the time on %s, not bandwidth: %s", g->name, filling);
-  } else if (over < 0.97)
-    snprintf(
-        out, cap,
-        "launches find in L2 what others left there, so DRAM traffic is %.2fx compulsory, and %s bounds the "
-        "time on %s, which the order of the CTAs does not change",
-        over, limit, g->name);
-  else if (over < 1.05)
-    snprintf(out, cap,
-             "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s, which the "
-             "order of the CTAs does not change",
-             (over - 1) * 100 < 1 ? 1 : (over - 1) * 100, limit, g->name);
-  else
-    snprintf(out, cap,
-             "%s bounds the time on %s and no order tried lowers it (DRAM traffic is %.2fx compulsory)",
-             limit, g->name, over);
-}

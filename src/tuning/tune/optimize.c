@@ -378,16 +378,9 @@ static hd_status explain(optimizing *z, hd_diag *d) {
     return list_unseen(z, d);
   }
   const int64_t best = z->too_little ? (int64_t)z->too_little : hd_sweep_best(rows, z->out->n_rows);
-  char why[320], most[128] = "";
-  hd_explain_nothing_helps(z->w, &rows[0].counters, z->g, why, sizeof why);
-  if (best > 0 && rows[best].counters.time_us * least_gain <= rows[0].counters.time_us) {
-    hd_buf plan = {0};
-    hd_plan_print(&rows[best].plan, &plan);
-    hd_fit(most, sizeof most, " beyond what the model may err (the best: %s, %.2fx)",
-           plan.data ? plan.data : "", rows[0].counters.time_us / rows[best].counters.time_us);
-    hd_buf_free(&plan);
-  }
-  snprintf(z->out->why, sizeof z->out->why, "no gain%s is predicted; %s", most, why);
+  z->out->no_gain = true;
+  if (best > 0 && rows[best].counters.time_us * least_gain <= rows[0].counters.time_us)
+    z->out->most = (size_t)best;
   return list_unseen(z, d);
 }
 
