@@ -1,102 +1,149 @@
 /* The traffic model's counters beside a device's. */
-#include <math.h>
-#include <stdio.h>
-
 #include "heddle/results.h"
 #include "report/fields.h"
 #include "report/json.h"
-#include "report/table.h"
 
-static json_t *row_json(const hd_accuracy_report *a, size_t i) {
-  const hd_accuracy_row *r = &a->rows[i];
-  if (r->status != HD_OK) return json_pack("{s:s, s:s}", "workload", a->names[i], "failed", r->why);
-  json_t *ratios = json_object();
+/* ---- The metrics, which are columns and keys ------------------------------------------------------ */
+
+typedef struct compared {
+  const char *name;
+  const hd_accuracy_row *row;
+  double ratios[HD_ACCURACY_COUNT];
+} compared;
+
+static compared compare(const hd_accuracy_report *a, size_t i) {
+  compared c = {.name = a->names[i], .row = &a->rows[i]};
   for (int m = 0; m < HD_ACCURACY_COUNT; m++)
-    json_object_set_new(ratios, hd_accuracy_name((hd_accuracy_metric)m),
-                        report_number_json(hd_accuracy_ratio(r, (hd_accuracy_metric)m)));
-  return json_pack("{s:s, s:o, s:o, s:o}", "workload", a->names[i], "ratios", ratios, "model",
-                   report_counters_json(&r->model, 0), "device", report_counters_json(&r->device, 0));
+    c.ratios[m] = hd_accuracy_ratio(&a->rows[i], (hd_accuracy_metric)m);
+  return c;
 }
 
-static json_t *summary_json(const hd_accuracy_report *a, const hd_accuracy_summary *s) {
-  json_t *worst = json_array();
-  for (size_t i = 0; i < s->n_worst; i++) json_array_append_new(worst, json_string(a->names[s->worst[i]]));
-  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "workloads", (json_int_t)s->n, "median_ratio",
-                   report_number_json(s->median_ratio), "median_error", report_number_json(s->median_error),
-                   "within_10_percent", report_number_json(s->within_10), "within_25_percent",
-                   report_number_json(s->within_25), "worst", worst);
+/* A field for each metric, by its name; returns the end. */
+static field *put_ratios(field *f) {
+  for (size_t m = 0; m < HD_ACCURACY_COUNT; m++) {
+    const char *name = hd_accuracy_name((hd_accuracy_metric)m);
+    *f++ = (field){name, name, .decimals = 3, .null = true,
+                   .place = {FIELD_REAL, .at = offsetof(compared, ratios) + m * sizeof(double)}};
+  }
+  return f;
 }
 
-void hd_accuracy_json(const hd_accuracy_report *a, hd_buf *out) {
-  json_t *rows = json_array(), *summaries = json_object();
-  for (size_t i = 0; i < a->n; i++) json_array_append_new(rows, row_json(a, i));
-  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
-    json_object_set_new(summaries, hd_accuracy_name((hd_accuracy_metric)m),
-                        summary_json(a, &a->summaries[m]));
-  report_put_json(json_pack("{s:s, s:s, s:s, s:o, s:o}", "gpu", a->gpu->name, "device", a->device->title,
-                            "size", a->size, "summaries", summaries, "rows", rows),
-                  out);
+/* ---- A workload ----------------------------------------------------------------------------------- */
+
+static bool was_compared(const void *row) { return ((const compared *)row)->row->status == HD_OK; }
+static bool has_failed(const void *row) { return !was_compared(row); }
+static int64_t l2_read(const void *row) {
+  return (int64_t)(32 * ((const compared *)row)->row->device.l2_read_sectors);
+}
+static json_t *ratios_json(const void *row) {
+  field fields[HD_ACCURACY_COUNT + 1] = {0};
+  put_ratios(fields);
+  return report_fields_json(fields, row);
 }
 
-static void ratio_cell(hd_text_table *t, double ratio) {
-  if (isnan(ratio))
-    hd_text_table_cell(t, "-");
-  else
-    hd_text_table_cell(t, "%.3f", ratio);
-}
-
-static void percent_cell(hd_text_table *t, double part) {
-  if (isnan(part))
-    hd_text_table_cell(t, "-");
-  else
-    hd_text_table_cell(t, "%.1f%%", 100 * part);
-}
+#define OF(member) THROUGH(compared, row, hd_accuracy_row, member)
+static const field row_fields[] = {
+    {"workload", MEMBER(compared, name)},
+    {"failed", .when = has_failed, OF(why)},
+    {.section = was_compared},
+    {"ratios", .tree = ratios_json},
+    {"model", OF(model)},
+    {"device", OF(device)},
+    {0},
+};
 
 static void put_rows(const hd_accuracy_report *a, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrrrrrrr");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  hd_text_table_cell(t, "model / device");
-  for (int m = 0; m < HD_ACCURACY_COUNT; m++)
-    hd_text_table_cell(t, "%s", hd_accuracy_name((hd_accuracy_metric)m));
-  hd_text_table_cell(t, "L2 read MB");
-  hd_text_table_cell(t, "DRAM read MB");
-  hd_text_table_rule(t);
+  static const field name = {.heading = "model / device", MEMBER(compared, name)},
+                     l2 = {.heading = "L2 read MB", .kind = FIELD_MEGABYTES, .decimals = 3, .count = l2_read},
+                     dram = {.heading = "DRAM read MB",
+                             .kind = FIELD_MEGABYTES,
+                             .decimals = 3,
+                             OF(device.dram_read_bytes)};
+  field columns[HD_ACCURACY_COUNT + 4] = {name}, *end = put_ratios(columns + 1);
+  end[0] = l2;
+  end[1] = dram;
+  field_sheet sheet = report_sheet(columns, 0);
   for (size_t i = 0; i < a->n; i++) {
-    const hd_accuracy_row *r = &a->rows[i];
-    if (r->status != HD_OK) continue;
-    hd_text_table_cell(t, "%s", a->names[i]);
-    for (int m = 0; m < HD_ACCURACY_COUNT; m++) ratio_cell(t, hd_accuracy_ratio(r, (hd_accuracy_metric)m));
-    hd_text_table_cell(t, "%.3f", 32.0 * (double)r->device.l2_read_sectors / 1e6);
-    hd_text_table_cell(t, "%.3f", (double)r->device.dram_read_bytes / 1e6);
+    const compared one = compare(a, i);
+    if (was_compared(&one)) report_sheet_row(&sheet, &one);
   }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  report_put_sheet(&sheet, out);
 }
 
-static void put_summaries(const hd_accuracy_summary *s, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrrrr");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  static const char *const head[] = {"over all",     "workloads",  "median ratio",
-                                     "median error", "within 10%", "within 25%"};
-  report_put_head(t, head, sizeof head / sizeof *head);
-  hd_text_table_rule(t);
-  for (int m = 0; m < HD_ACCURACY_COUNT; m++) {
-    hd_text_table_cell(t, "%s", hd_accuracy_name((hd_accuracy_metric)m));
-    hd_text_table_cell(t, "%zu", s[m].n);
-    ratio_cell(t, s[m].median_ratio);
-    percent_cell(t, s[m].median_error);
-    percent_cell(t, s[m].within_10);
-    percent_cell(t, s[m].within_25);
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+/* ---- Over all ------------------------------------------------------------------------------------- */
+
+typedef struct overall {
+  const char *metric;
+  const hd_accuracy_report *a;
+  const hd_accuracy_summary *s;
+} overall;
+
+static overall sum_up(const hd_accuracy_report *a, int m) {
+  return (overall){hd_accuracy_name((hd_accuracy_metric)m), a, &a->summaries[m]};
 }
+
+static json_t *worst_json(const void *row) {
+  const overall *o = row;
+  json_t *worst = json_array();
+  for (size_t i = 0; worst && i < o->s->n_worst; i++)
+    worst = report_append(worst, json_string(o->a->names[o->s->worst[i]]));
+  return worst;
+}
+
+#define SUM(member) THROUGH(overall, s, hd_accuracy_summary, member)
+static const field summary_fields[] = {
+    {.heading = "over all", MEMBER(overall, metric)},
+    {"workloads", "workloads", SUM(n)},
+    {"median_ratio", "median ratio", .decimals = 3, .null = true, SUM(median_ratio)},
+    {"median_error", "median error", FIELD_PERCENT, 1, .null = true, SUM(median_error)},
+    {"within_10_percent", "within 10%", FIELD_PERCENT, 1, .null = true, SUM(within_10)},
+    {"within_25_percent", "within 25%", FIELD_PERCENT, 1, .null = true, SUM(within_25)},
+    {"worst", .tree = worst_json},
+    {0},
+};
+
+static void put_summaries(const hd_accuracy_report *a, hd_buf *out) {
+  field_sheet sheet = report_sheet(summary_fields, 0);
+  for (int m = 0; m < HD_ACCURACY_COUNT; m++) {
+    const overall one = sum_up(a, m);
+    report_sheet_row(&sheet, &one);
+  }
+  report_put_sheet(&sheet, out);
+}
+
+static json_t *summaries_json(const void *row) {
+  json_t *j = json_object();
+  for (int m = 0; j && m < HD_ACCURACY_COUNT; m++) {
+    const overall one = sum_up(row, m);
+    j = report_set(j, one.metric, report_fields_json(summary_fields, &one));
+  }
+  return j;
+}
+
+static json_t *rows_json(const void *row) {
+  const hd_accuracy_report *a = row;
+  json_t *rows = json_array();
+  for (size_t i = 0; rows && i < a->n; i++) {
+    const compared one = compare(a, i);
+    rows = report_append(rows, report_fields_json(row_fields, &one));
+  }
+  return rows;
+}
+
+static const field accuracy_fields[] = {
+    {"gpu", THROUGH(hd_accuracy_report, gpu, hd_gpu, name)},
+    {"device", THROUGH(hd_accuracy_report, device, hd_device_info, title)},
+    {"size", MEMBER(hd_accuracy_report, size)},
+    {"summaries", .tree = summaries_json},
+    {"rows", .tree = rows_json},
+    {0},
+};
+
+void hd_accuracy_json(const hd_accuracy_report *a, hd_buf *out) {
+  report_put_fields_json(accuracy_fields, a, out);
+}
+
+/* ---- The text ------------------------------------------------------------------------------------- */
 
 static void put_worst(const hd_accuracy_report *a, const hd_accuracy_summary *s, hd_accuracy_metric m,
                       hd_buf *out) {
@@ -112,7 +159,7 @@ void hd_accuracy_text(const hd_accuracy_report *a, hd_buf *out) {
                 a->device->name, a->size);
   put_rows(a, out);
   hd_buf_putc(out, '\n');
-  put_summaries(a->summaries, out);
+  put_summaries(a, out);
   put_worst(a, &a->summaries[HD_ACCURACY_L2_READ_SECTORS], HD_ACCURACY_L2_READ_SECTORS, out);
   put_worst(a, &a->summaries[HD_ACCURACY_DRAM_READ_BYTES], HD_ACCURACY_DRAM_READ_BYTES, out);
   bool first = true;

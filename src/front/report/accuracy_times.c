@@ -6,9 +6,7 @@
 
 #include "heddle/results.h"
 #include "report/fields.h"
-#include "report/json.h"
 #include "report/summary.h"
-#include "report/table.h"
 
 /* ---- Measured times ------------------------------------------------------------------- */
 
@@ -93,77 +91,119 @@ hd_status hd_accuracy_read_times(const char *path, char *const *words, size_t n_
   return st;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------- */
+/* ---- A workload ----------------------------------------------------------------------------------- */
 
-static json_t *row_json(const char *name, const hd_accuracy_times *r) {
-  hd_accuracy_verdict v = hd_accuracy_judge(r);
-  json_t *plans = json_array();
-  for (uint32_t k = 0; k < r->n; k++) {
-    const hd_accuracy_plan *p = &r->plans[k];
-    json_array_append_new(plans,
-                          json_pack("{s:s, s:o, s:o, s:b}", "plan", p->text, "measured_us",
-                                    report_number_json(p->measured_us > 0 ? p->measured_us : NAN), "model_us",
-                                    report_number_json(p->model_us > 0 ? p->model_us : NAN), "contradicted",
-                                    k && hd_accuracy_is_contradicted(r, k)));
-  }
-  if (isnan(v.ratio)) return json_pack("{s:s, s:s, s:o}", "workload", name, "failed", r->why, "plans", plans);
-  return json_pack("{s:s, s:f, s:f, s:i, s:i, s:o, s:s, s:f, s:o, s:o}", "workload", name, "ratio", v.ratio,
-                   "replayed_part", r->part, "effects", (int)v.effects, "right_signs", (int)v.right, "tau",
-                   report_number_json(v.tau), "best", r->plans[v.best].text, "regret", v.regret, "counters",
-                   report_counters_json(&r->plans[0].model, 0), "plans", plans);
+typedef struct judged {
+  const char *name;
+  const hd_accuracy_times *r;
+  hd_accuracy_verdict verdict;
+} judged;
+
+static judged judge(const hd_accuracy_times_report *a, size_t i) {
+  return (judged){a->names[i], &a->rows[i], hd_accuracy_judge(&a->rows[i])};
 }
+
+static const hd_accuracy_times *times_of(const void *row) { return ((const judged *)row)->r; }
+static bool has_ratio(const void *row) { return isfinite(((const judged *)row)->verdict.ratio); }
+static bool has_failed(const void *row) { return !has_ratio(row); }
+static double measured_us(const void *row) { return times_of(row)->plans[0].measured_us; }
+static double model_us(const void *row) { return times_of(row)->plans[0].model_us; }
+static int64_t compared(const void *row) {
+  const hd_accuracy_times *r = times_of(row);
+  int64_t n = 0;
+  for (uint32_t k = 1; k < r->n; k++) n += r->plans[k].model_us > 0 && r->plans[k].measured_us > 0;
+  return n;
+}
+static const char *best(const void *row) {
+  return times_of(row)->plans[((const judged *)row)->verdict.best].text;
+}
+static json_t *counters_json(const void *row) {
+  return report_counters_json(&times_of(row)->plans[0].model, 0);
+}
+
+static const field plan_fields[] = {
+    {"plan", MEMBER(hd_accuracy_plan, text)},
+    {"measured_us", .null = true, .has = report_is_positive, MEMBER(hd_accuracy_plan, measured_us)},
+    {"model_us", .null = true, .has = report_is_positive, MEMBER(hd_accuracy_plan, model_us)},
+    {0},
+};
+static json_t *plans_json(const void *row) {
+  const hd_accuracy_times *r = times_of(row);
+  json_t *plans = json_array();
+  for (uint32_t k = 0; plans && k < r->n; k++)
+    plans = report_append(plans, report_set(report_fields_json(plan_fields, &r->plans[k]), "contradicted",
+                                            json_boolean(k && hd_accuracy_is_contradicted(r, k))));
+  return plans;
+}
+
+static const field row_fields[] = {
+    {"workload", "workload", MEMBER(judged, name)},
+    {"failed", .when = has_failed, THROUGH(judged, r, hd_accuracy_times, why)},
+    {.section = has_ratio},
+    {.heading = "measured us", .decimals = 1, .real = measured_us},
+    {.heading = "model us", .decimals = 1, .real = model_us},
+    {.heading = "replayed", .kind = FIELD_PERCENT, THROUGH(judged, r, hd_accuracy_times, part)},
+    {"ratio", "ratio", .decimals = 2, MEMBER(judged, verdict.ratio)},
+    {.heading = "plans", .count = compared},
+    {"replayed_part", THROUGH(judged, r, hd_accuracy_times, part)},
+    {"effects", "effects", MEMBER(judged, verdict.effects)},
+    {"right_signs", "right", MEMBER(judged, verdict.right)},
+    {"tau", "tau", .decimals = 2, .null = true, MEMBER(judged, verdict.tau)},
+    {"best", "model's best plan", .text = best},
+    {"regret", "regret", FIELD_PERCENT, 1, MEMBER(judged, verdict.regret)},
+    {"counters", .tree = counters_json},
+    {.section = field_always},
+    {"plans", .tree = plans_json},
+    {0},
+};
+
+/* ---- All of them ---------------------------------------------------------------------------------- */
+
+static const char *kind_of_time(const void *row) {
+  return ((const hd_accuracy_times_report *)row)->bound ? "bound" : "clock";
+}
+static json_t *rows_json(const void *row) {
+  const hd_accuracy_times_report *a = row;
+  json_t *rows = json_array();
+  for (size_t i = 0; rows && i < a->n; i++) {
+    const judged one = judge(a, i);
+    rows = report_append(rows, report_fields_json(row_fields, &one));
+  }
+  return rows;
+}
+
+#define ALL(member) MEMBER(hd_accuracy_times_report, member)
+static const field times_fields[] = {
+    {"gpu", THROUGH(hd_accuracy_times_report, gpu, hd_gpu, name)},
+    {"measured", ALL(measured)},
+    {"size", ALL(size)},
+    {"time", .text = kind_of_time},
+    {"workloads", ALL(ranking.n)},
+    {"mean_error", .null = true, ALL(ranking.mean_error)},
+    {"median_error", .null = true, ALL(ranking.median_error)},
+    {"geometric_error", .null = true, ALL(ranking.geometric)},
+    {"effects", ALL(ranking.effects)},
+    {"right_signs", ALL(ranking.right)},
+    {"median_tau", .null = true, ALL(ranking.median_tau)},
+    {"median_regret", .null = true, ALL(ranking.median_regret)},
+    {"p90_regret", .null = true, ALL(ranking.p90_regret)},
+    {"rows", .tree = rows_json},
+    {0},
+};
 
 void hd_accuracy_times_json(const hd_accuracy_times_report *a, hd_buf *out) {
-  const hd_accuracy_ranking *k = &a->ranking;
-  json_t *rows = json_array();
-  for (size_t i = 0; i < a->n; i++) json_array_append_new(rows, row_json(a->names[i], &a->rows[i]));
-  report_put_json(
-      json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "gpu", a->gpu->name,
-                "measured", a->measured, "size", a->size, "time", a->bound ? "bound" : "clock", "workloads",
-                (json_int_t)k->n, "mean_error", report_number_json(k->mean_error), "median_error",
-                report_number_json(k->median_error), "geometric_error", report_number_json(k->geometric),
-                "effects", (int)k->effects, "right_signs", (int)k->right, "median_tau",
-                report_number_json(k->median_tau), "median_regret", report_number_json(k->median_regret),
-                "p90_regret", report_number_json(k->p90_regret), "rows", rows),
-      out);
+  report_put_fields_json(times_fields, a, out);
 }
 
-/* ---- Text --------------------------------------------------------------------------------- */
+/* ---- Text ----------------------------------------------------------------------------------------- */
 
 static void put_rows(const hd_accuracy_times_report *a, hd_buf *out) {
-  static const char *const head[] = {"workload", "measured us", "model us", "replayed", "ratio",
-                                     "plans",    "effects",     "right",    "tau",      "model's best plan",
-                                     "regret"};
-  hd_text_table *t = hd_text_table_new("lrrrrrrrrlr");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  report_put_head(t, head, sizeof head / sizeof *head);
-  hd_text_table_rule(t);
+  field_sheet sheet = report_sheet(row_fields, 0);
   for (size_t i = 0; i < a->n; i++) {
-    const hd_accuracy_times *r = &a->rows[i];
-    hd_accuracy_verdict v = hd_accuracy_judge(r);
-    uint32_t plans = 0;
-    if (isnan(v.ratio)) continue;
-    for (uint32_t k = 1; k < r->n; k++) plans += r->plans[k].model_us > 0 && r->plans[k].measured_us > 0;
-    hd_text_table_cell(t, "%s", a->names[i]);
-    hd_text_table_cell(t, "%.1f", r->plans[0].measured_us);
-    hd_text_table_cell(t, "%.1f", r->plans[0].model_us);
-    hd_text_table_cell(t, "%.0f%%", 100 * r->part);
-    hd_text_table_cell(t, "%.2f", v.ratio);
-    hd_text_table_cell(t, "%u", plans);
-    hd_text_table_cell(t, "%u", v.effects);
-    hd_text_table_cell(t, "%u", v.right);
-    if (isnan(v.tau))
-      hd_text_table_cell(t, "-");
-    else
-      hd_text_table_cell(t, "%.2f", v.tau);
-    hd_text_table_cell(t, "%s", r->plans[v.best].text);
-    hd_text_table_cell(t, "%.1f%%", 100 * v.regret);
+    const judged one = judge(a, i);
+    if (has_ratio(&one)) report_sheet_row(&sheet, &one);
   }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  report_put_sheet(&sheet, out);
 }
 
 /* The resource that bounds the original's time in the model, and the part of the time that it accounts

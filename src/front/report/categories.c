@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "heddle/results.h"
+#include "report/fields.h"
 
 static void count_row(hd_categories *sum, const char *clu, bool equal, double lines, double words) {
   bool another_input = strncmp(sum->last, clu, sizeof sum->last) == 0;
@@ -28,22 +29,46 @@ char *hd_categories_name(const char *paper) {
   return strndup(at, strcspn(at, ";,"));
 }
 
-void hd_categories_head(hd_buf *out) {
-  hd_buf_puts(
-      out,
-      "| CLU | workload | size | category in CLU | measured | equal | partition | inter-CTA, lines | words "
-      "| evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+typedef struct measured {
+  const char *clu, *name;
+  const hd_workload *w;
+  const hd_advice *a;
+  bool equal;
+  double lines, words;
+} measured;
+
+static void put_category(const void *row, hd_buf *out) {
+  hd_category_print(((const measured *)row)->a->category, out);
 }
+static const char *equality(const void *row) { return ((const measured *)row)->equal ? "yes" : "**no**"; }
+
+static const field category_fields[] = {
+    {.heading = "CLU", MEMBER(measured, clu)},
+    {.heading = "workload", MEMBER(measured, name)},
+    {.heading = "size", THROUGH(measured, w, hd_workload, size)},
+    {.heading = "category in CLU", THROUGH(measured, w, hd_workload, category)},
+    {.heading = "measured", .put = put_category},
+    {.heading = "equal", .text = equality},
+    {.heading = "partition", THROUGH(measured, a, hd_advice, partition)},
+    {.heading = "inter-CTA, lines", .kind = FIELD_PERCENT, .align = 'l', MEMBER(measured, lines)},
+    {.heading = "words", .kind = FIELD_PERCENT, .align = 'l', MEMBER(measured, words)},
+    {.heading = "evidence", THROUGH(measured, a, hd_advice, evidence)},
+    {0},
+};
+
+void hd_categories_head(hd_buf *out) { report_put_markdown_head(category_fields, out); }
 
 void hd_categories_row(hd_categories *sum, const char *clu, const char *name, const hd_workload *w,
                        const hd_advice *a, hd_buf *out) {
-  double lines = hd_reuse_inter(&a->sum.reuse.all.lines), words = hd_reuse_inter(&a->sum.reuse.all.words);
-  bool equal = a->category == hd_category_parse(w->category);
-  hd_buf_printf(out, "| %s | %s | %s | %s | ", clu, name, w->size, w->category);
-  hd_category_print(a->category, out);
-  hd_buf_printf(out, " | %s | %s | %.0f%% | %.0f%% | %s |\n", equal ? "yes" : "**no**", a->partition,
-                100 * lines, 100 * words, a->evidence);
-  count_row(sum, clu, equal, lines, words);
+  const measured one = {clu,
+                        name,
+                        w,
+                        a,
+                        a->category == hd_category_parse(w->category),
+                        hd_reuse_inter(&a->sum.reuse.all.lines),
+                        hd_reuse_inter(&a->sum.reuse.all.words)};
+  report_put_markdown_row(category_fields, &one, out);
+  count_row(sum, clu, one.equal, one.lines, one.words);
 }
 
 void hd_categories_total(const hd_categories *sum, hd_buf *out) {

@@ -1,97 +1,142 @@
 /* The results of two workloads that run at the same time. */
-#include <stdio.h>
-
 #include "heddle/results.h"
-#include "report/json.h"
+#include "report/fields.h"
 #include "report/summary.h"
-#include "report/table.h"
 
-static json_t *figure_json(const hd_corun_figure *f) {
-  return json_pack("{s:f, s:o, s:o}", "median", f->median, "low", report_number_json(f->low), "high",
-                   report_number_json(f->high));
+/* ---- A mode --------------------------------------------------------------------------------------- */
+
+typedef struct mode_row {
+  const char *mode;
+  const hd_corun_row *row;
+} mode_row;
+
+static const hd_corun_row *row_of(const void *row) { return ((const mode_row *)row)->row; }
+static bool was_run(const void *row) { return row_of(row)->status == HD_OK; }
+
+static void put_sms(const void *row, hd_buf *out) {
+  const uint32_t *sms = row_of(row)->sms;
+  if (sms[0]) hd_buf_printf(out, "%u + %u", sms[0], sms[1]);
 }
-
-static bool has_mode(const hd_corun_row *r) { return r->status == HD_OK || r->why[0]; }
-
-static json_t *row_json(const hd_corun_row *r, const char *mode) {
-  if (r->status != HD_OK) return json_pack("{s:s, s:s}", "mode", mode, "failed", r->why);
-  json_t *j = json_pack("{s:s, s:[f, f], s:o, s:o}", "mode", mode, "us", r->us[0], r->us[1], "stp",
-                        figure_json(&r->stp), "antt", figure_json(&r->antt));
-  if (j && r->sms[0]) {
-    json_object_set_new(j, "sms", json_pack("[i, i]", (int)r->sms[0], (int)r->sms[1]));
-    json_object_set_new(j, "agents", json_pack("[i, i]", (int)r->agents[0], (int)r->agents[1]));
-    if (r->plans[0][0]) json_object_set_new(j, "plans", json_pack("[s, s]", r->plans[0], r->plans[1]));
-    json_object_set_new(j, "tried", json_integer(r->tried));
+static void put_agents(const void *row, hd_buf *out) {
+  for (int i = 0; i < 2; i++) {
+    const uint32_t agents = row_of(row)->agents[i];
+    if (i) hd_buf_puts(out, ", ");
+    if (agents)
+      hd_buf_printf(out, "%u", agents);
+    else
+      hd_buf_puts(out, "all");
   }
-  return j;
+}
+static double first_us(const void *row) { return row_of(row)->us[0]; }
+static double second_us(const void *row) { return row_of(row)->us[1]; }
+static void put_figure(const hd_corun_figure *f, hd_buf *out) {
+  hd_buf_printf(out, "%.3f", f->median);
+  if (f->low > 0) hd_buf_printf(out, " (%.3f to %.3f)", f->low, f->high);
+}
+static void put_stp(const void *row, hd_buf *out) { put_figure(&row_of(row)->stp, out); }
+static void put_antt(const void *row, hd_buf *out) { put_figure(&row_of(row)->antt, out); }
+
+/* Of hd_corun_row. */
+static bool ran(const void *row) { return ((const hd_corun_row *)row)->status == HD_OK; }
+static bool has_failed(const void *row) { return !ran(row); }
+static bool has_sms(const void *row) { return ran(row) && ((const hd_corun_row *)row)->sms[0]; }
+static bool has_plans(const void *row) { return ((const hd_corun_row *)row)->plans[0][0]; }
+static json_t *plans_json(const void *row) {
+  const hd_corun_row *r = row;
+  return report_pair_json(r->plans[0], r->plans[1]);
 }
 
-void hd_corun_json(const hd_corun_report *s, hd_buf *out) {
-  const hd_corun_result *r = s->result;
+static const field figure_fields[] = {{"median", MEMBER(hd_corun_figure, median)},
+                                      {"low", .null = true, MEMBER(hd_corun_figure, low)},
+                                      {"high", .null = true, MEMBER(hd_corun_figure, high)},
+                                      {0}};
+static const field outcome_fields[] = {
+    {"failed", .when = has_failed, MEMBER(hd_corun_row, why)},
+    {.section = ran},
+    {"us", ARRAY(hd_corun_row, us)},
+    {"stp", STRUCT(hd_corun_row, stp, figure_fields)},
+    {"antt", STRUCT(hd_corun_row, antt, figure_fields)},
+    {.section = has_sms},
+    {"sms", ARRAY(hd_corun_row, sms)},
+    {"agents", ARRAY(hd_corun_row, agents)},
+    {"plans", .when = has_plans, .tree = plans_json},
+    {"tried", MEMBER(hd_corun_row, tried)},
+    {0},
+};
+static const field mode_fields[] = {
+    {"mode", "mode", MEMBER(mode_row, mode)},
+    {"outcome", .spread = true, STRUCT_AT(mode_row, row, outcome_fields)},
+    {.section = was_run},
+    {.heading = "SMs", .put = put_sms},
+    {.heading = "CTAs per SM", .put = put_agents},
+    {.heading = "A us", .decimals = 2, .real = first_us},
+    {.heading = "B us", .decimals = 2, .real = second_us},
+    {.heading = "STP", .put = put_stp},
+    {.heading = "ANTT", .put = put_antt},
+    {0},
+};
+
+/* Of the modes that the device has; false: there are no more. */
+static bool next_mode(const hd_corun_result *r, int *m, mode_row *out) {
+  for (; *m < HD_CORUN_MODES; ++*m) {
+    const hd_corun_row *row = &r->rows[*m];
+    if (row->status != HD_OK && !row->why[0]) continue;
+    *out = (mode_row){hd_corun_mode_name((hd_corun_mode)(*m)++), row};
+    return true;
+  }
+  return false;
+}
+
+/* ---- All of them ---------------------------------------------------------------------------------- */
+
+static json_t *names_json(const void *row) {
+  const hd_corun_report *s = row;
+  return report_pair_json(s->workloads[0]->name, s->workloads[1]->name);
+}
+static json_t *sizes_json(const void *row) {
+  const hd_corun_report *s = row;
+  return report_pair_json(s->workloads[0]->size, s->workloads[1]->size);
+}
+static json_t *rows_json(const void *row) {
   json_t *rows = json_array();
-  for (int m = 0; m < HD_CORUN_MODES; m++)
-    if (has_mode(&r->rows[m]))
-      json_array_append_new(rows, row_json(&r->rows[m], hd_corun_mode_name((hd_corun_mode)m)));
-  report_put_json(json_pack("{s:[s, s], s:[s, s], s:s, s:[i, i], s:[f, f], s:i, s:o}", "workloads",
-                            s->workloads[0]->name, s->workloads[1]->name, "sizes", s->workloads[0]->size,
-                            s->workloads[1]->size, "device", s->device->title, "turns", (int)r->turns[0],
-                            (int)r->turns[1], "alone_us", r->alone_us[0], r->alone_us[1], "rounds",
-                            (int)r->rounds, "rows", rows),
-                  out);
+  mode_row one;
+  for (int m = 0; rows && next_mode(row, &m, &one);)
+    rows = report_append(rows, report_fields_json(mode_fields, &one));
+  return rows;
 }
 
-static void figure_cell(hd_text_table *t, const hd_corun_figure *f) {
-  if (f->low > 0)
-    hd_text_table_cell(t, "%.3f (%.3f to %.3f)", f->median, f->low, f->high);
-  else
-    hd_text_table_cell(t, "%.3f", f->median);
-}
+static const field result_fields[] = {{"turns", ARRAY(hd_corun_result, turns)},
+                                      {"alone_us", ARRAY(hd_corun_result, alone_us)},
+                                      {"rounds", MEMBER(hd_corun_result, rounds)},
+                                      {"rows", .tree = rows_json},
+                                      {0}};
+static const field corun_fields[] = {
+    {"workloads", .tree = names_json},
+    {"sizes", .tree = sizes_json},
+    {"device", THROUGH(hd_corun_report, device, hd_device_info, title)},
+    {"result", .spread = true, STRUCT_AT(hd_corun_report, result, result_fields)},
+    {0},
+};
 
-static void put_row(hd_text_table *t, const hd_corun_row *r, const char *mode) {
-  hd_text_table_cell(t, "%s", mode);
-  if (r->status != HD_OK) {
-    for (int i = 0; i < 6; i++) hd_text_table_cell(t, "-");
-    return;
-  }
-  if (r->sms[0])
-    hd_text_table_cell(t, "%u + %u", r->sms[0], r->sms[1]);
-  else
-    hd_text_table_cell(t, "%s", "");
-  char agents[2][16] = {"all", "all"};
-  for (int i = 0; i < 2; i++)
-    if (r->agents[i]) snprintf(agents[i], sizeof agents[i], "%u", r->agents[i]);
-  hd_text_table_cell(t, "%s, %s", agents[0], agents[1]);
-  for (int i = 0; i < 2; i++) hd_text_table_cell(t, "%.2f", r->us[i]);
-  figure_cell(t, &r->stp);
-  figure_cell(t, &r->antt);
-}
+void hd_corun_json(const hd_corun_report *s, hd_buf *out) { report_put_fields_json(corun_fields, s, out); }
 
 void hd_corun_text(const hd_corun_report *s, hd_buf *out) {
   const hd_corun_result *r = s->result;
-  hd_text_table *t = hd_text_table_new("lllrrll");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  static const char *const head[] = {"mode", "SMs", "CTAs per SM", "A us", "B us", "STP", "ANTT"};
-  report_put_head(t, head, sizeof head / sizeof *head);
-  hd_text_table_rule(t);
-  for (int m = 0; m < HD_CORUN_MODES; m++)
-    if (has_mode(&r->rows[m])) put_row(t, &r->rows[m], hd_corun_mode_name((hd_corun_mode)m));
+  field_sheet sheet = report_sheet(mode_fields, 0);
+  mode_row one;
+  for (int m = 0; next_mode(r, &m, &one);) report_sheet_row(&sheet, &one);
   hd_buf_printf(out, "on %s (%s), %u rounds, medians (99%% intervals)\n", s->device->name, s->device->title,
                 r->rounds);
   for (int i = 0; i < 2; i++)
     hd_buf_printf(out, "%c: %s (%s), %u turn%s, %.2f us alone\n", 'A' + i, s->workloads[i]->name,
                   s->workloads[i]->size, r->turns[i], r->turns[i] == 1 ? "" : "s", r->alone_us[i]);
   hd_buf_putc(out, '\n');
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  report_put_sheet(&sheet, out);
   const hd_corun_row *partition = &r->rows[HD_CORUN_PARTITION];
   if (partition->status == HD_OK)
     hd_buf_printf(out, "\npartition: A under %s, B under %s\n", partition->plans[0], partition->plans[1]);
-  for (int m = 0; m < HD_CORUN_MODES; m++)
-    if (r->rows[m].status != HD_OK && has_mode(&r->rows[m]))
-      hd_buf_printf(out, "\n%s: %s\n", hd_corun_mode_name((hd_corun_mode)m), r->rows[m].why);
+  for (int m = 0; next_mode(r, &m, &one);)
+    if (!was_run(&one)) hd_buf_printf(out, "\n%s: %s\n", one.mode, one.row->why);
   if (!s->gpu) return;
   hd_buf_putc(out, '\n');
   report_put_confirmation(s->gpu, true, 1, false, NULL, out);

@@ -114,6 +114,8 @@ static const field *step(walk *w) {
 
 /* ---- JSON ----------------------------------------------------------------------------------------- */
 
+bool report_is_positive(const void *number) { return *(const double *)number > 0; }
+
 bool field_always(const void *row) { return true; }
 
 bool report_is_said(const void *words) { return *(const char *)words != 0; }
@@ -123,6 +125,17 @@ json_t *report_append(json_t *list, json_t *element) {
   if (!list) json_decref(element);
   json_decref(list);
   return NULL;
+}
+
+json_t *report_set(json_t *object, const char *key, json_t *one) {
+  if (object && json_object_set_new(object, key, one) == 0) return object;
+  if (!object) json_decref(one);
+  json_decref(object);
+  return NULL;
+}
+
+json_t *report_pair_json(const char *a, const char *b) {
+  return report_append(report_append(json_array(), json_string(a)), json_string(b));
 }
 
 json_t *report_rows_json(const field *fields, const void *rows, size_t n, size_t size) {

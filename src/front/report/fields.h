@@ -108,6 +108,9 @@ struct field {
   .place = {.type = FIELD_STRUCT, .at = offsetof(row, member)}, .of = (fields)
 #define STRUCT_AT(row, pointer, fields)                                                                      \
   .place = {.type = FIELD_STRUCT, .through = offsetof(row, pointer) + 1}, .of = (fields)
+#define STRUCT_THROUGH(row, pointer, target, member, fields)                                                 \
+  .place = {.type = FIELD_STRUCT, .through = offsetof(row, pointer) + 1, .at = offsetof(target, member)},    \
+  .of = (fields)
 /* A struct in the row, or behind a pointer in it, with a table of its own; the row itself, by another table.
  */
 #define SELF(fields) .place = {.type = FIELD_STRUCT}, .of = (fields)
@@ -147,10 +150,15 @@ json_t *report_counters_json(const hd_counters *c, unsigned uses);
 extern const field report_speedup_fields[]; /* of hd_speedup */
 void report_put_fields_json(const field *fields, const void *row, hd_buf *out);
 bool field_always(const void *row); /* for `section`: ends the one before */
-/* For `has`: words that are not "". */
+/* For `has`: words that are not ""; a number above 0. */
 bool report_is_said(const void *words);
+bool report_is_positive(const void *number);
 /* A list that is made element by element; takes both references, of which NULL is out of memory. */
 json_t *report_append(json_t *list, json_t *element);
+/* The same of an object. */
+json_t *report_set(json_t *object, const char *key, json_t *one);
+/* A list of two strings. */
+json_t *report_pair_json(const char *a, const char *b);
 
 /* The members of the row from an object: words, numbers, flags and structs of these. Zero where they are
  * absent; words are cut where they are too long. */

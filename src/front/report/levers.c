@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "heddle/results.h"
+#include "report/fields.h"
 #include "report/json.h"
 
 /* One plan for each value of each lever. */
@@ -101,18 +102,21 @@ hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d) {
   return out->failed ? hd_nomem(d) : HD_OK;
 }
 
-hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d) {
+static const char *answer(const void *row) {
   static const char *const answers[] = {
       [HD_LEVER_EQUAL] = "equal", [HD_LEVER_REFUSED] = "refused", [HD_LEVER_DIFFERENT] = "different"};
+  return answers[((const hd_lever_cell *)row)->answer];
+}
+static const field cell_fields[] = {{"answer", .text = answer}, {"why", MEMBER(hd_lever_cell, why)}, {0}};
+
+hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d) {
   json_t *rows = json_object();
-  for (size_t w = 0; w < t->n_workloads; w++) {
+  for (size_t w = 0; rows && w < t->n_workloads; w++) {
+    const hd_lever_cell *cells = &t->cells[w * t->n_plans];
     json_t *row = json_object();
-    for (size_t p = 0; p < t->n_plans; p++) {
-      const hd_lever_cell *c = &t->cells[w * t->n_plans + p];
-      json_object_set_new(row, t->plans[p],
-                          json_pack("{s:s, s:s}", "answer", answers[c->answer], "why", c->why));
-    }
-    json_object_set_new(rows, t->workloads[w], row);
+    for (size_t p = 0; row && p < t->n_plans; p++)
+      row = report_set(row, t->plans[p], report_fields_json(cell_fields, &cells[p]));
+    rows = report_set(rows, t->workloads[w], row);
   }
   report_put_json(rows, out);
   return out->failed ? hd_nomem(d) : HD_OK;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "heddle/results.h"
+#include "report/fields.h"
 #include "report/json.h"
 
 /* Each lever once. Orders have numbers that cut even small grids, and seldom divide them: the dear case. */
@@ -78,19 +79,47 @@ static hd_status put_table(const hd_overhead_table *t, const column *columns, si
   return st;
 }
 
-static void put_target(const hd_overhead_table *t, size_t plan, hd_buf *out) {
+/* A plan's target, and the workloads within it. */
+typedef struct targeted {
+  const hd_plan *plan;
+  hd_overhead_target target;
   size_t within, of;
-  hd_overhead_target target = hd_overhead_meets(t, plan, &within, &of);
-  if (target == HD_OVERHEAD_NO_TARGET || !of) return;
-  put_plan(&t->plans[plan], out);
-  bool met = within * 100 >= of * HD_OVERHEAD_SHARE;
-  if (target == HD_OVERHEAD_ORDER)
-    hd_buf_printf(out, " %d instructions per thread, %d registers |", HD_OVERHEAD_ORDER_INSTRUCTIONS,
+} targeted;
+
+static void put_most(const void *row, hd_buf *out) {
+  if (((const targeted *)row)->target == HD_OVERHEAD_ORDER)
+    hd_buf_printf(out, "%d instructions per thread, %d registers", HD_OVERHEAD_ORDER_INSTRUCTIONS,
                   HD_OVERHEAD_ORDER_REGISTERS);
   else
-    hd_buf_printf(out, " %d registers |", HD_AGENT_REGISTERS);
-  hd_buf_printf(out, " %zu of %zu | %.1f%% | %s |\n", within, of, 100.0 * (double)within / (double)of,
-                met ? "met" : "**missed**");
+    hd_buf_printf(out, "%d registers", HD_AGENT_REGISTERS);
+}
+static void put_within(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%zu of %zu", ((const targeted *)row)->within, ((const targeted *)row)->of);
+}
+static double share(const void *row) {
+  return (double)((const targeted *)row)->within / (double)((const targeted *)row)->of;
+}
+static const char *verdict(const void *row) {
+  const targeted *t = row;
+  return t->within * 100 >= t->of * HD_OVERHEAD_SHARE ? "met" : "**missed**";
+}
+
+static const field target_fields[] = {
+    {.heading = "plan", POINTED(targeted, plan)},
+    {.heading = "at most", .put = put_most},
+    {.heading = "workloads within", .align = 'r', .put = put_within},
+    {.heading = "share", .kind = FIELD_PERCENT, .decimals = 1, .real = share},
+    {.heading = "of 90%", .text = verdict},
+    {0},
+};
+
+static void put_targets(const hd_overhead_table *t, hd_buf *out) {
+  report_put_markdown_head(target_fields, out);
+  for (size_t p = 0; p < t->n_plans; p++) {
+    targeted one = {.plan = &t->plans[p]};
+    one.target = hd_overhead_meets(t, p, &one.within, &one.of);
+    if (one.target != HD_OVERHEAD_NO_TARGET && one.of) report_put_markdown_row(target_fields, &one, out);
+  }
 }
 
 /* Workloads outside a plan's target, by name. */
@@ -146,9 +175,8 @@ hd_status hd_report_overhead(const hd_overhead_table *t, hd_buf *out, hd_diag *d
   if (!assembled) hd_buf_puts(out, "Left out: nothing was assembled (ptxas comes with the CUDA toolkit).\n");
   if (st == HD_OK && assembled) {
     st = put_table(t, resources, sizeof resources / sizeof *resources, out, d);
-    hd_buf_puts(out, "\n## Targets\n\n| plan | at most | workloads within | share | of 90% |\n"
-                     "| --- | --- | ---: | ---: | --- |\n");
-    for (size_t p = 0; p < t->n_plans; p++) put_target(t, p, out);
+    hd_buf_puts(out, "\n## Targets\n\n");
+    put_targets(t, out);
     hd_buf_puts(out, "\nOutside (instructions per thread, registers):\n\n");
     for (size_t p = 0; p < t->n_plans; p++) put_misses(t, p, out);
   }
@@ -167,28 +195,41 @@ void hd_overhead_keep_notes(const char *path, hd_buf *page) {
 
 /* ---- JSON ------------------------------------------------------------------------------ */
 
-static json_t *row_json(const hd_overhead_table *t, size_t w, size_t p) {
-  static const char *const names[HD_OVERHEAD_MEASURES] = {
-      "instructions_per_thread",
-      "warp_instructions_per_cta",
-      "ptx_instructions",
-      "registers",
-      "shared_bytes",
-      "stack_bytes",
-      "spill_bytes",
-  };
-  const hd_overhead_row *r = &t->rows[w * t->n_plans + p];
-  json_t *j = json_pack("{s:s, s:o}", "workload", t->workloads[w], "plan", report_plan_json(&t->plans[p]));
-  if (r->status != HD_OK) json_object_set_new(j, "refused", json_string(r->why));
-  for (int m = 0; r->status == HD_OK && m < HD_OVERHEAD_MEASURES; m++)
-    if (m < HD_OVERHEAD_REGISTERS || r->assembled)
-      json_object_set_new(j, names[m], json_real(hd_overhead_value(r, (hd_overhead_measure)m)));
-  return j;
-}
+typedef struct cost {
+  const char *workload;
+  const hd_plan *plan;
+  const hd_overhead_row *row;
+  double values[HD_OVERHEAD_MEASURES];
+} cost;
+
+static bool was_applied(const void *row) { return ((const cost *)row)->row->status == HD_OK; }
+static bool was_refused(const void *row) { return !was_applied(row); }
+static bool was_assembled(const void *row) { return was_applied(row) && ((const cost *)row)->row->assembled; }
+
+#define VALUE(measure) .place = {FIELD_REAL, .at = offsetof(cost, values) + (measure) * sizeof(double)}
+static const field cost_fields[] = {
+    {"workload", MEMBER(cost, workload)},
+    {"plan", POINTED(cost, plan)},
+    {"refused", .when = was_refused, THROUGH(cost, row, hd_overhead_row, why)},
+    {.section = was_applied},
+    {"instructions_per_thread", VALUE(HD_OVERHEAD_THREAD)},
+    {"warp_instructions_per_cta", VALUE(HD_OVERHEAD_CTA)},
+    {"ptx_instructions", VALUE(HD_OVERHEAD_PTX)},
+    {.section = was_assembled},
+    {"registers", VALUE(HD_OVERHEAD_REGISTERS)},
+    {"shared_bytes", VALUE(HD_OVERHEAD_SHARED)},
+    {"stack_bytes", VALUE(HD_OVERHEAD_LOCAL)},
+    {"spill_bytes", VALUE(HD_OVERHEAD_SPILL)},
+    {0},
+};
 
 void hd_overhead_json(const hd_overhead_table *t, hd_buf *out) {
   json_t *rows = json_array();
-  for (size_t w = 0; w < t->n_workloads; w++)
-    for (size_t p = 0; p < t->n_plans; p++) json_array_append_new(rows, row_json(t, w, p));
+  for (size_t i = 0; rows && i < t->n_workloads * t->n_plans; i++) {
+    cost one = {t->workloads[i / t->n_plans], &t->plans[i % t->n_plans], &t->rows[i], {0}};
+    for (int m = 0; m < HD_OVERHEAD_MEASURES && was_applied(&one); m++)
+      one.values[m] = hd_overhead_value(one.row, (hd_overhead_measure)m);
+    rows = report_append(rows, report_fields_json(cost_fields, &one));
+  }
   report_put_json(rows, out);
 }
