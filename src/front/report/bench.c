@@ -1,4 +1,4 @@
-/* The tables and plots of a run over many workloads. */
+/* The tables of a run over many workloads. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,14 +6,9 @@
 #include <string.h>
 
 #include "heddle/bench.h"
+#include "report/fields.h"
 #include "report/plans.h"
 #include "report/summary.h"
-#include "report/table.h"
-
-static const char *const lever_names[HD_TUNE_LEVERS] = {"order",  "bind",   "threads",
-                                                        "bypass", "stream", "prefetch"};
-
-const char *hd_bench_lever_name(unsigned lever) { return lever < HD_TUNE_LEVERS ? lever_names[lever] : ""; }
 
 /* ---- Rows ------------------------------------------------------------------------- */
 
@@ -65,7 +60,7 @@ static void fill_levers(const hd_tuning *t, hd_bench_row *out) {
     for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) {
       const hd_tune_lever *from = &t->levers[i];
       hd_bench_lever *to = &out->levers[k];
-      if (strcmp(from->lever, lever_names[k]) != 0) continue;
+      if (strcmp(from->lever, hd_bench_lever_name(k)) != 0) continue;
       put_plan(to->plan, sizeof to->plan, &from->plan, NULL);
       to->speedup = from->speedup.median;
       to->low = from->speedup.low;
@@ -131,91 +126,79 @@ hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu) {
 
 /* ---- Text ---------------------------------------------------------------------------- */
 
-static void megabytes(hd_text_table *t, bool have, uint64_t bytes) {
-  if (have)
-    hd_text_table_cell(t, "%.1f", (double)bytes / 1e6);
-  else
-    hd_text_table_cell(t, "-");
+static const hd_bench_row *row_of(const void *row) { return row; }
+static bool has_interval(const void *row) {
+  const hd_bench_row *r = row;
+  return strcmp(r->plan, "baseline") != 0 && r->low > 0 && isfinite(r->high);
+}
+static void put_interval(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%.3f to %.3f", row_of(row)->low, row_of(row)->high);
+}
+static bool was_counted(const void *row) { return row_of(row)->has_counters; }
+static double rate(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : NAN; }
+static double hits_before(const void *row) {
+  return rate(row_of(row)->before.l1_hits, row_of(row)->before.l1_sectors);
+}
+static double hits_after(const void *row) {
+  return rate(row_of(row)->after.l1_hits, row_of(row)->after.l1_sectors);
+}
+static int64_t l2_before(const void *row) { return (int64_t)(32 * row_of(row)->before.l2_read_sectors); }
+static int64_t l2_after(const void *row) { return (int64_t)(32 * row_of(row)->after.l2_read_sectors); }
+static int64_t dram_before(const void *row) { return (int64_t)hd_counters_dram(&row_of(row)->before); }
+static int64_t dram_after(const void *row) { return (int64_t)hd_counters_dram(&row_of(row)->after); }
+static double times_compulsory(const void *row) {
+  return was_counted(row) ? rate(hd_counters_dram(&row_of(row)->after), row_of(row)->compulsory_bytes) : NAN;
+}
+static double of_roofline(const void *row) {
+  const hd_bench_row *r = row;
+  return r->roofline_us > 0 && r->best_us > 0 ? r->roofline_us / r->best_us : NAN;
 }
 
-static void times(hd_text_table *t, double x) {
-  if (x > 0)
-    hd_text_table_cell(t, "%.3fx", x);
-  else
-    hd_text_table_cell(t, "-");
+#define OF(member) MEMBER(hd_bench_row, member)
+#define SPEEDUP(member) .kind = FIELD_RATIO, .decimals = 3, .has = report_is_positive, OF(member)
+/* The levers in the order of hd_bench_row's. */
+enum { FIRST_LEVER = 2 };
+static const field speedup_fields[] = {
+    {.heading = "workload", OF(workload)},
+    {.heading = "default us", .decimals = 1, OF(default_us)},
+    {.heading = "order", SPEEDUP(levers[0].speedup)},
+    {.heading = "bind", SPEEDUP(levers[1].speedup)},
+    {.heading = "threads", SPEEDUP(levers[2].speedup)},
+    {.heading = "bypass", SPEEDUP(levers[3].speedup)},
+    {.heading = "stream", SPEEDUP(levers[4].speedup)},
+    {.heading = "prefetch", SPEEDUP(levers[5].speedup)},
+    {.heading = "best", SPEEDUP(speedup)},
+    {.heading = "99% interval", .when = has_interval, .put = put_interval},
+    {.heading = "tuned in", .kind = FIELD_SECONDS, .decimals = 1, OF(seconds)},
+    {.heading = "plan", OF(plan)},
+    {0},
+};
+static const field traffic_fields[] = {
+    {.heading = "workload", OF(workload)},
+    {.section = was_counted},
+    {.heading = "L1 hits", .kind = FIELD_PERCENT, .decimals = 1, .real = hits_before},
+    {.heading = "after", .kind = FIELD_PERCENT, .decimals = 1, .real = hits_after},
+    {.heading = "L2 read MB", .kind = FIELD_MEGABYTES, .decimals = 1, .count = l2_before},
+    {.heading = "after", .kind = FIELD_MEGABYTES, .decimals = 1, .count = l2_after},
+    {.heading = "DRAM MB", .kind = FIELD_MEGABYTES, .decimals = 1, .count = dram_before},
+    {.heading = "after", .kind = FIELD_MEGABYTES, .decimals = 1, .count = dram_after},
+    {.section = field_always},
+    {.heading = "compulsory", .kind = FIELD_MEGABYTES, .decimals = 1, OF(compulsory_bytes)},
+    {.heading = "times it", .kind = FIELD_RATIO, .decimals = 2, .real = times_compulsory},
+    {.heading = "of roofline", .kind = FIELD_PERCENT, .decimals = 1, .real = of_roofline},
+    {0},
+};
+
+const char *hd_bench_lever_name(unsigned lever) {
+  return lever < HD_TUNE_LEVERS ? speedup_fields[FIRST_LEVER + lever].heading : "";
 }
 
-static void put_speedups(const hd_bench_row *rows, size_t n, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrrrrrrrlrl");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  hd_text_table_cell(t, "workload");
-  hd_text_table_cell(t, "default us");
-  for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) hd_text_table_cell(t, "%s", lever_names[k]);
-  hd_text_table_cell(t, "best");
-  hd_text_table_cell(t, "99%% interval");
-  hd_text_table_cell(t, "tuned in");
-  hd_text_table_cell(t, "plan");
-  hd_text_table_rule(t);
-  for (size_t i = 0; i < n; i++) {
-    const hd_bench_row *r = &rows[i];
-    if (r->failed[0]) continue;
-    hd_text_table_cell(t, "%s", r->workload);
-    hd_text_table_cell(t, "%.1f", r->default_us);
-    for (unsigned k = 0; k < HD_TUNE_LEVERS; k++) times(t, r->levers[k].speedup);
-    times(t, r->speedup);
-    if (strcmp(r->plan, "baseline") == 0 || !(r->low > 0) || !isfinite(r->high))
-      hd_text_table_cell(t, "-");
-    else
-      hd_text_table_cell(t, "%.3f to %.3f", r->low, r->high);
-    hd_text_table_cell(t, "%.1f s", r->seconds);
-    hd_text_table_cell(t, "%s", r->plan);
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
-}
-
-static void put_traffic(const hd_bench_row *rows, size_t n, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrrrrrrrr");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  static const char *const head[] = {"workload", "L1 hits", "after",      "L2 read MB", "after",
-                                     "DRAM MB",  "after",   "compulsory", "times it",   "of roofline"};
-  report_put_head(t, head, sizeof head / sizeof *head);
-  hd_text_table_rule(t);
-  for (size_t i = 0; i < n; i++) {
-    const hd_bench_row *r = &rows[i];
-    const hd_counters *b = &r->before, *a = &r->after;
-    bool have = r->has_counters;
-    if (r->failed[0]) continue;
-    hd_text_table_cell(t, "%s", r->workload);
-    for (int k = 0; k < 2; k++) {
-      const hd_counters *c = k ? a : b;
-      if (have && c->l1_sectors)
-        hd_text_table_cell(t, "%.1f%%", 100 * report_rate(c->l1_hits, c->l1_sectors));
-      else
-        hd_text_table_cell(t, "-");
-    }
-    megabytes(t, have, 32 * b->l2_read_sectors);
-    megabytes(t, have, 32 * a->l2_read_sectors);
-    megabytes(t, have, hd_counters_dram(b));
-    megabytes(t, have, hd_counters_dram(a));
-    megabytes(t, true, r->compulsory_bytes);
-    if (have && r->compulsory_bytes)
-      hd_text_table_cell(t, "%.2fx", report_rate(hd_counters_dram(a), r->compulsory_bytes));
-    else
-      hd_text_table_cell(t, "-");
-    if (r->roofline_us > 0 && r->best_us > 0)
-      hd_text_table_cell(t, "%.1f%%", 100 * r->roofline_us / r->best_us);
-    else
-      hd_text_table_cell(t, "-");
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+/* Rows that did not fail. */
+static void put_rows(const field *fields, const hd_bench_row *rows, size_t n, hd_buf *out) {
+  field_sheet sheet = report_sheet(fields, 0);
+  for (size_t i = 0; i < n; i++)
+    if (!rows[i].failed[0]) report_sheet_row(&sheet, &rows[i]);
+  report_put_sheet(&sheet, out);
 }
 
 /* How long tuning took; the longest is most often one whose order needs a trace of the whole launch. */
@@ -256,13 +239,13 @@ void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
   hd_buf_puts(
       out, "Speedup over the default launch: the best plan of each lever alone, and the best of all, which "
            "is the original where none won.\n\n");
-  put_speedups(rows, n, out);
+  put_rows(speedup_fields, rows, n, out);
   if (p->predicted[0]) hd_buf_printf(out, "\n%s", p->predicted);
   hd_buf_puts(
       out,
       "\nTraffic by default and after tuning. Compulsory: each byte once; 'times it' is after tuning. Of "
       "roofline: the time that compulsory traffic takes at DRAM's peak, over the time after tuning.\n\n");
-  put_traffic(rows, n, out);
+  put_rows(traffic_fields, rows, n, out);
   hd_buf_putc(out, '\n');
   put_means(rows, n, out);
   put_seconds(rows, n, out);

@@ -3,8 +3,7 @@
 
 #include "heddle/results.h"
 #include "report/beside.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "report/fields.h"
 
 /* Files' values are JSON's, but for words; "": there is none. */
 static json_t *value_json(const char *text) {
@@ -14,45 +13,58 @@ static json_t *value_json(const char *text) {
 
 static bool is_alone(const hd_gpu_difference *k) { return !k->file[0] || !k->other[0]; }
 
-json_t *report_beside_json(const hd_probe_beside *b) {
-  const hd_gpu_comparison *c = &b->keys;
-  json_t *keys = json_array();
-  for (uint32_t i = 0; i < c->n; i++) {
-    const hd_gpu_difference *k = &c->keys[i];
-    json_t *row =
-        json_pack("{s:o, s:s, s:o, s:o, s:o}", "table", k->table ? json_string(k->table) : json_null(), "key",
-                  k->key, "file", value_json(k->file), "probed", value_json(k->other), "percent",
-                  report_number_json(k->percent));
-    json_object_set_new(row, "agrees", is_alone(k) ? json_null() : json_boolean(k->agrees));
-    json_array_append_new(keys, row);
-  }
-  return json_pack("{s:s, s:f, s:i, s:i, s:i, s:i, s:o}", "file", b->file, "within_percent", b->percent,
-                   "agree", (int)c->agree, "differ", (int)c->differ, "not_in_file", (int)c->alone,
-                   "not_measured", (int)c->left_out, "keys", keys);
+static bool has_both(const void *row) { return !is_alone(row); }
+static const hd_gpu_difference *key_of(const void *row) { return row; }
+static json_t *file_json(const void *row) { return value_json(key_of(row)->file); }
+static json_t *probed_json(const void *row) { return value_json(key_of(row)->other); }
+static void put_key(const void *row, hd_buf *out) {
+  const hd_gpu_difference *k = row;
+  hd_buf_printf(out, "%s%s%s", k->table ? k->table : "", k->table ? "." : "", k->key);
+}
+static void put_difference(const void *row, hd_buf *out) {
+  const double percent = key_of(row)->percent;
+  if (isfinite(percent)) hd_buf_printf(out, percent != 0 ? "%+.1f%%" : "%.0f", percent);
+}
+static const char *verdict(const void *row) { return is_alone(row) || key_of(row)->agrees ? "" : "differs"; }
+
+#define OF(member) MEMBER(hd_gpu_difference, member)
+static const field key_fields[] = {
+    {"table", .null = true, OF(table)},
+    {"key", OF(key)},
+    {.heading = "key", .put = put_key},
+    {"file", .tree = file_json},
+    {.heading = "file", .align = 'r', .has = report_is_said, OF(file)},
+    {"probed", .tree = probed_json},
+    {.heading = "probed", .align = 'r', .has = report_is_said, OF(other)},
+    {"percent", .null = true, OF(percent)},
+    {.heading = "difference", .align = 'r', .put = put_difference},
+    {"agrees", .null = true, .when = has_both, OF(agrees)},
+    {.heading = "", .text = verdict},
+    {0},
+};
+static json_t *keys_json(const void *row) {
+  const hd_gpu_comparison *c = &((const hd_probe_beside *)row)->keys;
+  return report_rows_json(key_fields, c->keys, c->n, sizeof *c->keys);
 }
 
-static void put_row(const hd_gpu_difference *k, hd_text_table *t) {
-  hd_text_table_cell(t, "%s%s%s", k->table ? k->table : "", k->table ? "." : "", k->key);
-  hd_text_table_cell(t, "%s", k->file[0] ? k->file : "-");
-  hd_text_table_cell(t, "%s", k->other[0] ? k->other : "-");
-  if (isfinite(k->percent))
-    hd_text_table_cell(t, k->percent != 0 ? "%+.1f%%" : "%.0f", k->percent);
-  else
-    hd_text_table_cell(t, "%s", "");
-  hd_text_table_cell(t, "%s", is_alone(k) || k->agrees ? "" : "differs");
-}
+#define ALL(member) MEMBER(hd_probe_beside, member)
+static const field beside_fields[] = {
+    {"file", ALL(file)},
+    {"within_percent", ALL(percent)},
+    {"agree", ALL(keys.agree)},
+    {"differ", ALL(keys.differ)},
+    {"not_in_file", ALL(keys.alone)},
+    {"not_measured", ALL(keys.left_out)},
+    {"keys", .tree = keys_json},
+    {0},
+};
+
+json_t *report_beside_json(const hd_probe_beside *b) { return report_fields_json(beside_fields, b); }
 
 void report_put_beside(const hd_probe_beside *b, hd_buf *out) {
-  static const char *const head[] = {"key", "file", "probed", "difference", ""};
   const hd_gpu_comparison *c = &b->keys;
-  hd_text_table *t = hd_text_table_new("lrrrl");
-  if (t) {
-    report_put_head(t, head, sizeof head / sizeof *head);
-    hd_text_table_rule(t);
-    for (uint32_t i = 0; i < c->n; i++) put_row(&c->keys[i], t);
-  }
   hd_buf_printf(out, "\nBeside %s:\n\n", b->file);
-  report_put_table(t, out);
+  report_put_rows(key_fields, c->keys, c->n, sizeof *c->keys, out);
   hd_buf_printf(out, "\n%u of %u keys agree within %g%%.\n", c->agree, c->agree + c->differ, b->percent);
   if (c->alone) hd_buf_printf(out, "%u more are not in %s.\n", c->alone, b->file);
   if (c->left_out) hd_buf_printf(out, "%u of its keys were not measured.\n", c->left_out);

@@ -1,31 +1,48 @@
 /* The report on random programs that differ between the emulator and a device. */
 #include "heddle/results.h"
-#include "report/json.h"
+#include "report/fields.h"
 
-static json_t *report_json(const hd_difftest_report *r) {
-  return json_pack("{s:I, s:s, s:b, s:s}", "program", (json_int_t)r->program, "culprit", r->culprit,
-                   "compiler", r->compiler, "text", r->text);
-}
+typedef struct whole {
+  const hd_difftest_options *o;
+  const hd_difftest_result *r;
+} whole;
 
-static json_t *count_json(const hd_difftest_count *c) {
-  return json_pack("{s:s, s:I, s:I, s:I}", "instruction", c->instruction, "bounded",
-                   (json_int_t)c->tally.bounded, "compiler", (json_int_t)c->tally.compiler, "different",
-                   (json_int_t)c->tally.different);
-}
+static const field report_fields[] = {{"program", MEMBER(hd_difftest_report, program)},
+                                      {"culprit", MEMBER(hd_difftest_report, culprit)},
+                                      {"compiler", MEMBER(hd_difftest_report, compiler)},
+                                      {"text", MEMBER(hd_difftest_report, text)},
+                                      {0}};
+static const field count_fields[] = {{"instruction", MEMBER(hd_difftest_count, instruction)},
+                                     {"bounded", MEMBER(hd_difftest_count, tally.bounded)},
+                                     {"compiler", MEMBER(hd_difftest_count, tally.compiler)},
+                                     {"different", MEMBER(hd_difftest_count, tally.different)},
+                                     {0}};
+#define OF(member) MEMBER(hd_difftest_result, member)
+static const field device_fields[] = {{"device", OF(device)}, {"title", OF(title)}, {"sm", OF(sm)}, {0}};
+static const field outcome_fields[] = {
+    {"programs", OF(programs)},
+    {"instructions", OF(instructions)},
+    {"bounded", OF(tally.bounded)},
+    {"compiler", OF(tally.compiler)},
+    {"different", OF(tally.different)},
+    {"seconds", OF(seconds)},
+    {"seconds_emulator", OF(seconds_emulator)},
+    {"seconds_compile", OF(seconds_compile)},
+    {"seconds_device", OF(seconds_device)},
+    {"instructions_that_differ", LIST(hd_difftest_result, counts, n_counts, count_fields)},
+    {"reports", LIST(hd_difftest_result, reports, n_reports, report_fields)},
+    {0},
+};
+static const field difftest_fields[] = {
+    {"on", .spread = true, STRUCT_AT(whole, r, device_fields)},
+    {"seed", THROUGH(whole, o, hd_difftest_options, seed)},
+    {"first", THROUGH(whole, o, hd_difftest_options, first)},
+    {"outcome", .spread = true, STRUCT_AT(whole, r, outcome_fields)},
+    {0},
+};
 
 void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out) {
-  json_t *reports = json_array(), *counts = json_array();
-  for (size_t k = 0; k < r->n_reports; k++) json_array_append_new(reports, report_json(&r->reports[k]));
-  for (size_t k = 0; k < r->n_counts; k++) json_array_append_new(counts, count_json(&r->counts[k]));
-  report_put_json(
-      json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}", "device",
-                r->device, "title", r->title, "sm", (int)r->sm, "seed", (json_int_t)o->seed, "first",
-                (json_int_t)o->first, "programs", (json_int_t)r->programs, "instructions",
-                (json_int_t)r->instructions, "bounded", (json_int_t)r->tally.bounded, "compiler",
-                (json_int_t)r->tally.compiler, "different", (json_int_t)r->tally.different, "seconds",
-                r->seconds, "seconds_emulator", r->seconds_emulator, "seconds_compile", r->seconds_compile,
-                "seconds_device", r->seconds_device, "instructions_that_differ", counts, "reports", reports),
-      out);
+  report_put_fields_json(difftest_fields, &(whole){o, r}, out);
 }
 
 /* Programs that differ, by instruction. */

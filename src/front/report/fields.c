@@ -302,14 +302,21 @@ static field_sheet bare_sheet(const field *fields, unsigned only) {
   return s;
 }
 
-field_sheet report_sheet(const field *fields, unsigned only) {
+static field_sheet headed_sheet(const field *fields, unsigned only) {
   field_sheet s = bare_sheet(fields, only);
   walk w = begin(fields, NULL);
   for (const field *f; s.table && (f = step(&w));)
     if (is_column(f, only)) hd_text_table_cell(s.table, "%s", f->heading);
+  return s;
+}
+
+field_sheet report_sheet(const field *fields, unsigned only) {
+  field_sheet s = headed_sheet(fields, only);
   if (s.table) hd_text_table_rule(s.table);
   return s;
 }
+
+field_sheet report_list(const field *fields) { return headed_sheet(fields, 0); }
 
 void report_sheet_row(field_sheet *s, const void *row) {
   walk w = begin(s->fields, row);

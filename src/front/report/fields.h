@@ -175,6 +175,7 @@ typedef struct field_sheet {
 } field_sheet;
 /* With its head, and a rule below it. `only`: the optional columns that are wanted. */
 field_sheet report_sheet(const field *fields, unsigned only);
+field_sheet report_list(const field *fields); /* its head has no rule */
 void report_sheet_row(field_sheet *s, const void *row);
 /* Append it and free it. */
 void report_put_sheet(field_sheet *s, hd_buf *out);

@@ -5,8 +5,7 @@
 
 #include "heddle/ptx_valid.h"
 #include "heddle/results.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "report/fields.h"
 
 /* ---- Facts on a kernel ------------------------------------------------------------------- */
 
@@ -115,61 +114,71 @@ void hd_listing_free(hd_listing *l) {
 
 /* ---- Printing ------------------------------------------------------------------------------ */
 
-static void put_row(hd_text_table *t, const hd_listed_kernel *k) {
-  hd_text_table_cell(t, "%u", k->module);
-  hd_text_table_cell(t, "%u", k->sm);
-  hd_text_table_cell(t, "%u", k->parameters);
-  hd_text_table_cell(t, "%" PRIu64, k->parameter_bytes);
-  hd_text_table_cell(t, "%" PRIu64, k->shared_bytes);
-  hd_text_table_cell(t, "%s", k->limits[0] ? k->limits : "-");
-  report_kernel_cell(t, k->name);
-  if (!k->refusals)
-    hd_text_table_cell(t, "can be reordered");
-  else if (k->why.line)
-    hd_text_table_cell(t, "no: line %u: %s", k->why.line, k->why.what);
+static const hd_listed_kernel *kernel_of(const void *row) { return row; }
+static const char *limits(const void *row) {
+  return kernel_of(row)->limits[0] ? kernel_of(row)->limits : NULL;
+}
+static void put_name(const void *row, hd_buf *out) { hd_kernel_title(kernel_of(row)->name, false, out); }
+static void put_title(const void *row, hd_buf *out) { hd_kernel_title(kernel_of(row)->name, true, out); }
+static bool was_refused(const void *row) { return kernel_of(row)->refusals > 0; }
+static void put_order(const void *row, hd_buf *out) {
+  const hd_refusal *why = &kernel_of(row)->why;
+  if (!was_refused(row))
+    hd_buf_puts(out, "can be reordered");
+  else if (why->line)
+    hd_buf_printf(out, "no: line %u: %s", why->line, why->what);
   else
-    hd_text_table_cell(t, "no: %s", k->why.what);
+    hd_buf_printf(out, "no: %s", why->what);
 }
 
+static const char *kind(const void *refusal) { return hd_refusal_name(((const hd_refusal *)refusal)->kind); }
+static const field refusal_fields[] = {
+    {"kind", .text = kind}, {"line", MEMBER(hd_refusal, line)}, {"what", MEMBER(hd_refusal, what)}, {0}};
+
+#define OF(member) MEMBER(hd_listed_kernel, member)
+static const field kernel_fields[] = {
+    {"file", OF(file)},
+    {"module", "module", OF(module)},
+    {"sm", "sm", OF(sm)},
+    {"kernel", OF(name)},
+    {"parameters", "params", OF(parameters)},
+    {"parameter_bytes", "bytes", OF(parameter_bytes)},
+    {"shared_bytes", "shared", OF(shared_bytes)},
+    {"refusals", OF(refusals)},
+    {"limits", OF(limits)},
+    {.heading = "limits", .text = limits},
+    {"title", .put = put_title},
+    {.heading = "kernel", .put = put_name},
+    {"refused", .when = was_refused, STRUCT(hd_listed_kernel, why, refusal_fields)},
+    {.heading = "CTA order", .put = put_order},
+    {0},
+};
+
+static bool is_detailed(const void *row) { return ((const hd_listing *)row)->detailed; }
+static json_t *kernels_json(const void *row) {
+  const hd_listing *l = row;
+  return report_rows_json(kernel_fields, l->rows.data, l->rows.n, sizeof *l->rows.data);
+}
+
+static const field listing_fields[] = {
+    {"modules", MEMBER(hd_listing, modules)},
+    {"kernels", MEMBER(hd_listing, kernels)},
+    {"bytes", MEMBER(hd_listing, bytes)},
+    {"failures", MEMBER(hd_listing, failures)},
+    {"seconds", MEMBER(hd_listing, seconds)},
+    {"list", .when = is_detailed, .tree = kernels_json},
+    {0},
+};
+
 void hd_listing_text(const hd_listing *l, hd_buf *out) {
-  static const char *const head[] = {"module", "sm",     "params", "bytes",
-                                     "shared", "limits", "kernel", "CTA order"};
   if (l->rows.n) {
-    hd_text_table *t = hd_text_table_new("rrrrrlll");
-    report_put_head(t, head, sizeof head / sizeof *head);
-    for (size_t i = 0; t && i < l->rows.n; i++) put_row(t, &l->rows.data[i]);
-    report_put_table(t, out);
+    field_sheet sheet = report_list(kernel_fields);
+    for (size_t i = 0; i < l->rows.n; i++) report_sheet_row(&sheet, &l->rows.data[i]);
+    report_put_sheet(&sheet, out);
   }
   if (!l->modules) return; /* its failure says more */
   hd_buf_printf(out, "%" PRIu64 " modules, %" PRIu64 " kernels, %.1f MB of PTX\n", l->modules, l->kernels,
                 (double)l->bytes / 1e6);
 }
 
-static json_t *kernel_json(const hd_listed_kernel *k) {
-  json_t *j =
-      json_pack("{s:s, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:s}", "file", k->file, "module", (int)k->module,
-                "sm", (int)k->sm, "kernel", k->name, "parameters", (int)k->parameters, "parameter_bytes",
-                (json_int_t)k->parameter_bytes, "shared_bytes", (json_int_t)k->shared_bytes, "refusals",
-                (json_int_t)k->refusals, "limits", k->limits);
-  hd_buf title = {0};
-  hd_kernel_title(k->name, true, &title);
-  if (j && !title.failed) json_object_set_new(j, "title", json_string(title.data));
-  hd_buf_free(&title);
-  if (j && k->refusals)
-    json_object_set_new(j, "refused",
-                        json_pack("{s:s, s:i, s:s}", "kind", hd_refusal_name(k->why.kind), "line",
-                                  (int)k->why.line, "what", k->why.what));
-  return j;
-}
-
-void hd_listing_json(const hd_listing *l, hd_buf *out) {
-  json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:f}", "modules", (json_int_t)l->modules, "kernels",
-                        (json_int_t)l->kernels, "bytes", (json_int_t)l->bytes, "failures",
-                        (json_int_t)l->failures, "seconds", l->seconds);
-  if (j && l->detailed) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < l->rows.n; i++) json_array_append_new(list, kernel_json(&l->rows.data[i]));
-    json_object_set_new(j, "list", list);
-  }
-  report_put_json(j, out);
-}
+void hd_listing_json(const hd_listing *l, hd_buf *out) { report_put_fields_json(listing_fields, l, out); }

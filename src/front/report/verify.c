@@ -6,8 +6,8 @@
 
 #include "heddle/bench.h"
 #include "heddle/report.h"
+#include "report/fields.h"
 #include "report/plans.h"
-#include "report/table.h"
 
 /* While tables are measured they are files of the cache, whose folder is of no interest to the reader. */
 static void drop_folders(char *plan) {
@@ -78,41 +78,51 @@ static int by_speedup(const void *a, const void *b) {
   return names ? names : strcmp(x->size, y->size);
 }
 
-static void put_row(hd_text_table *t, const hd_verify_row *r, double least) {
-  hd_text_table_cell(t, "%s", r->workload);
-  hd_text_table_cell(t, "%s", r->size);
-  hd_text_table_cell(t, "%.3fx", r->kept);
-  hd_text_table_cell(t, "%.3fx", r->speedup);
-  if (r->original || !(r->low > 0) || !isfinite(r->high))
-    hd_text_table_cell(t, "-");
-  else
-    hd_text_table_cell(t, "%.3f to %.3f", r->low, r->high);
-  hd_text_table_cell(t, "%.1f", r->before_us);
-  hd_text_table_cell(t, "%.1f", r->after_us);
-  hd_text_table_cell(t, "%s%s", is_below(r, least) ? "SLOWER: " : "",
-                     r->original ? "original kept" : r->plan);
+typedef struct verified {
+  const hd_verify_row *row;
+  double least;
+} verified;
+
+static bool has_interval(const void *row) {
+  const hd_verify_row *r = ((const verified *)row)->row;
+  return !r->original && r->low > 0 && isfinite(r->high);
+}
+static void put_interval(const void *row, hd_buf *out) {
+  const hd_verify_row *r = ((const verified *)row)->row;
+  hd_buf_printf(out, "%.3f to %.3f", r->low, r->high);
+}
+static void put_plan(const void *row, hd_buf *out) {
+  const verified *v = row;
+  if (is_below(v->row, v->least)) hd_buf_puts(out, "SLOWER: ");
+  hd_buf_puts(out, v->row->original ? "original kept" : v->row->plan);
 }
 
-static size_t put_table(const hd_verify_row *rows, size_t n, double least, hd_buf *out) {
-  static const char *const head[] = {"workload",     "size",       "tuned",   "now",
-                                     "99% interval", "default us", "plan us", "plan"};
+#define OF(member) THROUGH(verified, row, hd_verify_row, member)
+static const field verified_fields[] = {
+    {.heading = "workload", OF(workload)},
+    {.heading = "size", OF(size)},
+    {.heading = "tuned", .kind = FIELD_RATIO, .decimals = 3, OF(kept)},
+    {.heading = "now", .kind = FIELD_RATIO, .decimals = 3, OF(speedup)},
+    {.heading = "99% interval", .when = has_interval, .put = put_interval},
+    {.heading = "default us", .decimals = 1, OF(before_us)},
+    {.heading = "plan us", .decimals = 1, OF(after_us)},
+    {.heading = "plan", .put = put_plan},
+    {0},
+};
+
+static void put_table(const hd_verify_row *rows, size_t n, double least, hd_buf *out) {
   const hd_verify_row **sorted = calloc(n + 1, sizeof *sorted);
-  hd_text_table *t = hd_text_table_new("llrrlrrl");
+  field_sheet sheet = report_sheet(verified_fields, 0);
+  hd_buf none = {0};
   size_t m = 0;
-  if (sorted && t) {
-    for (size_t i = 0; i < n; i++)
-      if (!rows[i].failed[0]) sorted[m++] = &rows[i];
-    qsort(sorted, m, sizeof *sorted, by_speedup);
-    report_put_head(t, head, sizeof head / sizeof *head);
-    hd_text_table_rule(t);
-    for (size_t i = 0; i < m; i++) put_row(t, sorted[i], least);
-    if (m) hd_text_table_print(t, out);
-  } else {
-    out->failed = true;
-  }
-  hd_text_table_free(t);
+  out->failed |= !sorted;
+  for (size_t i = 0; sorted && i < n; i++)
+    if (!rows[i].failed[0]) sorted[m++] = &rows[i];
+  if (m) qsort(sorted, m, sizeof *sorted, by_speedup);
+  for (size_t i = 0; i < m; i++) report_sheet_row(&sheet, &(verified){sorted[i], least});
+  report_put_sheet(&sheet, m ? out : &none);
+  hd_buf_free(&none);
   free(sorted);
-  return m;
 }
 
 void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n, double least, hd_buf *out) {

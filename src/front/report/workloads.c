@@ -1,7 +1,7 @@
 /* The workloads that come with heddle. */
 #include "heddle/results.h"
+#include "report/fields.h"
 #include "report/json.h"
-#include "report/table.h"
 
 /* "out exact, sums near": the buffers that are compared. */
 static void put_compared(const hd_workload *w, hd_buf *out) {
@@ -12,35 +12,39 @@ static void put_compared(const hd_workload *w, hd_buf *out) {
   if (!out->len) hd_buf_putc(out, '-');
 }
 
+typedef struct listed {
+  const char *name;
+  const hd_workload *w;
+} listed;
+
+static const char *said(const char *text) { return text[0] ? text : NULL; }
+static const char *category(const void *row) { return said(((const listed *)row)->w->category); }
+static const char *paper(const void *row) { return said(((const listed *)row)->w->paper); }
+static void put_buffers(const void *row, hd_buf *out) { put_compared(((const listed *)row)->w, out); }
+
+#define OF(member) THROUGH(listed, w, hd_workload, member)
+static const field workload_fields[] = {
+    {"name", "name", MEMBER(listed, name)},
+    {"title", "what", OF(title)},
+    {.heading = "launches", OF(n_launches)},
+    {.heading = "category", .text = category},
+    {.heading = "paper", .text = paper},
+    {"paper", OF(paper)},
+    {"category", OF(category)},
+    {"launches", OF(n_launches)},
+    {"compared", "compared", .put = put_buffers},
+    {0},
+};
+
 void hd_workloads_text(const hd_workload *const *workloads, const char *const *names, size_t n, hd_buf *out) {
-  static const char *const head[] = {"name", "what", "launches", "category", "paper", "compared"};
-  hd_text_table *t = hd_text_table_new("llrlll");
-  report_put_head(t, head, sizeof head / sizeof *head);
-  for (size_t i = 0; t && i < n; i++) {
-    const hd_workload *w = workloads[i];
-    hd_buf compared = {0};
-    put_compared(w, &compared);
-    hd_text_table_cell(t, "%s", names[i]);
-    hd_text_table_cell(t, "%s", w->title);
-    hd_text_table_cell(t, "%u", w->n_launches);
-    hd_text_table_cell(t, "%s", w->category[0] ? w->category : "-");
-    hd_text_table_cell(t, "%s", w->paper[0] ? w->paper : "-");
-    hd_text_table_cell(t, "%s", compared.data ? compared.data : "");
-    out->failed |= compared.failed;
-    hd_buf_free(&compared);
-  }
-  report_put_table(t, out);
+  field_sheet sheet = report_list(workload_fields);
+  for (size_t i = 0; i < n; i++) report_sheet_row(&sheet, &(listed){names[i], workloads[i]});
+  report_put_sheet(&sheet, out);
 }
 
 void hd_workloads_json(const hd_workload *const *workloads, const char *const *names, size_t n, hd_buf *out) {
   json_t *list = json_array();
-  for (size_t i = 0; i < n; i++) {
-    const hd_workload *w = workloads[i];
-    hd_buf compared = {0};
-    put_compared(w, &compared);
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "name", names[i], "title",
-                                          w->title, "paper", w->paper, "category", w->category, "launches",
-                                          (int)w->n_launches, "compared", report_text_json(&compared)));
-  }
+  for (size_t i = 0; list && i < n; i++)
+    list = report_append(list, report_fields_json(workload_fields, &(listed){names[i], workloads[i]}));
   report_put_json(list, out);
 }
