@@ -18,6 +18,157 @@ static const char *buffer_name(const hd_advice_report *s, uint32_t array) {
   return array < s->workload->n_buffers ? s->workload->buffers[array].name : "(others)";
 }
 
+/* How addresses of the array come about, from the kernels' text. */
+static const char *address_class(const hd_advice *a, int64_t array) {
+  if (array < 0 || array >= (int64_t)a->sum.reuse.n_arrays || !a->buffers[array].sites) return "-";
+  return hd_level_name(a->buffers[array].address);
+}
+
+/* ---- An array ------------------------------------------------------------------------------------- */
+
+/* What is known of an array's accesses, or of all arrays'. */
+typedef struct shown {
+  const char *name, *address;
+  const hd_reuse_row *reuse;
+  const hd_sharing_row *sharing;
+  const hd_pattern_row *pattern;
+} shown;
+
+static shown show(const hd_advice_report *s, const hd_facts *f, int64_t array) {
+  if (array < 0)
+    return (shown){"all", address_class(s->advice, array), &f->reuse.all, &f->sharing.all, &f->pattern.all};
+  return (shown){buffer_name(s, (uint32_t)array), address_class(s->advice, array), &f->reuse.arrays[array],
+                 &f->sharing.arrays[array], &f->pattern.arrays[array]};
+}
+
+static void put_name(const void *row, hd_buf *out) { hd_buf_printf(out, "  %s", ((const shown *)row)->name); }
+static const hd_reuse_row *reuse_of(const void *row) { return ((const shown *)row)->reuse; }
+static const hd_sharing_row *sharing_of(const void *row) { return ((const shown *)row)->sharing; }
+static double loads(const void *row) {
+  return report_rate(reuse_of(row)->load_requests, reuse_of(row)->lines.requests);
+}
+static double pairs(const void *row, uint64_t shared) { return report_rate(shared, sharing_of(row)->pairs); }
+static double by_all(const void *row) { return pairs(row, sharing_of(row)->common); }
+static double along_x(const void *row) { return pairs(row, sharing_of(row)->along[0]); }
+static double along_y(const void *row) { return pairs(row, sharing_of(row)->along[1]); }
+static double along_z(const void *row) { return pairs(row, sharing_of(row)->along[2]); }
+static double apart(const void *row) { return pairs(row, sharing_of(row)->apart); }
+static double sectors_used(const void *row) {
+  const hd_pattern_row *p = ((const shown *)row)->pattern;
+  return report_rate(p->least_sectors, p->sectors);
+}
+static double regular(const void *row) {
+  const hd_pattern_row *p = ((const shown *)row)->pattern;
+  return p->compared ? report_rate(p->followed, p->compared) : 1;
+}
+
+/* Where lines are used again, of hd_reuse_shares. */
+static double of_reuse(const hd_reuse_shares *s, uint64_t part) {
+  return report_rate(part, s->requests - s->cold);
+}
+static double intra_warp(const void *s) { return of_reuse(s, ((const hd_reuse_shares *)s)->intra_warp); }
+static double intra_cta(const void *s) { return of_reuse(s, ((const hd_reuse_shares *)s)->intra_cta); }
+static double inter_cta(const void *s) { return of_reuse(s, ((const hd_reuse_shares *)s)->inter_cta); }
+static double lines_in_warp(const void *row) { return intra_warp(&reuse_of(row)->lines); }
+static double lines_in_cta(const void *row) { return intra_cta(&reuse_of(row)->lines); }
+static double lines_between(const void *row) { return inter_cta(&reuse_of(row)->lines); }
+
+static const field shares_fields[] = {{"requests", MEMBER(hd_reuse_shares, requests)},
+                                      {"cold", MEMBER(hd_reuse_shares, cold)},
+                                      {"intra_warp", .real = intra_warp},
+                                      {"intra_cta", .real = intra_cta},
+                                      {"inter_cta", .real = inter_cta},
+                                      {0}};
+static const field shared_fields[] = {{"all", .real = by_all},  {"x", .real = along_x},
+                                      {"y", .real = along_y},   {"z", .real = along_z},
+                                      {"apart", .real = apart}, {0}};
+#define REUSE(member) THROUGH(shown, reuse, hd_reuse_row, member)
+#define PART .kind = FIELD_PERCENT
+static const field array_fields[] = {
+    {"array", MEMBER(shown, name)},
+    {.heading = "  array", .put = put_name},
+    {"loads", REUSE(load_requests)},
+    {"stores", REUSE(store_requests)},
+    {"atomics", REUSE(atomic_requests)},
+    {.heading = "requests", REUSE(lines.requests)},
+    {.heading = "loads", PART, .real = loads},
+    {"reuse", STRUCT_THROUGH(shown, reuse, hd_reuse_row, lines, shares_fields)},
+    {.heading = "in warp", PART, .real = lines_in_warp},
+    {.heading = "in CTA", PART, .real = lines_in_cta},
+    {.heading = "inter", PART, .real = lines_between},
+    {"reuse_words", STRUCT_THROUGH(shown, reuse, hd_reuse_row, words, shares_fields)},
+    {"shared", SELF(shared_fields)},
+    {.heading = "by all", PART, .real = by_all},
+    {.heading = "x", PART, .real = along_x},
+    {.heading = "y", PART, .real = along_y},
+    {.heading = "z", PART, .real = along_z},
+    {.heading = "apart", PART, .real = apart},
+    {"sectors_used", "sectors used", PART, .real = sectors_used},
+    {"regular", "regular", PART, .real = regular},
+    {.heading = "address", MEMBER(shown, address)},
+    {0},
+};
+
+static void put_facts(const hd_advice_report *s, const hd_facts *f, hd_buf *out) {
+  field_sheet sheet = report_list(array_fields);
+  for (int64_t i = -1; i <= f->reuse.n_arrays; i++) {
+    const shown one = show(s, f, i);
+    if (i < 0 || one.reuse->lines.requests) report_sheet_row(&sheet, &one);
+  }
+  report_put_sheet(&sheet, out);
+}
+
+static json_t *arrays_of(const hd_advice_report *s, const hd_facts *f) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; list && f->reuse.arrays && i <= f->reuse.n_arrays; i++) {
+    const shown one = show(s, f, i);
+    if (one.reuse->lines.requests) list = report_append(list, report_fields_json(array_fields, &one));
+  }
+  return list;
+}
+
+/* ---- A proposal ----------------------------------------------------------------------------------- */
+
+typedef struct proposed {
+  const hd_proposal *p;
+  const hd_counters *base;
+  uint32_t number;
+} proposed;
+
+static bool is_predicted(const void *row) { return ((const proposed *)row)->p->predicted; }
+static const hd_counters *counters_of(const void *row) { return &((const proposed *)row)->p->counters; }
+static const hd_counters *base_of(const void *row) { return ((const proposed *)row)->base; }
+static void put_number(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "  %u", ((const proposed *)row)->number);
+}
+static void put_hits(const void *row, hd_buf *out) {
+  const hd_counters *c = counters_of(row), *b = base_of(row);
+  hd_buf_printf(out, "%+.1f", percent(c->l1_hits, c->l1_sectors) - percent(b->l1_hits, b->l1_sectors));
+}
+static void put_sectors(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%+.0f%%", percent(counters_of(row)->l2_sectors, base_of(row)->l2_sectors) - 100);
+}
+static void put_dram(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%+.0f%%",
+                percent(hd_counters_dram(counters_of(row)), hd_counters_dram(base_of(row))) - 100);
+}
+
+#define PROPOSAL(member) THROUGH(proposed, p, hd_proposal, member)
+static const field proposal_fields[] = {
+    {.heading = "proposals", .put = put_number},
+    {"plan", "plan", PROPOSAL(plan)},
+    {"reason", PROPOSAL(reason)},
+    {.section = is_predicted},
+    {"speedup", "time", FIELD_RATIO, 2, .absent = "?", PROPOSAL(speedup)},
+    {"counters", PROPOSAL(counters)},
+    {.heading = "L1 hits", .align = 'r', .absent = "?", .put = put_hits},
+    {.heading = "L2 sectors", .align = 'r', .absent = "?", .put = put_sectors},
+    {.heading = "DRAM bytes", .align = 'r', .absent = "?", .put = put_dram},
+    {.section = field_always},
+    {.heading = "because", PROPOSAL(reason)},
+    {0},
+};
+
 /* ---- The page ------------------------------------------------------------------------ */
 
 static void put_text(hd_buf *out, const char *label, const char *text) {
@@ -39,51 +190,6 @@ static void put_text(hd_buf *out, const char *label, const char *text) {
     while (*text == ' ') text++;
   }
   hd_buf_puts(out, "\n");
-}
-
-/* How addresses of the array come about, from the kernels' text. */
-static const char *address_class(const hd_advice *a, int64_t array) {
-  if (array < 0 || array >= (int64_t)a->sum.reuse.n_arrays || !a->buffers[array].sites) return "-";
-  return hd_level_name(a->buffers[array].address);
-}
-
-static void put_array(hd_text_table *t, const char *name, const hd_advice *a, const hd_facts *f,
-                      int64_t array) {
-  const hd_reuse_row *r = array < 0 ? &f->reuse.all : &f->reuse.arrays[array];
-  const hd_sharing_row *s = array < 0 ? &f->sharing.all : &f->sharing.arrays[array];
-  const hd_pattern_row *p = array < 0 ? &f->pattern.all : &f->pattern.arrays[array];
-  uint64_t reuse = r->lines.requests - r->lines.cold;
-  hd_text_table_cell(t, "  %s", name);
-  hd_text_table_cell(t, "%" PRIu64, r->lines.requests);
-  hd_text_table_cell(t, "%.0f%%", percent(r->load_requests, r->lines.requests));
-  hd_text_table_cell(t, "%.0f%%", percent(r->lines.intra_warp, reuse));
-  hd_text_table_cell(t, "%.0f%%", percent(r->lines.intra_cta, reuse));
-  hd_text_table_cell(t, "%.0f%%", percent(r->lines.inter_cta, reuse));
-  hd_text_table_cell(t, "%.0f%%", percent(s->common, s->pairs));
-  hd_text_table_cell(t, "%.0f%%", percent(s->along[0], s->pairs));
-  hd_text_table_cell(t, "%.0f%%", percent(s->along[1], s->pairs));
-  hd_text_table_cell(t, "%.0f%%", percent(s->along[2], s->pairs));
-  hd_text_table_cell(t, "%.0f%%", percent(s->apart, s->pairs));
-  hd_text_table_cell(t, "%.0f%%", percent(p->least_sectors, p->sectors));
-  hd_text_table_cell(t, "%.0f%%", p->compared ? percent(p->followed, p->compared) : 100.0);
-  hd_text_table_cell(t, "%s", address_class(a, array));
-}
-
-static void put_facts(const hd_advice_report *s, const hd_advice *a, const hd_facts *f, hd_buf *out) {
-  static const char *const heads[] = {"  array", "requests",     "loads",   "in warp", "in CTA",
-                                      "inter",   "by all",       "x",       "y",       "z",
-                                      "apart",   "sectors used", "regular", "address"};
-  hd_text_table *t = hd_text_table_new("lrrrrrrrrrrrrl");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  report_put_head(t, heads, sizeof heads / sizeof *heads);
-  put_array(t, "all", a, f, -1);
-  for (uint32_t i = 0; i <= f->reuse.n_arrays; i++)
-    if (f->reuse.arrays[i].lines.requests) put_array(t, buffer_name(s, i), a, f, i);
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
 }
 
 static void put_order_free(const hd_advice *a, hd_buf *out) {
@@ -116,33 +222,11 @@ static void put_proposals(const hd_advice_report *s, hd_buf *out) {
                                                : "none: no plan tried is predicted to help");
     return;
   }
-  hd_text_table *t = hd_text_table_new("llrrrrl");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  static const char *const heads[] = {"proposals",  "plan",       "time",   "L1 hits",
-                                      "L2 sectors", "DRAM bytes", "because"};
-  const hd_counters *b = &a->baseline;
-  report_put_head(t, heads, sizeof heads / sizeof *heads);
-  for (uint32_t i = 0; i < a->n_proposals; i++) {
-    const hd_proposal *p = &a->proposals[i];
-    const hd_counters *c = &p->counters;
-    hd_text_table_cell(t, "  %u", i + 1);
-    report_plan_cell(t, &p->plan);
-    if (p->predicted) {
-      hd_text_table_cell(t, "%.2fx", p->speedup);
-      hd_text_table_cell(t, "%+.1f", percent(c->l1_hits, c->l1_sectors) - percent(b->l1_hits, b->l1_sectors));
-      hd_text_table_cell(t, "%+.0f%%", percent(c->l2_sectors, b->l2_sectors) - 100);
-      hd_text_table_cell(t, "%+.0f%%", percent(hd_counters_dram(c), hd_counters_dram(b)) - 100);
-    } else {
-      for (int k = 0; k < 4; k++) hd_text_table_cell(t, "?");
-    }
-    hd_text_table_cell(t, "%s", p->reason);
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
-  report_put_lacks(s->gpu, b->warp_cycles > 0, out);
+  field_sheet sheet = report_list(proposal_fields);
+  for (uint32_t i = 0; i < a->n_proposals; i++)
+    report_sheet_row(&sheet, &(proposed){&a->proposals[i], &a->baseline, i + 1});
+  report_put_sheet(&sheet, out);
+  report_put_lacks(s->gpu, a->baseline.warp_cycles > 0, out);
 }
 
 void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
@@ -180,13 +264,13 @@ void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
       out,
       "\nreuse of lines: where it happens; of the lines that CTAs touch: shared with all, with the next\n"
       "CTA along x, y, z, with others only\n");
-  put_facts(s, a, &a->sum, out);
+  put_facts(s, &a->sum, out);
   for (uint32_t i = 0; s->verbose && i < a->n_launches; i++) {
     if (!a->launches[i].reuse.arrays) continue;
     hd_buf_printf(out, "\nlaunch %u: ", i + 1);
     hd_kernel_title(s->workload->launches[i].kernel, false, out);
     hd_buf_putc(out, '\n');
-    put_facts(s, a, &a->launches[i], out);
+    put_facts(s, &a->launches[i], out);
   }
   hd_buf_puts(out, "\n");
   put_proposals(s, out);
@@ -195,105 +279,114 @@ void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static json_t *shares_json(const hd_reuse_shares *s) {
-  uint64_t reuse = s->requests - s->cold;
-  double of = reuse ? (double)reuse : 1;
-  return json_pack("{s:I, s:I, s:f, s:f, s:f}", "requests", (json_int_t)s->requests, "cold",
-                   (json_int_t)s->cold, "intra_warp", (double)s->intra_warp / of, "intra_cta",
-                   (double)s->intra_cta / of, "inter_cta", (double)s->inter_cta / of);
+static const hd_advice *advice_of(const void *row) { return ((const hd_advice_report *)row)->advice; }
+static bool has_baseline(const void *row) { return advice_of(row)->baseline.time_us > 0; }
+static bool has_occupancy(const void *row) { return advice_of(row)->baseline.resident > 0; }
+static bool is_fixed(const void *row) { return advice_of(row)->order_free == HD_ORDER_FREE_NO; }
+static void put_category(const void *row, hd_buf *out) { hd_category_print(advice_of(row)->category, out); }
+static void put_direction(const void *row, hd_buf *out) {
+  if (advice_of(row)->direction) hd_buf_putc(out, advice_of(row)->direction);
 }
-
-static json_t *array_json(const char *name, const hd_facts *f, uint32_t i) {
-  const hd_reuse_row *r = &f->reuse.arrays[i];
-  const hd_sharing_row *s = &f->sharing.arrays[i];
-  const hd_pattern_row *p = &f->pattern.arrays[i];
-  double pairs = s->pairs ? (double)s->pairs : 1;
-  json_t *j =
-      json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "array", name, "loads", (json_int_t)r->load_requests,
-                "stores", (json_int_t)r->store_requests, "atomics", (json_int_t)r->atomic_requests, "reuse",
-                shares_json(&r->lines), "reuse_words", shares_json(&r->words));
-  if (!j) return NULL;
-  json_object_set_new(j, "shared",
-                      json_pack("{s:f, s:f, s:f, s:f, s:f}", "all", (double)s->common / pairs, "x",
-                                (double)s->along[0] / pairs, "y", (double)s->along[1] / pairs, "z",
-                                (double)s->along[2] / pairs, "apart", (double)s->apart / pairs));
-  json_object_set_new(j, "sectors_used", json_real(percent(p->least_sectors, p->sectors) / 100));
-  json_object_set_new(j, "regular", json_real(p->compared ? percent(p->followed, p->compared) / 100 : 1));
-  return j;
-}
-
-static json_t *arrays_json(const hd_advice_report *s, const hd_facts *f) {
-  json_t *list = json_array();
-  for (uint32_t i = 0; f->reuse.arrays && i <= f->reuse.n_arrays; i++)
-    if (f->reuse.arrays[i].lines.requests) json_array_append_new(list, array_json(buffer_name(s, i), f, i));
-  return list;
-}
-
-static json_t *launches_json(const hd_advice_report *s, const hd_advice *a) {
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < a->n_launches; i++) {
-    const hd_facts *f = &a->launches[i];
-    if (!f->reuse.arrays) continue;
-    json_array_append_new(list, json_pack("{s:i, s:s, s:o, s:o}", "launch", (int)i, "kernel",
-                                          s->workload->launches[i].kernel, "reuse",
-                                          shares_json(&f->reuse.all.lines), "arrays", arrays_json(s, f)));
-  }
-  return list;
-}
-
-static json_t *proposals_json(const hd_advice *a) {
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < a->n_proposals; i++) {
-    const hd_proposal *p = &a->proposals[i];
-    json_t *j = json_pack("{s:o, s:s}", "plan", report_plan_json(&p->plan), "reason", p->reason);
-    if (j && p->predicted) {
-      json_object_set_new(j, "speedup", json_real(p->speedup));
-      json_object_set_new(j, "counters", report_counters_json(&p->counters, 0));
-    }
-    json_array_append_new(list, j);
-  }
-  return list;
-}
-
-json_t *report_advice_json(const hd_advice_report *s) {
-  const hd_advice *a = s->advice;
+static const char *order_free(const void *row) {
   static const char *const how[] = {[HD_ORDER_FREE_CHECKED] = "checked on this input",
                                     [HD_ORDER_FREE_UNCHECKED] = "unchecked",
                                     [HD_ORDER_FREE_NO] = "no"};
-  hd_buf category = {0};
-  char direction[2] = {a->direction, 0};
-  hd_category_print(a->category, &category);
-  json_t *refusals = json_array();
-  for (uint32_t i = 0; i < a->n_refusals; i++)
-    json_array_append_new(refusals, json_pack("{s:s, s:s, s:i, s:s}", "kernel", a->refused_kernels[i], "kind",
-                                              hd_refusal_name(a->refusals[i].kind), "line",
-                                              (int)a->refusals[i].line, "what", a->refusals[i].what));
-  json_t *j =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "workload", s->workload->name, "size",
-                s->workload->size, "gpu", s->gpu->name, "category", category.data ? category.data : "",
-                "evidence", a->evidence, "direction", direction, "partition", a->partition);
-  hd_buf_free(&category);
-  if (!j) return NULL;
-  const hd_reuse *r = &a->sum.reuse;
-  json_object_set_new(j, "along", json_pack("[f, f, f]", a->along[0], a->along[1], a->along[2]));
-  json_object_set_new(j, "reuse", shares_json(&r->all.lines));
-  json_object_set_new(j, "reuse_words", shares_json(&r->all.words));
-  json_object_set_new(j, "arrays", arrays_json(s, &a->sum));
-  json_object_set_new(j, "launches", launches_json(s, a));
-  json_object_set_new(j, "work",
-                      json_pack("{s:I, s:I, s:f}", "least", (json_int_t)r->work.least, "most",
-                                (json_int_t)r->work.most, "mean", r->work.mean));
-  json_object_set_new(j, "order_free", json_string(how[a->order_free]));
-  if (a->order_free == HD_ORDER_FREE_NO) json_object_set_new(j, "order_why", json_string(a->order_why));
-  json_object_set_new(j, "refusals", refusals);
-  if (a->baseline.time_us > 0) json_object_set_new(j, "baseline", report_counters_json(&a->baseline, 0));
-  if (a->baseline.resident) {
-    hd_filling f = hd_find_filling(s->workload, a->baseline.resident, s->gpu);
-    json_object_set_new(j, "occupancy",
-                        json_pack("{s:I, s:i, s:i, s:i, s:i, s:b}", "ctas", (json_int_t)f.tasks, "warps",
-                                  (int)f.warps, "resident", (int)f.resident, "busy_sms", (int)f.busy_sms,
-                                  "warps_at_once", (int)f.warps_at_once, "few", (int)f.few));
-  }
-  json_object_set_new(j, "proposals", proposals_json(a));
-  return j;
+  return how[advice_of(row)->order_free];
 }
+
+typedef struct launched {
+  int number;
+  const char *kernel;
+  const hd_facts *facts;
+  const hd_advice_report *s;
+} launched;
+
+static json_t *launch_arrays_json(const void *row) {
+  return arrays_of(((const launched *)row)->s, ((const launched *)row)->facts);
+}
+static const field launch_fields[] = {
+    {"launch", MEMBER(launched, number)},
+    {"kernel", MEMBER(launched, kernel)},
+    {"reuse", STRUCT_THROUGH(launched, facts, hd_facts, reuse.all.lines, shares_fields)},
+    {"arrays", .tree = launch_arrays_json},
+    {0},
+};
+
+static json_t *launches_json(const void *row) {
+  const hd_advice_report *s = row;
+  json_t *list = json_array();
+  for (uint32_t i = 0; list && i < s->advice->n_launches; i++) {
+    const launched one = {(int)i, s->workload->launches[i].kernel, &s->advice->launches[i], s};
+    if (one.facts->reuse.arrays) list = report_append(list, report_fields_json(launch_fields, &one));
+  }
+  return list;
+}
+
+static json_t *refusals_json(const void *row) {
+  const hd_advice *a = advice_of(row);
+  json_t *list = json_array();
+  for (uint32_t i = 0; list && i < a->n_refusals; i++) {
+    json_t *one = report_set(json_object(), "kernel", json_string(a->refused_kernels[i]));
+    json_t *why = report_fields_json(report_refusal_fields, &a->refusals[i]);
+    if (one && json_object_update_new(one, why) != 0) {
+      json_decref(one);
+      one = NULL;
+    } else if (!one) {
+      json_decref(why);
+    }
+    list = report_append(list, one);
+  }
+  return list;
+}
+
+static json_t *arrays_json(const void *row) { return arrays_of(row, &advice_of(row)->sum); }
+static json_t *proposals_json(const void *row) {
+  const hd_advice *a = advice_of(row);
+  json_t *list = json_array();
+  for (uint32_t i = 0; list && i < a->n_proposals; i++)
+    list = report_append(
+        list, report_fields_json(proposal_fields, &(proposed){&a->proposals[i], &a->baseline, i + 1}));
+  return list;
+}
+
+static const field filling_fields[] = {{"ctas", MEMBER(hd_filling, tasks)},
+                                       {"warps", MEMBER(hd_filling, warps)},
+                                       {"resident", MEMBER(hd_filling, resident)},
+                                       {"busy_sms", MEMBER(hd_filling, busy_sms)},
+                                       {"warps_at_once", MEMBER(hd_filling, warps_at_once)},
+                                       {"few", MEMBER(hd_filling, few)},
+                                       {0}};
+static json_t *occupancy_json(const void *row) {
+  const hd_advice_report *s = row;
+  const hd_filling f = hd_find_filling(s->workload, s->advice->baseline.resident, s->gpu);
+  return report_fields_json(filling_fields, &f);
+}
+
+#define WORK(member) MEMBER(hd_advice, sum.reuse.work.member)
+static const field work_fields[] = {{"least", WORK(least)}, {"most", WORK(most)}, {"mean", WORK(mean)}, {0}};
+#define ADVICE(member) THROUGH(hd_advice_report, advice, hd_advice, member)
+static const field along_fields[] = {{"along", ARRAY(hd_advice, along)}, {0}};
+static const field advice_fields[] = {
+    {"workload", THROUGH(hd_advice_report, workload, hd_workload, name)},
+    {"size", THROUGH(hd_advice_report, workload, hd_workload, size)},
+    {"gpu", THROUGH(hd_advice_report, gpu, hd_gpu, name)},
+    {"category", .put = put_category},
+    {"evidence", ADVICE(evidence)},
+    {"direction", .put = put_direction},
+    {"partition", ADVICE(partition)},
+    {"along", .spread = true, STRUCT_AT(hd_advice_report, advice, along_fields)},
+    {"reuse", STRUCT_THROUGH(hd_advice_report, advice, hd_advice, sum.reuse.all.lines, shares_fields)},
+    {"reuse_words", STRUCT_THROUGH(hd_advice_report, advice, hd_advice, sum.reuse.all.words, shares_fields)},
+    {"arrays", .tree = arrays_json},
+    {"launches", .tree = launches_json},
+    {"work", STRUCT_AT(hd_advice_report, advice, work_fields)},
+    {"order_free", .text = order_free},
+    {"order_why", .when = is_fixed, ADVICE(order_why)},
+    {"refusals", .tree = refusals_json},
+    {"baseline", .when = has_baseline, ADVICE(baseline)},
+    {"occupancy", .when = has_occupancy, .tree = occupancy_json},
+    {"proposals", .tree = proposals_json},
+    {0},
+};
+
+json_t *report_advice_json(const hd_advice_report *s) { return report_fields_json(advice_fields, s); }

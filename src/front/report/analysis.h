@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "heddle/report.h"
+#include "report/fields.h"
 
 enum { REPORT_SHORT_FORMULA = 72 }; /* columns that a formula takes, where it is cut */
 
@@ -24,6 +25,7 @@ static inline hd_ptx_source report_source_of(const hd_analysis *a, uint32_t inst
   return hd_ptx_source_of(a->module, a->cfg.insts[inst].func, a->cfg.insts[inst].stmt);
 }
 
+extern const field report_refusal_fields[]; /* of hd_refusal */
 /* Keys: category, evidence, direction, reuse, arrays, launches, order_free, refusals, proposals. NULL: out of
  * memory, here and below. */
 json_t *report_advice_json(const hd_advice_report *r);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "heddle/results.h"
-#include "report/json.h"
+#include "report/fields.h"
 #include "report/table.h"
 
 /* ---- Counts by name ------------------------------------------------------------------------ */
@@ -214,43 +214,73 @@ static void put_text(const hd_compositions_report *s, const summary *m, hd_buf *
                   m->reasons.rows.data[i].name, m->reasons.rows.data[i].example);
 }
 
+#define N(outcome) MEMBER(count, n[outcome])
+static const field count_fields[] = {{"equal", N(HD_COMPOSED_EQUAL)},
+                                     {"refused", N(HD_COMPOSED_REFUSED)},
+                                     {"different", N(HD_COMPOSED_DIFFERENT)},
+                                     {0}};
+static const field reason_fields[] = {{"why", MEMBER(count, name)},
+                                      {"refused", N(HD_COMPOSED_REFUSED)},
+                                      {"first", MEMBER(count, example)},
+                                      {0}};
+
 static json_t *counts_json(const counts *c) {
   json_t *o = json_object();
-  for (size_t i = 0; i < c->rows.n; i++) {
-    const size_t *n = c->rows.data[i].n;
-    json_object_set_new(o, c->rows.data[i].name,
-                        json_pack("{s:I, s:I, s:I}", "equal", (json_int_t)n[HD_COMPOSED_EQUAL], "refused",
-                                  (json_int_t)n[HD_COMPOSED_REFUSED], "different",
-                                  (json_int_t)n[HD_COMPOSED_DIFFERENT]));
-  }
+  for (size_t i = 0; o && i < c->rows.n; i++)
+    o = report_set(o, c->rows.data[i].name, report_fields_json(count_fields, &c->rows.data[i]));
   return o;
 }
 
-static void put_json(const hd_compositions_report *s, const summary *m, hd_buf *out) {
-  json_t *grids = json_object(), *reasons = json_array(), *different = json_array();
-  for (size_t i = 0; i < m->grids.rows.n; i++)
-    json_object_set_new(grids, m->grids.rows.data[i].name,
-                        json_integer((json_int_t)m->grids.rows.data[i].n[HD_COMPOSED_EQUAL]));
-  for (size_t i = 0; i < m->reasons.rows.n; i++)
-    json_array_append_new(reasons,
-                          json_pack("{s:s, s:I, s:s}", "why", m->reasons.rows.data[i].name, "refused",
-                                    (json_int_t)m->reasons.rows.data[i].n[HD_COMPOSED_REFUSED], "first",
-                                    m->reasons.rows.data[i].example));
-  for (size_t k = 0; k < s->result->n_groups; k++) {
-    const hd_composed_group *g = &s->result->groups[k];
-    if (g->broken) json_array_append_new(different, json_string(g->broken));
-    for (size_t i = 0; i < g->n; i++)
+/* The report and its counts. */
+typedef struct whole {
+  const hd_compositions_report *s;
+  const summary *m;
+} whole;
+
+static json_t *levers_json(const void *row) { return counts_json(&((const whole *)row)->m->levers); }
+static json_t *dispatchers_json(const void *row) {
+  return counts_json(&((const whole *)row)->m->dispatchers);
+}
+static json_t *grids_json(const void *row) {
+  const counts *c = &((const whole *)row)->m->grids;
+  json_t *o = json_object();
+  for (size_t i = 0; o && i < c->rows.n; i++)
+    o = report_set(o, c->rows.data[i].name, json_integer((json_int_t)c->rows.data[i].n[HD_COMPOSED_EQUAL]));
+  return o;
+}
+static json_t *reasons_json(const void *row) {
+  const counts *c = &((const whole *)row)->m->reasons;
+  return report_rows_json(reason_fields, c->rows.data, c->rows.n, sizeof *c->rows.data);
+}
+static json_t *differences_json(const void *row) {
+  const hd_compositions *r = ((const whole *)row)->s->result;
+  json_t *list = json_array();
+  for (size_t k = 0; list && k < r->n_groups; k++) {
+    const hd_composed_group *g = &r->groups[k];
+    if (g->broken) list = report_append(list, json_string(g->broken));
+    for (size_t i = 0; list && i < g->n; i++)
       if (g->trials[i].outcome == HD_COMPOSED_DIFFERENT)
-        json_array_append_new(different, json_string(g->trials[i].what));
+        list = report_append(list, json_string(g->trials[i].what));
   }
-  report_put_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "seed", (json_int_t)s->seed,
-                            "sizes", (json_int_t)m->sizes, "equal",
-                            (json_int_t)m->outcomes[HD_COMPOSED_EQUAL], "refused",
-                            (json_int_t)m->outcomes[HD_COMPOSED_REFUSED], "different",
-                            (json_int_t)m->outcomes[HD_COMPOSED_DIFFERENT], "levers", counts_json(&m->levers),
-                            "dispatchers", counts_json(&m->dispatchers), "grids", grids, "reasons", reasons,
-                            "differences", different),
-                  out);
+  return list;
+}
+
+static const field whole_fields[] = {
+    {"seed", THROUGH(whole, s, hd_compositions_report, seed)},
+    {"sizes", THROUGH(whole, m, summary, sizes)},
+    {"equal", THROUGH(whole, m, summary, outcomes[HD_COMPOSED_EQUAL])},
+    {"refused", THROUGH(whole, m, summary, outcomes[HD_COMPOSED_REFUSED])},
+    {"different", THROUGH(whole, m, summary, outcomes[HD_COMPOSED_DIFFERENT])},
+    {"levers", .tree = levers_json},
+    {"dispatchers", .tree = dispatchers_json},
+    {"grids", .tree = grids_json},
+    {"reasons", .tree = reasons_json},
+    {"differences", .tree = differences_json},
+    {0},
+};
+
+static void put_json(const hd_compositions_report *s, const summary *m, hd_buf *out) {
+  report_put_fields_json(whole_fields, &(whole){s, m}, out);
 }
 
 static void print(const hd_compositions_report *s, hd_buf *out,

@@ -6,9 +6,8 @@
 
 #include "heddle/container.h"
 #include "heddle/launch.h"
-#include "report/json.h"
+#include "report/fields.h"
 #include "report/summary.h"
-#include "report/table.h"
 
 void hd_coverage_add(hd_coverage *c, const hd_analysis *a) {
   c->kernels++;
@@ -68,35 +67,44 @@ static void put_any_launch(const hd_coverage *c, hd_buf *out) {
   put_share("not followed", all - formed - computed - loaded - nature, all, out);
 }
 
+typedef struct counted {
+  const char *indent, *name;
+  uint64_t n;
+  double share;
+  const char *why;
+} counted;
+
+static void put_class(const void *row, hd_buf *out) {
+  hd_buf_printf(out, "%s%s", ((const counted *)row)->indent, ((const counted *)row)->name);
+}
+static const field class_fields[] = {
+    {.heading = "address", .put = put_class},
+    {.heading = "accesses", MEMBER(counted, n)},
+    {.heading = "share", .kind = FIELD_PERCENT, .decimals = 1, MEMBER(counted, share)},
+    {.heading = "because of", MEMBER(counted, why)},
+    {0},
+};
+
+/* Classes, and the reasons of those that have no formula; what does not occur is left out. */
+static void put_classes(const hd_coverage *c, hd_buf *out) {
+  field_sheet sheet = report_sheet(class_fields, 0);
+  for (int l = 0; l < HD_LEVEL_COUNT; l++)
+    if (c->levels[l])
+      report_sheet_row(&sheet, &(counted){"", hd_level_name((hd_level)l), c->levels[l],
+                                          report_rate(c->levels[l], c->sites), ""});
+  for (int w = HD_WHY_NONE + 1; w < HD_WHY_COUNT; w++)
+    if (c->whys[w])
+      report_sheet_row(&sheet, &(counted){"  ", hd_why_name((hd_why)w), c->whys[w],
+                                          report_rate(c->whys[w], c->sites), hd_why_text((hd_why)w)});
+  report_put_sheet(&sheet, out);
+}
+
 void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
   hd_buf_printf(out,
                 "%" PRIu64 " modules, %" PRIu64 " kernels (%" PRIu64 " failed, %" PRIu64
                 " over the budget), %" PRIu64 " accesses to global memory\n\n",
                 c->modules, c->kernels, c->failed, c->over_budget, c->sites);
-  hd_text_table *t = hd_text_table_new("lrrl");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  static const char *const head[] = {"address", "accesses", "share", "because of"};
-  report_put_head(t, head, sizeof head / sizeof *head);
-  hd_text_table_rule(t);
-  for (int l = 0; l < HD_LEVEL_COUNT; l++) {
-    if (!c->levels[l]) continue;
-    hd_text_table_cell(t, "%s", hd_level_name((hd_level)l));
-    hd_text_table_cell(t, "%" PRIu64, c->levels[l]);
-    hd_text_table_cell(t, "%.1f%%", 100 * report_rate(c->levels[l], c->sites));
-    hd_text_table_cell(t, "%s", "");
-  }
-  for (int w = HD_WHY_NONE + 1; w < HD_WHY_COUNT; w++) {
-    if (!c->whys[w]) continue;
-    hd_text_table_cell(t, "  %s", hd_why_name((hd_why)w));
-    hd_text_table_cell(t, "%" PRIu64, c->whys[w]);
-    hd_text_table_cell(t, "%.1f%%", 100 * report_rate(c->whys[w], c->sites));
-    hd_text_table_cell(t, "%s", hd_why_text((hd_why)w));
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  put_classes(c, out);
   uint64_t formed = count_formed(c->launched_levels);
   hd_buf_printf(out, "\nAffine or quasi-affine: %" PRIu64 " (%.1f%%).\n", count_formed(c->levels),
                 100 * report_rate(count_formed(c->levels), c->sites));
@@ -186,29 +194,44 @@ hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d) {
   return HD_OK;
 }
 
-void hd_coverage_json(const hd_coverage *c, hd_buf *out) {
-  json_t *classes = json_object(), *launched = json_object(), *whys = json_object();
-  for (int l = 0; l < HD_LEVEL_COUNT; l++) {
-    json_object_set_new(classes, hd_level_name((hd_level)l), json_integer((json_int_t)c->levels[l]));
-    json_object_set_new(launched, hd_level_name((hd_level)l),
-                        json_integer((json_int_t)c->launched_levels[l]));
-  }
-  for (int w = HD_WHY_NONE + 1; w < HD_WHY_COUNT; w++)
-    json_object_set_new(whys, hd_why_name((hd_why)w), json_integer((json_int_t)c->whys[w]));
-  json_t *j = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "modules", (json_int_t)c->modules, "kernels",
-                        (json_int_t)c->kernels, "failed", (json_int_t)c->failed, "over_budget",
-                        (json_int_t)c->over_budget, "accesses", (json_int_t)c->sites, "classes", classes,
-                        "whys", whys);
-  json_t *at = json_pack("{s:I, s:o, s:I, s:I}", "accesses", (json_int_t)c->launched, "classes", launched,
-                         "divided", (json_int_t)c->divided, "shaped", (json_int_t)c->shaped);
-  json_t *any = json_object();
-  for (int l = 0; l < HD_LEVEL_COUNT; l++)
-    json_object_set_new(any, hd_level_name((hd_level)l), json_integer((json_int_t)c->any_launch[l]));
-  json_object_set_new(j, "any_launch_computed_start",
-                      json_integer((json_int_t)c->any_launch_starts[HD_START_COMPUTED]));
-  json_object_set_new(j, "any_launch_loaded_start",
-                      json_integer((json_int_t)c->any_launch_starts[HD_START_LOADED]));
-  json_object_set_new(j, "any_launch", any);
-  json_object_set_new(j, "launched", at);
-  report_put_json(j, out);
+/* ---- JSON ----------------------------------------------------------------------------------------- */
+
+static const hd_coverage *coverage_of(const void *row) { return row; }
+static json_t *levels(const uint64_t n[HD_LEVEL_COUNT]) {
+  json_t *j = json_object();
+  for (int l = 0; j && l < HD_LEVEL_COUNT; l++)
+    j = report_set(j, hd_level_name((hd_level)l), json_integer((json_int_t)n[l]));
+  return j;
 }
+static json_t *levels_json(const void *row) { return levels(coverage_of(row)->levels); }
+static json_t *launched_levels_json(const void *row) { return levels(coverage_of(row)->launched_levels); }
+static json_t *any_launch_json(const void *row) { return levels(coverage_of(row)->any_launch); }
+static json_t *whys_json(const void *row) {
+  json_t *j = json_object();
+  for (int w = HD_WHY_NONE + 1; j && w < HD_WHY_COUNT; w++)
+    j = report_set(j, hd_why_name((hd_why)w), json_integer((json_int_t)coverage_of(row)->whys[w]));
+  return j;
+}
+
+#define OF(member) MEMBER(hd_coverage, member)
+static const field launched_fields[] = {{"accesses", OF(launched)},
+                                        {"classes", .tree = launched_levels_json},
+                                        {"divided", OF(divided)},
+                                        {"shaped", OF(shaped)},
+                                        {0}};
+static const field coverage_fields[] = {
+    {"modules", OF(modules)},
+    {"kernels", OF(kernels)},
+    {"failed", OF(failed)},
+    {"over_budget", OF(over_budget)},
+    {"accesses", OF(sites)},
+    {"classes", .tree = levels_json},
+    {"whys", .tree = whys_json},
+    {"any_launch_computed_start", OF(any_launch_starts[HD_START_COMPUTED])},
+    {"any_launch_loaded_start", OF(any_launch_starts[HD_START_LOADED])},
+    {"any_launch", .tree = any_launch_json},
+    {"launched", SELF(launched_fields)},
+    {0},
+};
+
+void hd_coverage_json(const hd_coverage *c, hd_buf *out) { report_put_fields_json(coverage_fields, c, out); }

@@ -41,13 +41,13 @@ static void put_text(hd_analysis_document *doc, const hd_workload *w) {
   if (json_object_get(doc->top, "ptx") ||
       hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, NULL) != HD_OK)
     return;
-  json_object_set_new(doc->top, "ptx", json_stringn(code->text, code->len));
+  doc->failed |= json_object_set_new(doc->top, "ptx", json_stringn(code->text, code->len)) != 0;
 }
 
 void hd_analysis_document_kernel(hd_analysis_document *doc, hd_analysis *a, const hd_analysis_page *p) {
   if (doc->top) {
     json_t *one = report_kernel_json(a, p);
-    if (p->reuse) json_object_set_new(one, "sharing", report_sharing_json(a, p->reuse, p->workload));
+    if (p->reuse) one = report_set(one, "sharing", report_sharing_json(a, p->reuse, p->workload));
     if (p->workload) put_text(doc, p->workload);
     doc->failed |= json_array_append_new(doc->kernels, one) != 0;
     return;
@@ -65,8 +65,8 @@ static json_t *all_accesses(const json_t *kernels) {
     json_t *name = json_object_get(kernel, "kernel");
     json_array_foreach(json_object_get(kernel, "accesses"), k, access) {
       json_t *one = json_copy(access);
-      if (one && name) json_object_set(one, "kernel", name);
-      json_array_append_new(all, one);
+      if (name) one = report_set(one, "kernel", json_incref(name));
+      all = report_append(all, one);
     }
   }
   return all;
@@ -78,8 +78,7 @@ void hd_analysis_document_print(hd_analysis_document *doc, const char *input, hd
     hd_buf_put(out, doc->text.data ? doc->text.data : "", doc->text.len);
     return;
   }
-  json_object_set_new(doc->top, "input", json_string(input));
-  json_object_set_new(doc->top, "accesses", all_accesses(doc->kernels));
-  json_object_set(doc->top, "kernels", doc->kernels);
-  report_put_json(json_incref(doc->top), out);
+  json_t *j = report_set(json_incref(doc->top), "input", json_string(input));
+  j = report_set(j, "accesses", all_accesses(doc->kernels));
+  report_put_json(report_set(j, "kernels", json_incref(doc->kernels)), out);
 }

@@ -5,7 +5,7 @@
 
 #include "heddle/ptx_valid.h"
 #include "heddle/results.h"
-#include "report/fields.h"
+#include "report/analysis.h"
 
 /* ---- Facts on a kernel ------------------------------------------------------------------- */
 
@@ -131,10 +131,6 @@ static void put_order(const void *row, hd_buf *out) {
     hd_buf_printf(out, "no: %s", why->what);
 }
 
-static const char *kind(const void *refusal) { return hd_refusal_name(((const hd_refusal *)refusal)->kind); }
-static const field refusal_fields[] = {
-    {"kind", .text = kind}, {"line", MEMBER(hd_refusal, line)}, {"what", MEMBER(hd_refusal, what)}, {0}};
-
 #define OF(member) MEMBER(hd_listed_kernel, member)
 static const field kernel_fields[] = {
     {"file", OF(file)},
@@ -149,7 +145,7 @@ static const field kernel_fields[] = {
     {.heading = "limits", .text = limits},
     {"title", .put = put_title},
     {.heading = "kernel", .put = put_name},
-    {"refused", .when = was_refused, STRUCT(hd_listed_kernel, why, refusal_fields)},
+    {"refused", .when = was_refused, STRUCT(hd_listed_kernel, why, report_refusal_fields)},
     {.heading = "CTA order", .put = put_order},
     {0},
 };

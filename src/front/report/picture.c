@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "heddle/sharing.h"
-#include "report/json.h"
+#include "report/fields.h"
 
 enum { MOST_CELLS = 48 }; /* along each side */
 
@@ -48,26 +48,63 @@ static double cell_share(const plane *p, const float *share, uint64_t column, ui
   return n ? sum / (double)n : -1;
 }
 
-static json_t *map_json(const plane *p, const float *share, uint64_t task) {
-  static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-  hd_buf cells = {0};
-  for (uint64_t i = 0; i < p->rows * p->columns; i++)
-    hd_buf_putc(&cells,
-                digits[lround(35 * sqrt(fmax(cell_share(p, share, i % p->columns, i / p->columns), 0)))]);
+/* ---- JSON ----------------------------------------------------------------------------------------- */
+
+typedef struct map {
+  const plane *p;
+  const float *share;
+  uint64_t task;
+} map;
+
+static int64_t own_cell(const void *row) {
+  const map *m = row;
+  const plane *p = m->p;
   const uint64_t width = p->width ? p->width : 1;
-  const uint64_t own = task / width / p->step_y * p->columns + task % width / p->step_x;
-  return json_pack("{s:I, s:I, s:o}", "task", (json_int_t)task, "cell", (json_int_t)own, "share",
-                   report_text_json(&cells));
+  return (int64_t)(m->task / width / p->step_y * p->columns + m->task % width / p->step_x);
+}
+static void put_shares(const void *row, hd_buf *out) {
+  static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+  const map *m = row;
+  for (uint64_t i = 0; i < m->p->rows * m->p->columns; i++) {
+    const double share = cell_share(m->p, m->share, i % m->p->columns, i / m->p->columns);
+    hd_buf_putc(out, digits[lround(35 * sqrt(fmax(share, 0)))]);
+  }
 }
 
-json_t *report_picture_json(const hd_reuse_picture *r) {
-  const plane p = plane_of(r->grid);
+static const field map_fields[] = {
+    {"task", MEMBER(map, task)}, {"cell", .count = own_cell}, {"share", .put = put_shares}, {0}};
+
+typedef struct drawn {
+  const hd_reuse_picture *r;
+  plane p;
+  uint64_t step[2];
+} drawn;
+
+static json_t *maps_json(const void *row) {
+  const drawn *d = row;
   json_t *maps = json_array();
-  for (uint32_t k = 0; k < r->n; k++)
-    json_array_append_new(maps, map_json(&p, r->share + k * p.V, r->tasks[k]));
-  return json_pack("{s:[i, i, i], s:I, s:I, s:[I, I], s:b, s:o}", "grid", (int)r->grid[0], (int)r->grid[1],
-                   (int)r->grid[2], "columns", (json_int_t)p.columns, "rows", (json_int_t)p.rows, "step",
-                   (json_int_t)p.step_x, (json_int_t)p.step_y, "folded", (int)p.folded, "maps", maps);
+  for (uint32_t k = 0; maps && k < d->r->n; k++)
+    maps = report_append(
+        maps, report_fields_json(map_fields, &(map){&d->p, d->r->share + k * d->p.V, d->r->tasks[k]}));
+  return maps;
+}
+
+static const field grid_fields[] = {{"grid", ARRAY(hd_reuse_picture, grid)}, {0}};
+static const field picture_fields[] = {
+    {"grid", .spread = true, STRUCT_AT(drawn, r, grid_fields)},
+    {"columns", MEMBER(drawn, p.columns)},
+    {"rows", MEMBER(drawn, p.rows)},
+    {"step", ARRAY(drawn, step)},
+    {"folded", MEMBER(drawn, p.folded)},
+    {"maps", .tree = maps_json},
+    {0},
+};
+
+json_t *report_picture_json(const hd_reuse_picture *r) {
+  drawn d = {.r = r, .p = plane_of(r->grid)};
+  d.step[0] = d.p.step_x;
+  d.step[1] = d.p.step_y;
+  return report_fields_json(picture_fields, &d);
 }
 
 hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line, hd_reuse_picture *out,

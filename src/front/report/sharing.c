@@ -22,81 +22,111 @@ static void array_name(const hd_analysis *a, const hd_polyhedral_array *array, c
     hd_buf_putc(out, '-');
 }
 
-static double share(const hd_polyhedral_array *array, unsigned axis) {
-  return array->pairs ? (double)array->shared[axis] / (double)array->pairs : 0;
+/* ---- An array ------------------------------------------------------------------------------------- */
+
+typedef struct shared {
+  const hd_analysis *a;
+  const hd_polyhedral_array *array;
+  const hd_workload *w;
+  double share[3];
+} shared;
+enum { WHY = 1 }; /* the column of what has no numbers */
+
+static shared share(const hd_analysis *a, const hd_polyhedral_array *array, const hd_workload *w) {
+  shared s = {a, array, w, {0}};
+  for (unsigned k = 0; k < 3 && array->pairs; k++)
+    s.share[k] = (double)array->shared[k] / (double)array->pairs;
+  return s;
 }
 
-static json_t *array_json(const hd_analysis *a, const hd_polyhedral_array *array, const hd_workload *w) {
-  hd_buf name = {0};
-  array_name(a, array, w, &name);
-  json_t *j = json_pack("{s:s, s:b, s:b, s:b}", "array", name.data ? name.data : "", "reads", array->reads,
-                        "writes", array->writes, "exact", !array->inexact);
-  hd_buf_free(&name);
-  if (array->inexact) {
-    json_object_set_new(j, "why",
-                        json_string(hd_polyhedral_inexact_text((hd_polyhedral_inexact)array->inexact)));
-    json_object_set_new(j, "why_line", array->line ? json_integer(array->line) : json_null());
-    return j;
-  }
-  json_object_set_new(
-      j, "distance",
-      json_pack("[iii]", (int)array->distance[0], (int)array->distance[1], (int)array->distance[2]));
-  if (array->counted) {
-    json_object_set_new(j, "pairs", json_integer((json_int_t)array->pairs));
-    json_object_set_new(j, "share", json_pack("[fff]", share(array, 0), share(array, 1), share(array, 2)));
-  }
-  return j;
+static const hd_polyhedral_array *array_of(const void *row) { return ((const shared *)row)->array; }
+static bool is_exact(const void *row) { return !array_of(row)->inexact; }
+static bool is_inexact(const void *row) { return array_of(row)->inexact; }
+static bool was_counted(const void *row) { return is_exact(row) && array_of(row)->counted; }
+static bool is_line(const void *line) { return *(const uint32_t *)line; }
+static void put_name(const void *row, hd_buf *out) {
+  array_name(((const shared *)row)->a, array_of(row), ((const shared *)row)->w, out);
 }
+static const char *why(const void *row) {
+  return hd_polyhedral_inexact_text((hd_polyhedral_inexact)array_of(row)->inexact);
+}
+static void put_why(const void *row, hd_buf *out) {
+  if (array_of(row)->line) hd_buf_printf(out, "line %u: ", array_of(row)->line);
+  hd_buf_puts(out, why(row));
+}
+
+#define OF(member) THROUGH(shared, array, hd_polyhedral_array, member)
+#define SHARE(k) .kind = FIELD_PERCENT, .decimals = 1, MEMBER(shared, share[k])
+static const field distance_fields[] = {{"distance", ARRAY(hd_polyhedral_array, distance)}, {0}};
+static const field array_fields[] = {
+    {"array", "array", .put = put_name},
+    {"reads", OF(reads)},
+    {"writes", OF(writes)},
+    {"exact", .flag = is_exact},
+    {.section = is_inexact},
+    {"why", .text = why},
+    {"why_line", .null = true, .has = is_line, OF(line)},
+    {.section = is_exact},
+    {"distance", .spread = true, STRUCT_AT(shared, array, distance_fields)},
+    {.heading = "distance x", OF(distance[0])},
+    {.heading = "y", OF(distance[1])},
+    {.heading = "z", OF(distance[2])},
+    {.section = was_counted},
+    {"pairs", OF(pairs)},
+    {"share", ARRAY(shared, share)},
+    {.heading = "lines shared along x", SHARE(0)},
+    {.heading = "y", SHARE(1)},
+    {.heading = "z", SHARE(2)},
+    {.section = is_inexact},
+    {.heading = "", .only = WHY, .absent = "", .put = put_why},
+    {0},
+};
+
+/* ---- All of them ---------------------------------------------------------------------------------- */
+
+typedef struct arrays {
+  const hd_analysis *a;
+  const hd_polyhedral *p;
+  const hd_workload *w;
+} arrays;
+
+static const char *direction(const void *row) {
+  return hd_map_direction_name(((const arrays *)row)->p->direction);
+}
+static json_t *arrays_json(const void *row) {
+  const arrays *s = row;
+  json_t *list = json_array();
+  for (uint32_t i = 0; list && i < s->p->n_arrays; i++) {
+    const shared one = share(s->a, &s->p->arrays[i], s->w);
+    list = report_append(list, report_fields_json(array_fields, &one));
+  }
+  return list;
+}
+
+static const field most_fields[] = {{"distance", ARRAY(hd_polyhedral, distance)}, {0}};
+static const field sharing_fields[] = {
+    {"direction", .text = direction},
+    {"complete", THROUGH(arrays, p, hd_polyhedral, complete)},
+    {"distance", .spread = true, STRUCT_AT(arrays, p, most_fields)},
+    {"arrays", .tree = arrays_json},
+    {0},
+};
 
 json_t *report_sharing_json(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w) {
-  json_t *arrays = json_array();
-  for (uint32_t i = 0; i < p->n_arrays; i++) json_array_append_new(arrays, array_json(a, &p->arrays[i], w));
-  return json_pack("{s:s, s:b, s:[iii], s:o}", "direction", hd_map_direction_name(p->direction), "complete",
-                   p->complete, "distance", (int)p->distance[0], (int)p->distance[1], (int)p->distance[2],
-                   "arrays", arrays);
+  return report_fields_json(sharing_fields, &(arrays){a, p, w});
 }
 
 void report_put_sharing(const hd_analysis *a, const hd_polyhedral *p, const hd_workload *w, hd_buf *out) {
-  static const char *const head[] = {"array", "distance x", "y", "z", "lines shared along x", "y", "z"};
-  hd_text_table *t = hd_text_table_new(p->complete ? "lrrrrrr" : "lrrrrrrl");
-  if (!t) {
-    out->failed = true;
-    return;
+  field_sheet sheet = report_sheet(array_fields, p->complete ? 0 : WHY);
+  for (uint32_t i = 0; i < p->n_arrays; i++) {
+    const shared one = share(a, &p->arrays[i], w);
+    report_sheet_row(&sheet, &one);
   }
   hd_buf_putc(out, '\n');
   hd_kernel_title(a->module->syms[a->module->funcs[a->func].sym].name, false, out);
   hd_buf_printf(out, ", reuse between CTAs from the code: direction %s%s\n\n",
                 hd_map_direction_name(p->direction), p->complete ? "" : " (of the arrays that have numbers)");
-  report_put_head(t, head, sizeof head / sizeof *head);
-  if (!p->complete) hd_text_table_cell(t, "%s", "");
-  hd_text_table_rule(t);
-  for (uint32_t i = 0; i < p->n_arrays; i++) {
-    const hd_polyhedral_array *array = &p->arrays[i];
-    hd_buf name = {0};
-    array_name(a, array, w, &name);
-    hd_text_table_cell(t, "%s", name.data ? name.data : "");
-    hd_buf_free(&name);
-    for (unsigned k = 0; k < 3; k++)
-      if (array->inexact)
-        hd_text_table_cell(t, "-");
-      else
-        hd_text_table_cell(t, "%u", array->distance[k]);
-    for (unsigned k = 0; k < 3; k++)
-      if (array->inexact || !array->counted)
-        hd_text_table_cell(t, "-");
-      else
-        hd_text_table_cell(t, "%.1f%%", 100 * share(array, k));
-    if (p->complete) continue;
-    if (!array->inexact)
-      hd_text_table_cell(t, "%s", "");
-    else if (array->line)
-      hd_text_table_cell(t, "line %u: %s", array->line,
-                         hd_polyhedral_inexact_text((hd_polyhedral_inexact)array->inexact));
-    else
-      hd_text_table_cell(t, "%s", hd_polyhedral_inexact_text((hd_polyhedral_inexact)array->inexact));
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  report_put_sheet(&sheet, out);
 }
 
 /* ---- Directions ------------------------------------------------------------------------- */
