@@ -7,7 +7,6 @@
 
 #include "heddle/results.h"
 #include "report/fields.h"
-#include "report/table.h"
 
 /* ---- Counts by name ------------------------------------------------------------------------ */
 
@@ -176,21 +175,16 @@ static void summarize(const hd_compositions_report *s, summary *m) {
 
 /* ---- Printing ------------------------------------------------------------------------------------ */
 
+#define N(outcome) MEMBER(count, n[outcome])
+static const field count_fields[] = {{"equal", "equal", N(HD_COMPOSED_EQUAL)},
+                                     {"refused", "refused", N(HD_COMPOSED_REFUSED)},
+                                     {"different", "different", N(HD_COMPOSED_DIFFERENT)},
+                                     {0}};
+
 static void put_counts(const counts *c, const char *head, hd_buf *out) {
-  hd_text_table *t = hd_text_table_new("lrrr");
-  if (!t) {
-    out->failed = true;
-    return;
-  }
-  const char *const names[] = {head, "equal", "refused", "different"};
-  report_put_head(t, names, sizeof names / sizeof *names);
-  hd_text_table_rule(t);
-  for (size_t i = 0; i < c->rows.n; i++) {
-    hd_text_table_cell(t, "%s", c->rows.data[i].name);
-    for (int o = 0; o < HD_COMPOSED_OUTCOMES; o++) hd_text_table_cell(t, "%zu", c->rows.data[i].n[o]);
-  }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  field columns[5] = {{.heading = head, MEMBER(count, name)}};
+  memcpy(columns + 1, count_fields, sizeof count_fields);
+  report_put_rows(columns, c->rows.data, c->rows.n, sizeof *c->rows.data, out);
   hd_buf_putc(out, '\n');
 }
 
@@ -214,11 +208,6 @@ static void put_text(const hd_compositions_report *s, const summary *m, hd_buf *
                   m->reasons.rows.data[i].name, m->reasons.rows.data[i].example);
 }
 
-#define N(outcome) MEMBER(count, n[outcome])
-static const field count_fields[] = {{"equal", N(HD_COMPOSED_EQUAL)},
-                                     {"refused", N(HD_COMPOSED_REFUSED)},
-                                     {"different", N(HD_COMPOSED_DIFFERENT)},
-                                     {0}};
 static const field reason_fields[] = {{"why", MEMBER(count, name)},
                                       {"refused", N(HD_COMPOSED_REFUSED)},
                                       {"first", MEMBER(count, example)},

@@ -191,7 +191,7 @@ json_t *report_counters_json(const hd_counters *c, unsigned uses) {
   return j;
 }
 
-const field report_speedup_fields[] = {{"median", .null = true, MEMBER(hd_speedup, median)},
+static const field speedup_fields[] = {{"median", .null = true, MEMBER(hd_speedup, median)},
                                        {"low", .null = true, MEMBER(hd_speedup, low)},
                                        {"high", .null = true, MEMBER(hd_speedup, high)},
                                        {"confidence", MEMBER(hd_speedup, confidence)},
@@ -201,7 +201,7 @@ const field report_speedup_fields[] = {{"median", .null = true, MEMBER(hd_speedu
 static json_t *tree_json(const field *f, const void *row, const void *at) {
   if (f->tree) return f->tree(row);
   if (f->place.list) return list_json(f, row);
-  if (f->place.type == FIELD_SPEEDUP) return report_fields_json(report_speedup_fields, at);
+  if (f->place.type == FIELD_SPEEDUP) return report_fields_json(speedup_fields, at);
   if (f->place.type == FIELD_COUNTERS) return report_counters_json(at, 0);
   return report_fields_json(f->of, at);
 }

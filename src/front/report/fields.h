@@ -147,7 +147,6 @@ json_t *report_fields_json(const field *fields, const void *row);
 json_t *report_rows_json(const field *fields, const void *rows, size_t n, size_t size);
 /* Counters, all or those with one of these uses (HD_COUNTER_IS_EVENT). */
 json_t *report_counters_json(const hd_counters *c, unsigned uses);
-extern const field report_speedup_fields[]; /* of hd_speedup */
 void report_put_fields_json(const field *fields, const void *row, hd_buf *out);
 bool field_always(const void *row); /* for `section`: ends the one before */
 /* For `has`: words that are not ""; a number above 0. */

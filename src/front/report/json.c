@@ -1,7 +1,5 @@
 #include "report/json.h"
 
-#include <math.h>
-
 static int put(const char *text, size_t n, void *out) {
   hd_buf_put(out, text, n);
   return 0;
@@ -29,5 +27,3 @@ json_t *report_plan_json(const hd_plan *p) {
   hd_plan_print(p, &text);
   return report_text_json(&text);
 }
-
-json_t *report_number_json(double v) { return isfinite(v) ? json_real(v) : json_null(); }

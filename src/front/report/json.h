@@ -17,6 +17,5 @@ void report_dump_json(json_t *j, size_t flags, hd_buf *out);
 /* A string of the buffer's text, which is freed. */
 json_t *report_text_json(hd_buf *text);
 json_t *report_plan_json(const hd_plan *p);
-json_t *report_number_json(double v); /* null for infinity and NaN */
 
 #endif

@@ -119,12 +119,6 @@ void report_take_cell(hd_text_table *t, hd_buf *text) {
   hd_buf_free(text);
 }
 
-void report_plan_cell(hd_text_table *t, const hd_plan *p) {
-  hd_buf text = {0};
-  hd_plan_print(p, &text);
-  report_take_cell(t, &text);
-}
-
 void report_kernel_cell(hd_text_table *t, const char *symbol) {
   hd_buf text = {0};
   hd_kernel_title(symbol, false, &text);

@@ -10,8 +10,6 @@ void report_put_head(hd_text_table *t, const char *const *names, size_t n);
 void report_put_table(hd_text_table *t, hd_buf *out);
 /* A cell with the text, which is freed. */
 void report_take_cell(hd_text_table *t, hd_buf *text);
-/* A cell with a plan's notation. */
-void report_plan_cell(hd_text_table *t, const hd_plan *p);
 /* A cell with a kernel's title. */
 void report_kernel_cell(hd_text_table *t, const char *symbol);
 
