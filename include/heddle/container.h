@@ -111,11 +111,17 @@ HD_API hd_status hd_module_load(const char *path, uint64_t index, hd_arena *aren
  * them where `whole`. A name that C++ did not mangle, or that would take too long to read, stays as it is. */
 HD_API void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
 
+/* Whether a kernel is one of those that a word means, of which there may be several: its symbol, its title
+ * with or without parameters, template arguments and scopes, or a shell's pattern of one of these, "gemm*";
+ * blanks do not count. */
+HD_API bool hd_kernel_matches(const char *symbol, const char *word);
+
 /* The kernel that `name` means, in the file's module `index` (UINT64_MAX: in any): its symbol, its title with
- * or without parameters, template arguments and scopes, or what only one kernel's name begins or ends with;
- * blanks do not count. NULL: the only kernel. A kernel that several modules hold for different targets is
- * that which is nearest to the latest GPU (hd_target_is_nearer). HD_ERR_USAGE where no kernel or several are
- * meant, naming those that come near. *at (may be NULL): the module's number. */
+ * or without parameters, template arguments and scopes, a shell's pattern of one of these, or what only one
+ * kernel's name begins or ends with; blanks do not count. NULL: the only kernel. A kernel that several
+ * modules hold for different targets is that which is nearest to the latest GPU (hd_target_is_nearer).
+ * HD_ERR_USAGE where no kernel or several are meant, naming those that come near. *at (may be NULL): the
+ * module's number. */
 HD_API hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_arena *arena,
                                 hd_ptx_module **m, uint32_t *func, uint64_t *at, hd_diag *d);
 /* The same in a module that is at hand. */

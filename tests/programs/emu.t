@@ -12,7 +12,7 @@ The report, with its seconds cut out:
   heddle: the program asks for kernel 'nothing', which its module has not
   saxpy: equal
   {"kernels": [
-    {"kernel": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T}],
+    {"kernel": "saxpy", "title": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T}],
    "findings": []}
 
 Where files may not be long, as in batch systems, device memory is as large as they may be:
@@ -47,7 +47,7 @@ With each kernel's locality, in the words of `heddle analyze`:
   heddle: the program asks for kernel 'nothing', which its module has not
   saxpy: equal
   {"kernels": [
-    {"kernel": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T,
+    {"kernel": "saxpy", "title": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T,
      "locality": {"category": "streaming", "exploitable": false, "ctas": 8, "line_requests": 96, "intra_warp": 32, "intra_cta": 0, "inter_cta": 0, "sectors": 375, "least_sectors": 375,
       "evidence": "0% of line reuse and 0% of word reuse cross CTAs. Of what CTAs touch, 0% is shared with some other CTAs and 0% with all alike."}}],
    "findings": []}
@@ -55,7 +55,7 @@ With each kernel's locality, in the words of `heddle analyze`:
   $ heddle emu --analyze --json out.json -- $PROGRAMS/program_driver_sharing; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
   sharing: equal
   {"kernels": [
-    {"kernel": "rows", "launches": 1, "warp_instructions": 2048, "thread_instructions": 65536, "seconds": T,
+    {"kernel": "rows", "title": "rows", "launches": 1, "warp_instructions": 2048, "thread_instructions": 65536, "seconds": T,
      "locality": {"category": "algorithm", "exploitable": true, "ctas": 64, "line_requests": 256, "intra_warp": 0, "intra_cta": 0, "inter_cta": 96, "sectors": 1024, "least_sectors": 1024,
       "evidence": "100% of line reuse and 100% of word reuse cross CTAs. Of what CTAs touch, 50% is shared with some other CTAs and 0% with all alike. Most of it is parameter 1, 100% of whose used words other CTAs use too. CTAs use the same words."}}],
    "findings": []}
@@ -67,8 +67,8 @@ Findings have their places; with no list, everything is looked for:
 
   $ heddle emu --json out.json --check=streams -- $PROGRAMS/program_bugs streams 2>/dev/null; cat out.json | sed 's/"seconds": [0-9.]*/"seconds": T/'
   {"kernels": [
-    {"kernel": "store", "launches": 1, "warp_instructions": 14, "thread_instructions": 448, "seconds": T},
-    {"kernel": "increment", "launches": 1, "warp_instructions": 18, "thread_instructions": 576, "seconds": T}],
+    {"kernel": "store", "title": "store", "launches": 1, "warp_instructions": 14, "thread_instructions": 448, "seconds": T},
+    {"kernel": "increment", "title": "increment", "launches": 1, "warp_instructions": 18, "thread_instructions": 576, "seconds": T}],
    "findings": [
     {"kind": "streams", "text": "nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x700000000200 of cuMemAlloc of 256 bytes",
      "places": [

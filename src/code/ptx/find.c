@@ -1,4 +1,5 @@
 /* Kernels of a file by the names that people give them. */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,10 @@
 /* How well a name is met; the best one that any kernel reaches decides. */
 typedef enum meeting {
   MET_NOT = 0,
-  MET_PART,  /* the kernel's name begins or ends with it */
-  MET_SCOPE, /* all but scopes or template arguments */
-  MET_TITLE, /* with or without parameters */
+  MET_PART,    /* the kernel's name begins or ends with it */
+  MET_PATTERN, /* it is a shell's pattern of the symbol or the title */
+  MET_SCOPE,   /* all but scopes or template arguments */
+  MET_TITLE,   /* with or without parameters */
   MET_SYMBOL,
 } meeting;
 
@@ -68,6 +70,19 @@ static meeting meet_title(const char *title, const char *wanted) {
   return begins || ends_with(title, bare, wanted) || ends_with(title, n, wanted) ? MET_PART : MET_NOT;
 }
 
+static bool is_pattern(const char *name) { return strpbrk(name, "*?[") != NULL; }
+
+/* A pattern is of the whole symbol, of a title with all or without parameters, or of the name alone. */
+static bool fits(const char *pattern, const char *symbol, const char *title, const char *whole) {
+  size_t bare = strcspn(title, "<"), own = bare;
+  while (own && title[own - 1] != ':') own--;
+  char *name = strndup(title + own, bare - own);
+  const bool yes = fnmatch(pattern, symbol, 0) == 0 || fnmatch(pattern, title, 0) == 0 ||
+                   fnmatch(pattern, whole, 0) == 0 || (name && fnmatch(pattern, name, 0) == 0);
+  free(name);
+  return yes;
+}
+
 /* HD_ERR_NOMEM, or *how. */
 static hd_status meet(const finding *f, const char *symbol, meeting *how, hd_diag *d) {
   *how = MET_SYMBOL;
@@ -78,6 +93,8 @@ static hd_status meet(const finding *f, const char *symbol, meeting *how, hd_dia
     *how = MET_TITLE;
   else if (st == HD_OK)
     *how = meet_title(title, f->wanted);
+  if (st == HD_OK && *how < MET_PATTERN && is_pattern(f->wanted) && fits(f->wanted, symbol, title, whole))
+    *how = MET_PATTERN;
   if (st == HD_OK && *how == MET_NOT && strncmp(symbol, f->wanted, strlen(f->wanted)) == 0) *how = MET_PART;
   free(title);
   free(whole);
@@ -104,6 +121,15 @@ static hd_status open_finding(finding *f, const char *name, hd_diag *d) {
   if (!f->wanted) return hd_nomem(d);
   drop_blanks(f->wanted);
   return HD_OK;
+}
+
+bool hd_kernel_matches(const char *symbol, const char *word) {
+  finding f;
+  meeting how = MET_NOT;
+  if (open_finding(&f, word, NULL) != HD_OK) return false;
+  const hd_status st = meet(&f, symbol, &how, NULL);
+  close_finding(&f);
+  return st == HD_OK && how >= MET_PATTERN;
 }
 
 /* A kernel that several modules hold is kept for its latest target, or of each where that is one. */
@@ -269,7 +295,7 @@ hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_
                          hd_ptx_module **m, uint32_t *func, uint64_t *at, hd_diag *d) {
   finding f;
   walk w = {.index = index};
-  if (name) w.word = key_word(name, &w.word_len);
+  if (name && !is_pattern(name)) w.word = key_word(name, &w.word_len);
   hd_status st = open_finding(&f, name, d);
   if (st == HD_OK) st = search(&f, path, &w, false, d);
   if (st == HD_OK && !w.modules) {

@@ -6,7 +6,8 @@ int cmd_record(int argc, char **argv) {
   hd_steer_options o = {.plan = "baseline"};
   const cli_option options[] = {
       {"output", 'o', CLI_TEXT, &o.record, 0, "FOLDER", "where they go, each a folder; made if need be"},
-      {"kernel", 'k', CLI_TEXT, &o.kernel, 0, "PATTERN", "only kernels with such names, e.g. 'scale*'"},
+      {"kernel", 'k', CLI_TEXT, &o.kernel, 0, "PATTERN",
+       "only kernels of this name or pattern: scale, 'scale*'"},
       {"launch", 0, CLI_TEXT, &o.launch, 0, "N",
        "launch number N of each kernel (default: one of each shape)"},
       {"most", 0, CLI_TEXT, &o.most, 0, "N", "keep those that took most time (default: 10)"},

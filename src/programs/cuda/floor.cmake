@@ -6,7 +6,7 @@ set_target_properties(heddle_front PROPERTIES OUTPUT_NAME heddle-cuda LIBRARY_OU
   LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/libheddle-cuda.map)
 target_link_libraries(heddle_front PRIVATE -Wl,--whole-archive $<TARGET_FILE:heddle_cuda> -Wl,--no-whole-archive
   heddle_cuda)
-target_link_options(heddle_front PRIVATE -Wl,--as-needed -Wl,-Bsymbolic -Wl,-z,now,-z,initfirst -Wl,--gc-sections
+target_link_options(heddle_front PRIVATE -static-libstdc++ -Wl,--as-needed -Wl,-Bsymbolic -Wl,-z,now,-z,initfirst -Wl,--gc-sections
   -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/libheddle-cuda.map)
 foreach(name libcuda.so.1 libcuda.so)
   add_custom_command(TARGET heddle_front POST_BUILD

@@ -1,5 +1,6 @@
 # The library that stands between a program and its CUDA driver. It needs nothing but the C library where zstd, lz4 and
 # nettle are there to be linked into it: a library that it brought along would come before the program's own of that name.
+# The demangler of the C++ runtime, which needs no more, is linked into it, too.
 add_library(heddle_run_front SHARED ${CMAKE_SOURCE_DIR}/src/version.c)
 set_target_properties(heddle_run_front PROPERTIES OUTPUT_NAME heddle-run
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/steered LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/libheddle-run.map)
@@ -18,6 +19,7 @@ endforeach()
 target_link_libraries(heddle_run_front PRIVATE -Wl,--as-needed -Wl,--whole-archive $<TARGET_FILE:heddle_run>
   -Wl,--no-whole-archive ${run_floors} ${run_packed} ${CMAKE_DL_LIBS} Threads::Threads m)
 target_include_directories(heddle_run_front PRIVATE ${CMAKE_SOURCE_DIR}/include)
-target_link_options(heddle_run_front PRIVATE -Wl,-Bsymbolic -Wl,-z,now -Wl,--gc-sections
+set_target_properties(heddle_run_front PROPERTIES LINKER_LANGUAGE CXX)
+target_link_options(heddle_run_front PRIVATE -static-libstdc++ -static-libgcc -Wl,-Bsymbolic -Wl,-z,now -Wl,--gc-sections
   -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/libheddle-run.map)
 install(TARGETS heddle_run_front LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)

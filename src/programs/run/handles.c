@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "run/run.h"
 
 /* ---- Maps -------------------------------------------------------------------------------------- */
@@ -105,10 +106,14 @@ run_kernel *run_kernel_of(run_module *m, const char *name) {
   for (run_kernel *k = m->kernels; k; k = k->next)
     if (k->hash == h && strcmp(k->name, name) == 0) return k;
   run_kernel *k = calloc(1, sizeof *k);
-  if (!k || !(k->name = strdup(name))) {
+  hd_buf title = {0};
+  hd_kernel_title(name, false, &title);
+  if (!k || title.failed || !(k->name = strdup(name))) {
+    hd_buf_free(&title);
     free(k);
     return NULL;
   }
+  k->title = title.data;
   k->hash = h;
   k->module = m;
   k->next = m->kernels;

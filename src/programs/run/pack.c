@@ -1,5 +1,6 @@
 /* Recorded memory becomes files while the program goes on: a thread of heddle's takes folders in turn, and
  * packs the frames of their files on all processors. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,9 @@ static void pack_frames(void *ctx, unsigned worker) {
 
 static bool may_grow(FILE *f, size_t bytes) {
   const off_t at = ftello(f);
-  return at >= 0 && (uint64_t)at + bytes <= hd_file_limit();
+  const bool may = at >= 0 && (uint64_t)at + bytes <= hd_file_limit();
+  if (!may) errno = EFBIG;
+  return may;
 }
 
 static bool write_frames(packing *p, FILE *to, hd_digest *digest) {
@@ -141,7 +144,7 @@ static bool write_all(const run_pack *k) {
   for (size_t i = 0; ok && i < k->reach.ranges.n; i++) {
     const run_range *r = &k->reach.ranges.data[i];
     snprintf(path, sizeof path, "%s/m%zu.zst", k->folder, i);
-    ok = write_memory(path, r->copy, run_range_room(r), &h) && share(path, &h);
+    ok = write_memory(path, r->copy, r->variable ? r->bytes : run_range_room(r), &h) && share(path, &h);
   }
   snprintf(path, sizeof path, "%s/kernel.ptx", k->folder);
   h = hd_digest_begin();
@@ -153,7 +156,8 @@ static bool write_all(const run_pack *k) {
 }
 
 static void write_folder(run_pack *k) {
-  k->failed = !write_all(k);
+  errno = 0;
+  k->failed = write_all(k) ? 0 : errno ? errno : EIO;
   if (k->failed) run_pack_remove(k->folder);
   hd_buf_free(&k->toml);
   run_reach_free(&k->reach);

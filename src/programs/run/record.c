@@ -1,12 +1,14 @@
 /* Launches as workloads: a folder each, with the module's text, the allocations that the launch reaches as
  * they were before it, packed, and a workload.toml. */
-#include <fnmatch.h>
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "heddle/container.h"
 #include "run/watch.h"
 
 /* SPARE: launches that may be recorded for each that is kept. */
@@ -22,6 +24,7 @@ typedef struct recording {
 
 /* All launches that were recorded; under run_lock. */
 static HD_VEC(recording) recorded;
+static int lost; /* errno of a folder that could not be written; 0: all could */
 
 /* Bytes of a launch that is recorded, since they are in the process's memory until they are written. */
 static uint64_t most_bytes(void) {
@@ -42,13 +45,19 @@ static size_t range_of(const run_reach *reach, uint64_t address) {
   return best;
 }
 
+static const run_variable *variable_at(const run_facts *f, const run_range *r) {
+  for (size_t k = 0; k < f->variables.all.n; k++)
+    if (f->variables.all.data[k].at == r->at) return &f->variables.all.data[k];
+  return NULL;
+}
+
 /* A parameter that is one address or one number. */
 static bool put_plain(hd_buf *b, const run_reach *reach, const char *from, uint64_t bytes) {
   uint64_t word = 0;
   if (bytes > 8 || bytes & (bytes - 1)) return false;
   memcpy(&word, from, bytes);
   const size_t k = bytes == 8 ? range_of(reach, word) : reach->ranges.n;
-  if (k < reach->ranges.n && !reach->ranges.data[k].points)
+  if (k < reach->ranges.n && !reach->ranges.data[k].points && !reach->ranges.data[k].variable)
     hd_buf_printf(b, "{ buffer = \"m%zu\", offset = %llu }", k,
                   (unsigned long long)(word - reach->ranges.data[k].at));
   else if (k == reach->ranges.n && word <= INT64_MAX)
@@ -69,7 +78,7 @@ static bool put_fields(hd_buf *b, const run_reach *reach, const char *from, uint
       const size_t k = range_of(reach, word);
       if (k < reach->ranges.n) {
         const run_range *r = &reach->ranges.data[k];
-        if (r->points && (word - r->at) % 8) return false;
+        if (r->variable || (r->points && (word - r->at) % 8)) return false;
         hd_buf_printf(b, "{ buffer = \"m%zu\", offset = %llu, at = %llu }", k,
                       (unsigned long long)((word - r->at) / (r->points ? 8 : 1)), (unsigned long long)at);
         at += 8;
@@ -90,19 +99,46 @@ static bool put_fields(hd_buf *b, const run_reach *reach, const char *from, uint
   return true;
 }
 
+/* A variable has its name and its own size; where it lies is the module's. */
+static void put_variable(hd_buf *b, const run_variable *v, size_t number) {
+  hd_buf_printf(b,
+                "\n[[variable]]\nname = \"%s\"\ntype = \"u8\"\ncount = %llu\nfill = 'file(\"m%zu.zst\")'\n",
+                v->name, (unsigned long long)v->bytes, number);
+}
+
+static void put_buffer(hd_buf *b, const run_range *r, size_t number) {
+  hd_buf_printf(b,
+                "\n[[buffer]]\nname = \"m%zu\"\ntype = \"%s\"\ncount = %llu\nat = \"0x%llx\"\nfill = "
+                "'%s(\"m%zu.zst\")'\n",
+                number, r->points ? "u64" : "u8",
+                (unsigned long long)(run_range_room(r) / (r->points ? 8 : 1)), (unsigned long long)r->at,
+                r->points ? "recorded" : "file", number);
+}
+
+/* Which ranges are variables; NULL: of none it matters where it lies. */
+static const char *find_variables(const run_facts *f, run_reach *reach) {
+  for (size_t i = 0; i < reach->ranges.n; i++) {
+    run_range *r = &reach->ranges.data[i];
+    const run_variable *v = variable_at(f, r);
+    r->variable = v != NULL;
+    if (v) r->bytes = v->bytes;
+    if (v && r->points) return "a variable of its module holds addresses";
+  }
+  return NULL;
+}
+
 static bool describe(hd_buf *b, const run_kernel *k, const run_facts *f, const run_launch *l,
                      const run_reach *reach) {
   const char *block = (const char *)reach->block;
   bool ok = true;
-  hd_buf_printf(b, "title = \"%s, launch %lu\"\nsource = \"kernel.ptx\"\n\n[sizes.small]\n", k->name,
+  hd_buf_printf(b, "title = \"%s, launch %lu\"\nsource = \"kernel.ptx\"\n\n[sizes.small]\n", k->title,
                 atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1);
   for (size_t i = 0; i < reach->ranges.n; i++) {
-    const run_range *r = &reach->ranges.data[i];
-    hd_buf_printf(b,
-                  "\n[[buffer]]\nname = \"m%zu\"\ntype = \"%s\"\ncount = %llu\nat = \"0x%llx\"\nfill = "
-                  "'%s(\"m%zu.zst\")'\n",
-                  i, r->points ? "u64" : "u8", (unsigned long long)(run_range_room(r) / (r->points ? 8 : 1)),
-                  (unsigned long long)r->at, r->points ? "recorded" : "file", i);
+    const run_variable *v = variable_at(f, &reach->ranges.data[i]);
+    if (v)
+      put_variable(b, v, i);
+    else
+      put_buffer(b, &reach->ranges.data[i], i);
   }
   hd_buf_printf(
       b, "\n[[launch]]\nkernel = \"%s\"\ngrid = [%u, %u, %u]\nblock = [%u, %u, %u]\nshared = %u\nargs = [",
@@ -118,11 +154,16 @@ static bool describe(hd_buf *b, const run_kernel *k, const run_facts *f, const r
 
 /* ---- A folder ---------------------------------------------------------------------------------- */
 
-/* "cap/scale-3"; a kernel's name may be long, and hold what no file's name should. */
+/* "cap/scale_float-3"; a kernel's title may be long, and hold what no file's name should. */
 static bool make_folder(const run_kernel *k, char folder[RUN_PACK_FOLDER]) {
   char name[41] = "";
-  for (size_t i = 0; k->name[i] && i + 1 < sizeof name; i++)
-    name[i] = strchr("$%./", k->name[i]) ? '_' : k->name[i];
+  size_t n = 0;
+  for (const char *p = k->title; *p && n + 1 < sizeof name; p++)
+    if (isalnum((unsigned char)*p) || *p == '_')
+      name[n++] = *p;
+    else if (n && name[n - 1] != '_')
+      name[n++] = '_';
+  while (n && name[n - 1] == '_') name[--n] = 0;
   const unsigned long number = atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1;
   for (unsigned again = 0; again < 1000; again++) {
     char more[16] = "";
@@ -146,9 +187,13 @@ static const char *keep_launch(run_kernel *k, run_shape *s, const run_facts *f, 
   run_pack *p = calloc(1, sizeof *p);
   if (!p) return "no memory";
   const char *why = run_reach_of(f, l, stream, most_bytes(), PATIENCE, true, &p->reach);
+  if (!why) why = find_variables(f, &p->reach);
   if (!why && !describe(&p->toml, k, f, l, &p->reach)) why = "its parameters are not understood";
   const recording r = {k, s, p, p->reach.bytes, 0, p->reach.copying};
-  if (!why && !make_folder(k, p->folder)) why = "its folder cannot be made";
+  if (!why && !make_folder(k, p->folder)) {
+    lost = errno;
+    why = "its folder cannot be made";
+  }
   if (!why && !hd_vec_push(&recorded, r)) why = "no memory";
   if (why) {
     drop_pack(p);
@@ -199,6 +244,10 @@ static void ask_for_reach(run_kernel *k) {
     hd_diag_line(&d, k->refused, sizeof k->refused);
 }
 
+static bool is_meant(const run_kernel *k) {
+  return !run_settings.kernel[0] || hd_kernel_matches(k->name, run_settings.kernel);
+}
+
 static const char *record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l,
                           bool *launched, int *result) {
   run_facts facts;
@@ -215,10 +264,9 @@ static const char *record(run_kernel *k, run_shape *s, cu_function function, con
     hd_diag_line(&d, k->why, sizeof k->why);
     return k->why;
   }
-  why = facts.effect            ? facts.effect
-        : facts.handle          ? facts.handle
-        : facts.variables.all.n ? "it uses the module's variables"
-                                : NULL;
+  why = facts.effect   ? facts.effect
+        : facts.handle ? facts.handle
+                       : run_variables_find(&facts.variables, k->module);
   if (!why && r->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CU_SUCCESS)
     why = "the driver gives no stream";
   if (!why) {
@@ -234,8 +282,7 @@ static const char *record(run_kernel *k, run_shape *s, cu_function function, con
 const char *run_record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                        int *result) {
   if (run_settings.profile[0] && k->shapes == s && !s->next && s->tries == 1) ask_for_reach(k);
-  if ((run_settings.kernel[0] && fnmatch(run_settings.kernel, k->name, 0) != 0) ||
-      recorded.n >= SPARE * most()) {
+  if (!is_meant(k) || recorded.n >= SPARE * most()) {
     s->settled = true;
     return NULL;
   }
@@ -257,23 +304,49 @@ static void tell(const recording *r, hd_buf *lines) {
       lines,
       "heddle: recorded %s: %s, %lu launch%s of about %.0f us; %.1f MB, which took %.1f ms, %.1f of them "
       "to copy\n",
-      s->folder, r->kernel->name, s->launches, s->launches == 1 ? "" : "es", s->seconds * 1e6,
+      s->folder, r->kernel->title, s->launches, s->launches == 1 ? "" : "es", s->seconds * 1e6,
       (double)r->bytes * 1e-6, r->held * 1e3, r->copying * 1e3);
 }
 
-void run_record_end(hd_buf *lines) {
+/* What was asked for is not there: no such kernel was launched, or not that often. */
+static bool say_missing(void) {
+  hd_buf names = {0};
+  size_t n = 0;
+  bool any = false;
+  for (const run_module *m = run_modules; m; m = m->next)
+    for (const run_kernel *k = m->kernels; k; k = k->next) {
+      if (!atomic_load(&k->launches)) continue;
+      any |= is_meant(k);
+      hd_buf_printf(&names, "%s%s", n++ ? ", " : "", k->title);
+    }
+  if (!any)
+    run_say("no kernel that was launched matches '%s'; there %s %s", run_settings.kernel,
+            n > 1 ? "are" : "is", n && !names.failed ? names.data : "none");
+  else if (run_settings.launch[0] && !recorded.n && !lost)
+    run_say("no kernel that is meant has a launch number %s that can be recorded", run_settings.launch);
+  else
+    n = 0;
+  hd_buf_free(&names);
+  return !any || n;
+}
+
+bool run_record_end(hd_buf *lines) {
   size_t kept = 0;
   run_pack_wait();
   if (recorded.n) qsort(recorded.data, recorded.n, sizeof *recorded.data, by_time);
   for (size_t i = 0; i < recorded.n; i++) {
     recording *r = &recorded.data[i];
-    if (r->pack->failed)
+    if (r->pack->failed) {
+      lost = r->pack->failed;
       snprintf(r->kernel->why, sizeof r->kernel->why, "not recorded: its files cannot be written");
-    else if (kept < most() && ++kept) {
+    } else if (kept < most() && ++kept) {
       tell(r, lines);
       continue;
     } else
       run_pack_remove(r->pack->folder);
     r->shape->folder = NULL;
   }
+  if (lost) run_say("recordings are lost: cannot write in %s: %s", run_settings.record, strerror(lost));
+  const bool asked = run_settings.kernel[0] || run_settings.launch[0], missing = asked && say_missing();
+  return !lost && !missing;
 }

@@ -10,6 +10,7 @@
 #include "run/watch.h"
 
 static pid_t process; /* that was started: a fork of it does not report */
+static bool failed;   /* something that the user asked of heddle could not be done */
 
 void run_say(const char *fmt, ...) {
   char text[2048];
@@ -24,7 +25,7 @@ void run_say(const char *fmt, ...) {
 
 /* Kernels of one name are one row, however often their module is loaded. */
 typedef struct row {
-  const char *name, *plan, *why;
+  const char *name, *title, *plan, *why;
   double speedup;      /* 0: not found here */
   double seconds;      /* of all launches, from those that were timed */
   const char *refused; /* why no plan can touch it; NULL: not asked, or some can */
@@ -53,7 +54,7 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
     if (strcmp(list->data[i].name, k->name) == 0) r = &list->data[i];
   if (!launches && !atomic_load(&k->nodes)) return;
   if (!r) {
-    const row fresh = {.name = k->name};
+    const row fresh = {.name = k->name, .title = k->title};
     if (!hd_vec_push(list, fresh)) return;
     r = &list->data[list->n - 1];
   }
@@ -95,7 +96,7 @@ static void print_text(const rows *list, const row *all, hd_buf *b) {
   hd_buf_putc(b, '\n');
   for (size_t k = 0; k < list->n && k < MOST_ROWS; k++) {
     const row *r = &list->data[k];
-    hd_buf_printf(b, "  %8lu launches %8lu steered  %s", r->launches, r->steered, r->name);
+    hd_buf_printf(b, "  %8lu launches %8lu steered  %s", r->launches, r->steered, r->title);
     if (r->nodes) hd_buf_printf(b, "  %lu node%s of graphs", r->nodes, r->nodes == 1 ? "" : "s");
     if (r->plan) hd_buf_printf(b, "  %s", r->plan);
     if (r->speedup) hd_buf_printf(b, " %.2fx", r->speedup);
@@ -126,6 +127,7 @@ static void print_json(const rows *list, const row *all, hd_buf *b) {
     hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
     if (r->early) hd_buf_printf(b, ", \"early\": %lu", r->early);
     put_string(b, "kernel", r->name);
+    put_string(b, "title", r->title);
     if (r->nodes) hd_buf_printf(b, ", \"nodes\": %lu", r->nodes);
     if (r->seconds > 0) hd_buf_printf(b, ", \"seconds\": %.9g", r->seconds);
     if (r->refused) put_string(b, "refused", r->refused);
@@ -165,7 +167,7 @@ static void write_report(const char *path, void (*print)(const rows *, const row
   if (!path[0]) return;
   print(list, all, &b);
   if (b.failed || hd_file_write(path, b.data, b.len, &d) != HD_OK)
-    run_say("the report cannot be written: %s", b.failed ? "out of memory" : d.message);
+    run_say("the report cannot be written: %s", b.failed ? "out of memory" : d.message), failed = true;
   hd_buf_free(&b);
 }
 
@@ -174,7 +176,7 @@ void run_report(void) {
   row all = {0};
   hd_buf b = {0}, lines = {0};
   run_times_take();
-  if (run_settings.record[0]) run_record_end(&lines);
+  if (run_settings.record[0]) failed |= !run_record_end(&lines);
   for (const run_module *m = run_modules; m; m = m->next)
     for (const run_kernel *k = m->kernels; k; k = k->next) add(&list, m, k);
   if (list.n) qsort(list.data, list.n, sizeof *list.data, by_launches);
@@ -207,10 +209,20 @@ static void forked(void) {
   run_compilers_forked();
 }
 
+/* The C library calls it behind the destructors, since it was named before main began. The program's own exit
+ * code stays where that says that something is wrong. */
+static void leave(int code, void *unused) {
+  (void)unused;
+  if (code || !failed || getpid() != process) return;
+  fflush(NULL);
+  _exit(2);
+}
+
 __attribute__((constructor)) static void begin(void) {
   const char *text = getenv(HD_STEER_VARIABLE);
   hd_diag d;
   process = getpid();
+  on_exit(leave, NULL);
   pthread_atfork(NULL, NULL, forked);
   if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) {
     run_watches = run_settings.tune[0] || run_settings.record[0];

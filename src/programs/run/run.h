@@ -152,7 +152,7 @@ typedef struct run_variant {
 struct run_kernel {
   run_kernel *next; /* in its module */
   run_module *module;
-  char *name;
+  char *name, *title; /* its symbol, and as people write it */
   uint64_t hash;
   char why[256];     /* why it is not steered, in one line; "": it is, or nothing is known for it */
   char plan[128];    /* of its last variant */

@@ -111,6 +111,7 @@ static void free_module(run_module *m) {
     hd_vec_free(&k->wanted);
     run_levers_free(k);
     free(k->name);
+    free(k->title);
     free(k);
   }
   free(m->own.data);

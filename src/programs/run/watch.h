@@ -35,9 +35,10 @@ typedef struct run_range {
   uint64_t at, bytes;
   unsigned long long context; /* its number */
   run_memory_kind kind;
-  bool mapped; /* and may be mapped elsewhere, too */
-  bool points; /* it holds addresses: in a run_reach alone */
-  char *copy;  /* run_range_room bytes: what it holds, and zeros. In a run_reach that keeps it; else NULL */
+  bool mapped;   /* and may be mapped elsewhere, too */
+  bool points;   /* it holds addresses: in a run_reach alone */
+  bool variable; /* it is one of the kernel's module: where it is recorded */
+  char *copy;    /* run_range_room bytes: what it holds, and zeros. In a run_reach that keeps it; else NULL */
 } run_range;
 
 /* The number of the first of these ranges, by address, that ends behind this one; n: none does. */
@@ -254,7 +255,7 @@ typedef struct run_pack {
   run_reach reach;
   const char *text; /* the kernel's PTX, for as long as the process lives */
   size_t text_bytes;
-  bool failed; /* the files could not be written, and the folder is gone; once it is waited for */
+  int failed; /* errno, where the files could not be written, and the folder is gone; once it is waited for */
 } run_pack;
 /* Begins to write it; what it holds but the text is freed then. */
 void run_pack_add(run_pack *p);
@@ -278,7 +279,8 @@ bool run_lever_try(run_kernel *k, run_shape *s, cu_function function, const run_
 /* Makes a workload of the launch, and times it. The same as run_tune. */
 const char *run_record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                        int *result);
-/* At the end: keeps those whose shapes took most time, removes the others, and appends a line for each. */
-void run_record_end(hd_buf *lines);
+/* At the end: keeps those whose shapes took most time, removes the others, and appends a line for each. What
+ * went wrong is said at once; false: something did, or no kernel was meant. */
+bool run_record_end(hd_buf *lines);
 
 #endif

@@ -248,10 +248,10 @@ typedef struct core_locality {
 } core_locality;
 
 struct cu_function_ {
-  core_kind kind; /* CORE_FUNCTION, or CORE_KERNEL: of a library, for any context */
-  const char *name;
-  core_module *module;   /* CORE_FUNCTION */
-  core_library *library; /* CORE_KERNEL */
+  core_kind kind;           /* CORE_FUNCTION, or CORE_KERNEL: of a library, for any context */
+  const char *name, *title; /* its symbol; and as people write it, of a CORE_FUNCTION */
+  core_module *module;      /* CORE_FUNCTION */
+  core_library *library;    /* CORE_KERNEL */
   uint32_t n_params;
   uint64_t *offsets, *sizes; /* of parameters */
   uint64_t params_bytes;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cuda/core/core.h"
+#include "heddle/container.h"
 #include "heddle/limits.h"
 
 enum {
@@ -91,6 +92,9 @@ cu_result core_module_function(core_module *m, const char *name, core_function *
   if (!f) return CU_OUT_OF_MEMORY;
   f->module = m;
   f->name = m->ptx->syms[m->ptx->funcs[index].sym].name;
+  hd_buf title = {0};
+  hd_kernel_title(f->name, false, &title);
+  f->title = title.failed ? f->name : title.data;
   if (!describe(m, &m->ptx->funcs[index], f) || !hd_vec_push(&m->functions, f)) return CU_OUT_OF_MEMORY;
   f->kind = CORE_FUNCTION;
   *out = f;

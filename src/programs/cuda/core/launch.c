@@ -123,7 +123,7 @@ static cu_result run_kernel(core_work *base) {
 
 static cu_result bad(const core_function *f, const char *what, unsigned long long have,
                      unsigned long long most) {
-  core_found(CORE_FOUND_ARGUMENT, "launch of %s: %s of %llu, and the GPU takes %s%llu", f->name, what, have,
+  core_found(CORE_FOUND_ARGUMENT, "launch of %s: %s of %llu, and the GPU takes %s%llu", f->title, what, have,
              have ? "at most " : "at least ", have ? most : 1);
   return CU_INVALID_VALUE;
 }
@@ -150,7 +150,7 @@ static cu_result check_cluster(const core_function *f, const core_launch *l, uin
   if (r != CU_SUCCESS)
     core_found(CORE_FOUND_ARGUMENT,
                "launch of %s: a grid of %ux%ux%u CTAs cannot have clusters of %ux%ux%u as they are asked for",
-               f->name, l->grid[0], l->grid[1], l->grid[2], cluster[0], cluster[1], cluster[2]);
+               f->title, l->grid[0], l->grid[1], l->grid[2], cluster[0], cluster[1], cluster[2]);
   return r;
 }
 
@@ -181,7 +181,7 @@ static cu_result supported(const core_function *f) {
   hd_diag d = {0};
   if (hd_emu_supported(f->module->program, f->name, &d) == HD_OK) return CU_SUCCESS;
   char line[1600];
-  core_say("kernel %s: %s", f->name, hd_diag_line(&d, line, sizeof line));
+  core_say("kernel %s: %s", f->title, hd_diag_line(&d, line, sizeof line));
   return CU_NOT_SUPPORTED;
 }
 

@@ -12,7 +12,7 @@
 #include "heddle/advise.h"
 
 typedef struct line {
-  char *kernel;
+  char *kernel, *title;
   uint64_t launches, idle_launches, warp_instructions, thread_instructions;
   double seconds;
   core_locality locality;
@@ -129,8 +129,9 @@ void core_report_function(const core_function *f) {
   for (size_t k = 0; k < report.kernels.n && !at; k++)
     if (strcmp(report.kernels.data[k].kernel, f->name) == 0) at = &report.kernels.data[k];
   if (!at) {
-    const line fresh = {.kernel = strdup(f->name)};
-    if (!fresh.kernel || !hd_vec_push(&report.kernels, fresh)) {
+    const line fresh = {.kernel = strdup(f->name), .title = strdup(f->title)};
+    if (!fresh.kernel || !fresh.title || !hd_vec_push(&report.kernels, fresh)) {
+      free(fresh.title);
       free(fresh.kernel);
       return;
     }
@@ -212,6 +213,8 @@ static void write_json(hd_buf *b) {
     const line *l = &report.kernels.data[k];
     hd_buf_puts(b, k ? ",\n  {\"kernel\": " : "\n  {\"kernel\": ");
     put_text(b, l->kernel);
+    hd_buf_puts(b, ", \"title\": ");
+    put_text(b, l->title);
     hd_buf_printf(b,
                   ", \"launches\": %" PRIu64 ", \"warp_instructions\": %" PRIu64
                   ", \"thread_instructions\": %" PRIu64 ", \"seconds\": %.6f",
@@ -242,7 +245,7 @@ static void write_text(hd_buf *b) {
     instructions += l->thread_instructions;
     seconds += l->seconds;
     hd_buf_printf(b, "heddle: %-40s %8" PRIu64 " launches %14" PRIu64 " thread instructions %10.3f s\n",
-                  l->kernel, l->launches, l->thread_instructions, l->seconds);
+                  l->title, l->launches, l->thread_instructions, l->seconds);
     if (l->idle_launches)
       hd_buf_printf(b, "heddle:   %" PRIu64 " launches would have changed nothing again, and were not run\n",
                     l->idle_launches);

@@ -104,7 +104,7 @@ void core_name_work(const char *fmt, ...) {
 }
 
 void core_name_kernel(const core_function *f, const hd_emu_stats *s) {
-  core_name_work("kernel %s", f->name);
+  core_name_work("kernel %s", f->title);
   now.record.function = f;
   now.waited = s->waited;
   now.waited_first = s->waited_first;
