@@ -78,7 +78,8 @@ typedef struct hd_emu_options {
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
 HD_API void hd_emu_destroy(hd_emu *e);
 HD_API hd_emu_isa hd_emu_isa_used(const hd_emu *e);
-/* Launches end with HD_ERR_BUDGET at `at` (hd_seconds); 0: they take as long as they take. */
+/* Launches end with HD_ERR_BUDGET at `at` (hd_seconds); 0: they take as long as they take. Any thread may
+ * call it, during a launch, too: its hooks can so end it. */
 HD_API void hd_emu_set_until(hd_emu *e, double at);
 /* With `skip`, mma, wmma and wgmma leave the registers of their results as they are: for traces of kernels
  * whose accesses follow from no product, which are then taken several times as fast. Not during a launch. */

@@ -1,6 +1,6 @@
 /* heddle/profile.h: where a CUDA program's time goes, and what of it plans could win.
  *
- * A program is run by hd_steer_run with `profile`, a report and a folder for recordings. hd_suite_profile
+ * A program is run by hd_steer_watch. hd_suite_profile
  * reads that report, and looks at the launch that was recorded for each kernel: where its reuse lies, how
  * much of it the default order loses, and how much faster a plan could make it at most.
  */

@@ -31,14 +31,16 @@ typedef struct hd_program_settings {
   char gpu[96]; /* its title */
   uint64_t arch, n_sms, max_ctas, max_warps, max_threads, registers, register_unit;
   uint64_t shared_bytes, shared_unit, shared_reserved, l2_bytes, clock_khz;
-  uint64_t devices;             /* how many of them */
-  uint64_t memory;              /* bytes of each */
-  uint64_t threads;             /* host threads that emulate; 0: all */
-  uint64_t checks;              /* hd_program_check bits */
-  uint64_t seed;                /* 0: operations run as they are submitted */
-  uint64_t quiet;               /* no report, but findings */
-  uint64_t analyze;             /* each kernel's locality in the report */
-  uint64_t pid;                 /* of the program; other processes are its children */
+  uint64_t devices; /* how many of them */
+  uint64_t memory;  /* bytes of each */
+  uint64_t threads; /* host threads that emulate; 0: all */
+  uint64_t checks;  /* hd_program_check bits */
+  uint64_t seed;    /* 0: operations run as they are submitted */
+  uint64_t quiet;   /* no report, but findings */
+  uint64_t analyze; /* each kernel's locality in the report */
+  uint64_t
+      work;     /* thread instructions after which launches end with CUDA_ERROR_LAUNCH_TIMEOUT; 0: no bound */
+  uint64_t pid; /* of the program; other processes are its children */
   char report[HD_PROGRAM_PATH]; /* file for the report as JSON; "": text on standard error */
 } hd_program_settings;
 
@@ -58,8 +60,13 @@ typedef struct hd_program_options {
   const char *folder;        /* of heddle's CUDA library; NULL: where it lies beside this program */
   uint64_t devices;          /* from 1 on */
   uint64_t threads, seed;
+  uint64_t work; /* as in hd_program_settings */
   bool quiet, analyze;
 } hd_program_options;
+
+/* Have the programs that this process becomes or starts run on the emulator, with these settings.
+ * HD_ERR_USAGE for an option, HD_ERR_IO: heddle's library is not there, or the report's folder. */
+HD_API hd_status hd_program_prepare(const hd_program_options *o, hd_diag *d);
 
 /* Become the program argv[0], looked up in PATH, with these settings. Returns only on failure: HD_ERR_USAGE
  * for an option, HD_ERR_IO for a program that is missing or cannot be run. */

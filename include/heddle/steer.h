@@ -8,6 +8,7 @@
 #ifndef HEDDLE_STEER_H
 #define HEDDLE_STEER_H
 
+#include "heddle/program.h"
 #include "heddle/store.h"
 
 #ifdef __cplusplus
@@ -55,6 +56,10 @@ typedef struct hd_steer_options {
   const char *folder;          /* of libheddle-run.so; NULL: where it lies beside this program */
   const char *record, *kernel; /* as there; NULL: none, all */
   bool quiet, tune, profile;
+  /* Of hd_steer_watch: the program runs on the emulator, so; NULL: as it would. `aside`: what it prints goes
+   * to standard error. */
+  const hd_program_options *emulated;
+  bool aside;
   const char *budget, *total, *worth, *gain, *launch,
       *most; /* numbers, as in hd_steer_settings; NULL: the usual */
 } hd_steer_options;
@@ -71,11 +76,20 @@ HD_API hd_status hd_steer_found(char *folder, size_t cap, hd_diag *d);
 HD_API hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *store),
                                hd_diag *d);
 
-/* The same in a process of its own, which is waited for: *code is its exit code, or 128 and its signal.
- * There, `told` is also called with the reason when the program cannot be started; the code is then 2.
- * Interrupts from a terminal are for the program meanwhile. */
-HD_API hd_status hd_steer_run(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
-                              int *code, hd_diag *d);
+/* A program that was recorded and profiled, and what it left behind. */
+typedef struct hd_steer_watched {
+  char folder[HD_STEER_PATH / 2]; /* of this run alone: hd_scratch_remove */
+  char report[HD_STEER_PATH];     /* as JSON */
+  char emulated[HD_STEER_PATH];   /* the emulator's, where it ran there; else "" */
+  bool reported;                  /* it is there: a program that makes no CUDA call leaves none */
+  int code;                       /* its exit code, or 128 and its signal */
+} hd_steer_watched;
+/* Run the program under the baseline in a process of its own, which is waited for, with its launches timed and
+ * recorded, in o->record or, where that is NULL, in the folder. There, `told` is also called with the reason
+ * when the program cannot be started; the code is then 2. Interrupts from a terminal are for the program
+ * meanwhile. On failure there is no folder. */
+HD_API hd_status hd_steer_watch(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
+                                hd_steer_watched *out, hd_diag *d);
 
 #ifdef __cplusplus
 }

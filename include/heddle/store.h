@@ -19,6 +19,9 @@ extern "C" {
 
 typedef struct hd_store hd_store;
 
+/* The GPU and the driver of a prediction, which the store does not take: hd_optimized_predict. */
+#define HD_VERDICT_ANY "any"
+
 /* A verdict's key: it holds for launches with this key only. Texts are compared as they are. */
 typedef struct hd_verdict_key {
   char kernel[HD_DIGEST_HEX]; /* hd_verdict_kernel */
@@ -46,7 +49,7 @@ typedef struct hd_verdict {
   char plan[512];             /* notation; "baseline": nothing won, the original stays */
   double speedup;             /* the plan's over the default, median of pairs; 1 for baseline */
   double low, high;           /* bounds of the speedup at `confidence` */
-  double confidence;          /* 0.99 */
+  double confidence;          /* 0.99; 0: a prediction of a model, which nothing has measured */
   char basis[48];             /* what that is a confidence in: hd_verdict_basis; "": not known */
   double before_us, after_us; /* medians */
   uint32_t tried;             /* plans looked at */
@@ -123,7 +126,8 @@ HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t 
  * win before none found, then the tighter interval, then the newer; in whatever order files are imported, the
  * store is the same. Nothing is imported from a file with any mistake:
  * a table that is no bijection, is another than its name says, does not fit its verdict's grid or is missing,
- * a plan that names a file. `name` is the text's, for diagnostics. */
+ * a plan that names a file. `name` is the text's, for diagnostics. Predictions are taken by a store of this
+ * process (":memory:") alone: HD_ERR_REFUSED. */
 HD_API hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name,
                                  uint64_t *imported, hd_diag *d);

@@ -6,6 +6,7 @@
 #ifndef HEDDLE_VERDICT_H
 #define HEDDLE_VERDICT_H
 
+#include "heddle/optimize.h"
 #include "heddle/store.h"
 #include "heddle/tuner.h"
 
@@ -22,6 +23,11 @@ HD_API void hd_tune_place(const hd_device_info *info, hd_verdict_key *key);
  * kept as tables, in the store. Of a tuning without an answer nothing is kept. */
 HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                 const hd_tuning *t, hd_diag *d);
+/* Keep the best plan that an optimization proved, as a prediction of confidence 0 for each launch of the
+ * workload, on any GPU and driver and whatever the size. Nothing where nothing helps, or there is no answer.
+ * The store is one of this process (":memory:"), to be exported: heddle run --pin takes the file. */
+HD_API hd_status hd_optimized_predict(hd_store *s, const hd_workload *w, const hd_gpu *g,
+                                      const hd_optimized *f, hd_diag *d);
 /* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans
  * name tables as files of heddle's cache folder, which are written here. *out is freed by hd_tuning_free when
  * found. */

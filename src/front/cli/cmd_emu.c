@@ -13,6 +13,8 @@ int cmd_emu(int argc, char **argv) {
       CLI_COMMON_AS("seed", &o.seed, "let streams run late, in an order of this seed"),
       CLI_COMMON("threads", &o.threads),
       {"analyze", 0, CLI_FLAG, &o.analyze, 0, NULL, "report each kernel's locality: its category and why"},
+      {"work", 0, CLI_NUMBER, &o.work, 0, "N",
+       "end launches with CUDA_ERROR_LAUNCH_TIMEOUT once N thread instructions have run"},
       {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
       {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "report findings only"},
       {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},

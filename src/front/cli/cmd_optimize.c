@@ -1,7 +1,9 @@
 /* The main job: trace, sweep, prove the winner, write it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "heddle/optimize.h"
+#include "heddle/whole.h"
 #include "model_common.h"
 
 typedef struct optimization {
@@ -48,18 +50,50 @@ static int print(optimization *z, size_t rows, bool json, double began) {
   return z->found.fixed[0] && !z->found.best ? EXIT_NO : EXIT_OK;
 }
 
+/* ---- A program ---------------------------------------------------------------------------------- */
+
+static void tell(const hd_diag *d) { cli_fail(d); }
+
+static int optimize_program(const hd_whole_options *o, const char *gpu, size_t rows, bool json) {
+  hd_whole_options own = *o;
+  hd_diag d = {0};
+  hd_hot hot;
+  hd_gpu g;
+  hd_buf out = {0};
+  size_t answered = 0;
+  own.gpu = &g;
+  own.gpu_name = gpu ? gpu : "h100";
+  own.gpu_dir = cli_gpus_dir();
+  own.told = tell;
+  own.progress = cli_stage;
+  own.stop = cli_interrupted;
+  cli_catch_interrupts();
+  if (hd_gpu_load(own.gpu_name, own.gpu_dir, &g, &d) != HD_OK || hd_whole_optimize(&own, &hot, &d) != HD_OK)
+    return cli_fail(&d);
+  for (size_t k = 0; k < hot.n; k++) answered += hot.kernels[k].looked_at && !hot.kernels[k].unanswered;
+  json ? hd_hot_json(&hot, &out) : hd_hot_text(&hot, rows, &out);
+  hd_hot_free(&hot);
+  const int rc = cli_print(&out);
+  return rc == EXIT_OK && !answered ? EXIT_UNANSWERED : rc;
+}
+
 int cmd_optimize(int argc, char **argv) {
   model_options o = {0};
+  hd_whole_options p = {0};
   const char *folder = NULL;
+  uint64_t most = 0;
   const double began = hd_seconds();
   uint64_t rows = 12;
   bool json = false;
   const cli_option options[] = {
       {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST", "as for sweep"},
       {"output", 'o', CLI_TEXT, &folder, 0, "DIR",
-       "where NAME.ptx and NAME.html go, made if need be (default: this folder)"},
+       "where NAME.ptx and NAME.html go, made if need be (default: this folder; of a program:\nheddle-out, "
+       "with index.html and predictions.json)"},
       {"keep-launch", 0, CLI_FLAG, &o.keep_launch, 0, NULL,
        "leave out plans that need another launch: bind=agents, bind=claim, sms"},
+      {"most", 0, CLI_NUMBER, &most, 0, "N", "of a program: so many kernels, the hottest (default: 5)"},
+      {"library", 0, CLI_TEXT, &p.library, 0, "FOLDER", NULL},
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
       MODEL_OPTIONS(o),
       CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: paper where there is one)"),
@@ -68,8 +102,23 @@ int cmd_optimize(int argc, char **argv) {
       CLI_COMMON("threads", &o.threads),
       CLI_COMMON("json", &json),
       {0}};
-  int n, rc = cli_parse(options, argc, argv, &n);
+  int n, words = 1;
+  while (words < argc && strcmp(argv[words], "--") != 0) words++;
+  int rc = cli_parse(options, words + 1 < argc ? words + 2 : argc, argv, &n);
   if (rc >= 0) return rc;
+  if (words + 1 < argc) {
+    p.argv = argv + words + 1;
+    p.folder = folder ? folder : "heddle-out";
+    p.save = o.in.save;
+    p.kernel = cli_word(&o.in, "kernel");
+    p.most = (size_t)most;
+    p.seconds = (double)o.budget;
+    p.wall = (double)o.wall;
+    p.exact = o.exact;
+    p.keep_launch = o.keep_launch;
+    p.threads = (unsigned)o.threads;
+    return optimize_program(&p, o.gpu_name, (size_t)rows, json);
+  }
   hd_diag d = {0};
   optimization *z = calloc(1, sizeof *z);
   if (!z) return cli_usage("out of memory");

@@ -1,6 +1,5 @@
 /* Where a CUDA program's time goes. The program runs in a process of its own, which it becomes. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "heddle/process.h"
@@ -16,14 +15,14 @@ typedef struct options {
 
 static void tell(const hd_diag *d) { cli_fail(d); }
 
-static hd_status print(const options *o, const char *program, hd_diag *d) {
+static hd_status print(const options *o, const char *report, const char *program, hd_diag *d) {
   enum { ROWS = 20 };
   hd_gpu gpu;
   hd_profile p = {0};
   hd_buf text = {0}, json = {0}, page = {0};
   hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
   const hd_profile_options how = {&gpu, (size_t)o->most, (unsigned)o->threads, cli_watch};
-  if (st == HD_OK) st = hd_suite_profile(o->steer.report, &how, &p, d);
+  if (st == HD_OK) st = hd_suite_profile(report, &how, &p, d);
   p.emulated = getenv(HD_PROGRAM_VARIABLE) != NULL;
   if (st == HD_OK) hd_profile_text(&p, ROWS, &text);
   if (st == HD_OK && o->json) hd_profile_json(&p, &json);
@@ -40,7 +39,7 @@ static hd_status print(const options *o, const char *program, hd_diag *d) {
 }
 
 int cmd_profile(int argc, char **argv) {
-  options o = {.steer = {.plan = "baseline", .profile = true, .quiet = true, .worth = "0"}};
+  options o = {0};
   const cli_option table[] = {
       CLI_COMMON_AS("gpu", &o.gpu, "the model that reuse is judged by (default: h100)"),
       {"most", 0, CLI_NUMBER, &o.most, 0, "N", "look into so many kernels (default: 5)"},
@@ -52,15 +51,10 @@ int cmd_profile(int argc, char **argv) {
   int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
-  char scratch[HD_STEER_PATH / 2], report[HD_STEER_PATH];
+  hd_steer_watched w;
   argv[n + 1] = NULL;
-  if (hd_scratch_make(scratch, sizeof scratch, &d) != HD_OK) return cli_fail(&d);
-  snprintf(report, sizeof report, "%s/report.json", scratch);
-  o.steer.report = report;
-  o.steer.record = scratch;
-  if (hd_steer_run(&o.steer, argv + 1, tell, &rc, &d) != HD_OK) rc = cli_fail(&d);
-  /* A program that made no CUDA call leaves no report. */
-  if (access(report, R_OK) == 0 && print(&o, argv[1], &d) != HD_OK) cli_fail(&d);
-  hd_scratch_remove(scratch);
-  return rc;
+  if (hd_steer_watch(&o.steer, argv + 1, tell, &w, &d) != HD_OK) return cli_fail(&d);
+  if (w.reported && print(&o, w.report, argv[1], &d) != HD_OK) cli_fail(&d);
+  hd_scratch_remove(w.folder);
+  return w.code;
 }

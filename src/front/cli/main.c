@@ -45,8 +45,11 @@ static const cli_command commands[] = {
      FOLDERS, 0, MANY, "", cmd_accuracy},
     {"corun", "A B --device D", "two workloads at the same time: streams, SM partitions, green contexts",
      FOLDERS, 2, 2, "name two workloads ('heddle list' shows them)", cmd_corun},
-    {"optimize", INPUT, "find, prove and write the best order of a kernel's CTAs", "", ONE_INPUT,
-     cmd_optimize},
+    {"optimize", INPUT " | [options] -- PROGRAM [ARGUMENTS]",
+     "find, prove and write the best order of a kernel's CTAs, or of a program's hot kernels",
+     "A program's hot kernels are recorded, on the emulator where there is no GPU; -k PATTERN chooses among "
+     "them.\n",
+     ONE_INPUT, cmd_optimize},
     {"emu", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program on a machine without a GPU", "", 1, MANY,
      "which program?", cmd_emu},
     {"run", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program, its kernels under the best plans known", "",

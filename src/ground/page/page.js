@@ -261,8 +261,8 @@ function waves(d) {
 function profile(kernels) {
   const W = 1000, L = 190, s = svg(W, 22 * kernels.length, "time by kernel"), longest = Math.max(...kernels.map((k) => k.seconds)) || 1;
   kernels.forEach((k, i) => {
-    const width = ((W - L - 10) * k.seconds) / longest, text = `${k.kernel}\n${number(k.seconds * 1e6, 5)} \u00b5s in ${k.launches} launches\n${k.why || "plans can touch it"}`;
-    s.append(label(L - 8, 22 * i + 14, k.kernel.length > 26 ? "\u2026" + k.kernel.slice(-25) : k.kernel, "end"), bar(L, 22 * i + 2, width, 16, k.why ? "var(--bar)" : "var(--blue)", text));
+    const width = ((W - L - 10) * k.seconds) / longest, text = `${(k.title || k.kernel)}\n${number(k.seconds * 1e6, 5)} \u00b5s in ${k.launches} launches\n${k.why || "plans can touch it"}`;
+    s.append(label(L - 8, 22 * i + 14, (k.title || k.kernel).length > 26 ? "\u2026" + (k.title || k.kernel).slice(-25) : (k.title || k.kernel), "end"), bar(L, 22 * i + 2, width, 16, k.why ? "var(--bar)" : "var(--blue)", text));
     if (k.at_most > 1) s.append(bar(L, 22 * i + 2, width / k.at_most, 16, "var(--pale)", `${text}\nno plan wins more than ${times(k.at_most)}`));
   });
   return s;

@@ -35,6 +35,7 @@ static const field fields[] = {
     NUMBER(seed),
     NUMBER(quiet),
     NUMBER(analyze),
+    NUMBER(work),
     NUMBER(pid),
     TEXT(report),
 };

@@ -62,6 +62,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
                              .seed = o->seed,
                              .quiet = o->quiet,
                              .analyze = o->analyze,
+                             .work = o->work,
                              .pid = (uint64_t)getpid()};
   hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", o->gpu_dir, &g, d);
   if (st != HD_OK) return st;
@@ -140,9 +141,13 @@ hd_status hd_program_become(char **argv, hd_diag *d) {
   return hd_fail(d, HD_ERR_IO, "cannot start '%s': %s", argv[0], strerror(errno));
 }
 
-hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d) {
+hd_status hd_program_prepare(const hd_program_options *o, hd_diag *d) {
   hd_program_settings s;
-  hd_status st = make_settings(o, &s, d);
-  if (st == HD_OK) st = set_environment(o, &s, d);
+  const hd_status st = make_settings(o, &s, d);
+  return st == HD_OK ? set_environment(o, &s, d) : st;
+}
+
+hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d) {
+  const hd_status st = hd_program_prepare(o, d);
   return st == HD_OK ? hd_program_become(argv, d) : st;
 }

@@ -71,6 +71,8 @@ static void read_all(void) {
 }
 
 static bool is_for(const hd_verdict *v, const run_gpu *gpu) {
+  /* A prediction is of no one GPU; only a file that is pinned has it. */
+  if (strcmp(v->key.gpu, HD_VERDICT_ANY) == 0) return true;
   return strcmp(v->key.gpu, gpu->name) == 0 && strcmp(v->key.driver, gpu->driver) == 0;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "heddle/plan.h"
+#include "heddle/process.h"
 #include "heddle/program.h"
 #include "heddle/steer.h"
 #include "heddle/trusted.h"
@@ -212,14 +213,15 @@ hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(con
   return st == HD_OK ? hd_program_become(argv, d) : st;
 }
 
-hd_status hd_steer_run(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *), int *code,
-                       hd_diag *d) {
+static hd_status run_apart(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *), int *code,
+                           hd_diag *d) {
   int status = 0;
   const pid_t child = fork();
   if (child < 0) return hd_fail(d, HD_ERR_IO, "cannot start a process: %s", strerror(errno));
   if (child == 0) {
     hd_diag own = {0};
-    hd_steer_exec(o, argv, told, &own);
+    if (o->aside) dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (!o->emulated || hd_program_prepare(o->emulated, &own) == HD_OK) hd_steer_exec(o, argv, told, &own);
     told(&own);
     _exit(2);
   }
@@ -229,4 +231,29 @@ hd_status hd_steer_run(const hd_steer_options *o, char **argv, void (*told)(cons
   signal(SIGQUIT, quit);
   *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return HD_OK;
+}
+
+hd_status hd_steer_watch(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
+                         hd_steer_watched *out, hd_diag *d) {
+  hd_steer_options own = *o;
+  hd_program_options emulated;
+  *out = (hd_steer_watched){0};
+  hd_status st = hd_scratch_make(out->folder, sizeof out->folder, d);
+  if (st != HD_OK) return st;
+  snprintf(out->report, sizeof out->report, "%s/report.json", out->folder);
+  if (o->emulated) {
+    emulated = *o->emulated;
+    snprintf(out->emulated, sizeof out->emulated, "%s/emulated.json", out->folder);
+    emulated.report = out->emulated;
+    own.emulated = &emulated;
+  }
+  own.plan = "baseline";
+  own.profile = own.quiet = true;
+  own.worth = "0";
+  own.report = out->report;
+  if (!own.record) own.record = out->folder;
+  st = run_apart(&own, argv, told, &out->code, d);
+  out->reported = st == HD_OK && access(out->report, R_OK) == 0;
+  if (st != HD_OK) hd_scratch_remove(out->folder);
+  return st;
 }

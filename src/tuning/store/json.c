@@ -26,7 +26,7 @@ static json_t *column_json(const store_column *c, const hd_verdict *v) {
 typedef struct export {
   json_t *verdicts, *tables;
   HD_VEC(store_table) named; /* names only */
-  bool failed;
+  bool failed, predicted;    /* predicted: some are */
 }
 export;
 
@@ -42,6 +42,7 @@ static bool append(void *ctx, const hd_verdict *v) {
   store_table t = {0};
   for (int i = 0; i < STORE_COLUMNS; i++)
     json_object_set_new(o, store_columns[i].name, column_json(&store_columns[i], v));
+  e->predicted |= v->confidence == 0;
   e->failed |= json_array_append_new(e->verdicts, o) != 0;
   if (hd_verdict_table_of(v->plan, t.name) && !is_named(e, t.name)) e->failed |= !hd_vec_push(&e->named, t);
   return !e->failed;
@@ -72,6 +73,10 @@ hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd
   hd_status st = root ? hd_store_each(s, f, append, &e, d) : HD_ERR_NOMEM;
   for (size_t i = 0; st == HD_OK && !e.failed && i < e.named.n; i++)
     st = append_table(&e, s, e.named.data[i].name, d);
+  if (e.predicted)
+    json_object_set_new(root, "note",
+                        json_string("Those of confidence 0 are predictions of a model: nothing "
+                                    "has measured their gains."));
   char *text = st == HD_OK && !e.failed ? json_dumps(root, JSON_INDENT(2)) : NULL;
   if (text) {
     hd_buf_puts(out, text);

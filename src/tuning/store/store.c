@@ -548,6 +548,11 @@ hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char 
   store_import in;
   *imported = 0;
   hd_status st = store_parse(text, len, name, &in, d);
+  for (size_t i = 0; st == HD_OK && i < in.n && strcmp(s->path, ":memory:") != 0; i++)
+    if (in.verdicts[i].confidence == 0 || strcmp(in.verdicts[i].key.gpu, HD_VERDICT_ANY) == 0)
+      st = hd_fail_at(
+          d, HD_ERR_REFUSED, name, NULL, 0, 0,
+          "verdict %zu is a prediction: the store keeps what was measured; heddle run --pin takes it", i + 1);
   if (st == HD_OK) st = begin(s, "write the verdicts", d);
   if (st == HD_OK) {
     for (size_t i = 0; st == HD_OK && i < in.n_tables; i++)

@@ -82,13 +82,12 @@ static hd_status print_plan(const hd_plan *p, const hd_table *table, char *out, 
 
 /* A program that applies the verdict later has no trace, so a table made from one is kept with the
  * verdict. */
-static hd_status put_verdict(hd_store *s, const hd_workload *w, uint32_t launch, const hd_tune_options *o,
-                             const hd_plan *p, hd_verdict *v, hd_diag *d) {
-  static const hd_tune_options defaults;
+static hd_status put_verdict(hd_store *s, const hd_workload *w, uint32_t launch, const hd_run_options *run,
+                             hd_study *study, const hd_plan *p, hd_verdict *v, hd_diag *d) {
   hd_kernel_plan own = {w->launches[launch].kernel, *p};
   hd_plan_set set = {.kernels = &own, .n = 1};
   hd_resolved plans;
-  hd_status st = hd_resolve(w, &set, &(o ? o : &defaults)->run, NULL, &plans, d);
+  hd_status st = hd_resolve(w, &set, run, study, &plans, d);
   if (st != HD_OK) return st;
   const hd_resolved_kernel *r = &plans.kernels[plans.code->kernel_of[launch]];
   const hd_table *table = r->table.task ? &r->table : NULL;
@@ -157,7 +156,8 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
   if (r->adopted && !verdict_assume_print(w, launch, &r->plan, t->assume, v.assume, sizeof v.assume))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: what the plan rests on is too long to be kept", v.name);
   if (t->has_counters) print_counters(t, v.counters, sizeof v.counters);
-  return put_verdict(s, w, launch, o, &r->plan, &v, d);
+  static const hd_tune_options defaults;
+  return put_verdict(s, w, launch, &(o ? o : &defaults)->run, NULL, &r->plan, &v, d);
 }
 
 /* The first of those that share a key. */
@@ -179,6 +179,32 @@ hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, cons
   hd_status st = open_keys(&k, dev, w, o, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
     if (is_first(w, i)) st = keep_launch(s, &k, w, i, o, t, d);
+  return st;
+}
+
+hd_status hd_optimized_predict(hd_store *s, const hd_workload *w, const hd_gpu *g, const hd_optimized *f,
+                               hd_diag *d) {
+  if (!f->best || !hd_optimize_answers(f)) return HD_OK;
+  const hd_sweep_row *rows = f->rows, *best = &rows[f->best];
+  const hd_run_options run = {.n_sms = g->n_sms, .apply.assume = f->proof.assume};
+  keys k = {.gpu = HD_VERDICT_ANY, .driver = HD_VERDICT_ANY};
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &k.code, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
+    if (!is_first(w, i)) continue;
+    hd_verdict v = {.key = key_of(&k, w, &w->launches[i]),
+                    .speedup = rows->counters.time_us / best->counters.time_us,
+                    .low = 1,
+                    .before_us = rows->counters.time_us / w->n_launches,
+                    .after_us = best->counters.time_us / w->n_launches,
+                    .tried = f->tried,
+                    .when = (int64_t)time(NULL)};
+    v.high = v.speedup;
+    v.key.size[0] = 0; /* a program's own data, whatever its size */
+    snprintf(v.name, sizeof v.name, "%.180s", w->launches[i].kernel);
+    if (!verdict_assume_print(w, i, &best->plan, f->proof.assume, v.assume, sizeof v.assume))
+      return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: what the plan rests on is too long to be kept", v.name);
+    st = put_verdict(s, w, i, &run, f->study, &best->plan, &v, d);
+  }
   return st;
 }
 

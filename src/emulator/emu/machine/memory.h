@@ -28,7 +28,7 @@ typedef struct emu_image_object emu_image_object;
 struct hd_emu {
   hd_emu_options opt; /* defaults filled in */
   bool skip_products;
-  double until; /* hd_seconds at which launches end; 0: never */
+  _Atomic(double) until; /* hd_seconds at which launches end; 0: never */
   emu_access_fn *access;
   int file;              /* opt.shared: device memory's; else -1 */
   char *memory;          /* opt.memory bytes of address space, for EMU_GLOBAL_BASE onwards */

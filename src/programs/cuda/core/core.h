@@ -465,6 +465,8 @@ typedef struct core_launch {
   size_t packed_bytes;
 } core_launch;
 /* Checks the launch as a driver does and copies its parameters. */
+/* Launches have done the work that they may (settings.work). */
+bool core_is_cut(void);
 cu_result core_launch_work(core_context *c, const core_launch *l, core_work **out);
 /* The launch of a kernel's work; its parameters belong to the work. */
 core_launch core_launch_of(const core_work *w);

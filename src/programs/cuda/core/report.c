@@ -233,7 +233,7 @@ static void write_json(hd_buf *b) {
     put_places(b, &report.findings.data[k]);
     hd_buf_putc(b, '}');
   }
-  hd_buf_puts(b, "]}\n");
+  hd_buf_printf(b, "]%s}\n", core_is_cut() ? ", \"cut\": true" : "");
 }
 
 static void write_text(hd_buf *b) {

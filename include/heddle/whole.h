@@ -1,0 +1,48 @@
+/* heddle/whole.h: a whole program optimized, by one call.
+ *
+ * The program is run once, on the emulator where there is no GPU, and its launches are recorded. Its hottest
+ * kernels are optimized for a modelled GPU, each by the launch that stands for most of its time: traced,
+ * replayed under plans, and the best plan proved. Their pages, kernels and predictions go into a folder.
+ */
+#ifndef HEDDLE_WHOLE_H
+#define HEDDLE_WHOLE_H
+
+#include "heddle/hot.h"
+#include "heddle/steer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero is the default of each field but the first three. */
+typedef struct hd_whole_options {
+  char **argv;                    /* the program and its arguments, up to a NULL */
+  const char *folder;             /* made if need be */
+  const hd_gpu *gpu;              /* the model */
+  const char *gpu_name, *gpu_dir; /* as its file is found, for the emulator */
+  const char *kernel;             /* only kernels that are meant (hd_kernel_matches); NULL: all */
+  const char *save;               /* folder that recordings stay in; NULL: they are removed */
+  const char *library;            /* folder of heddle's libraries; NULL: beside this program */
+  size_t most;                    /* kernels that are optimized; 0: 5 */
+  double
+      seconds; /* of work for all of them, as in hd_optimize_options; 0: 60. The emulator ends the program's
+                  launches (hd_program_options.work) after what two idle cores do in half of that */
+  bool exact;  /* it does not */
+  bool keep_launch; /* as in hd_optimize_options, for each kernel */
+  double wall;      /* the same */
+  unsigned threads;
+  void (*told)(const hd_diag *);                                         /* as of hd_steer_watch */
+  void (*progress)(void *ctx, const char *stage, size_t done, size_t n); /* ctx: the kernel's title */
+  bool (*stop)(void *ctx);
+} hd_whole_options;
+
+/* Each kernel's page, JSON and PTX (hd_optimized_write), index.html with all of them, and predictions.json
+ * for heddle run --pin where there is any plan, are written into the folder. What the program prints goes to
+ * standard error. HD_ERR_INPUT: it made no CUDA call, or launched no such kernel. *out is freed by
+ * hd_hot_free; on failure it needs no freeing. */
+HD_API hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

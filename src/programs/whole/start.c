@@ -1,0 +1,59 @@
+/* Runs the program, recorded, and has its kernels optimized. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/device.h"
+#include "heddle/process.h"
+#include "whole/whole.h"
+
+/* Thread instructions that the emulator runs in a second of two idle cores, about. */
+static const double work = 5e8;
+static const double default_seconds = 60, program_part = 0.5;
+
+static bool has_gpu(const hd_whole_options *o) {
+  const hd_device_options options = {.gpu_dir = o->gpu_dir};
+  hd_device *dev = NULL;
+  const bool has = !getenv(HD_PROGRAM_VARIABLE) && hd_device_open("cuda:0", &options, &dev, NULL) == HD_OK;
+  hd_device_close(dev);
+  return has;
+}
+
+/* The program and its arguments on one line. */
+static hd_status put_line(hd_hot *h, char **argv, hd_diag *d) {
+  hd_buf line = {0};
+  for (char **a = argv; *a; a++) hd_buf_printf(&line, "%s%s", a == argv ? "" : " ", *a);
+  h->program = line.data;
+  return line.failed ? hd_nomem(d) : HD_OK;
+}
+
+hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d) {
+  const double began = hd_seconds(), seconds = o->seconds > 0 ? o->seconds : default_seconds;
+  const hd_program_options emulated = {.gpu = o->gpu_name,
+                                       .gpu_dir = o->gpu_dir,
+                                       .folder = o->library,
+                                       .devices = 1,
+                                       .threads = o->threads,
+                                       .quiet = true,
+                                       .work = o->exact ? 0 : (uint64_t)(program_part * seconds * work)};
+  const hd_steer_options steer = {.record = o->save,
+                                  .kernel = o->kernel,
+                                  .most = "32",
+                                  .folder = o->library,
+                                  .emulated = has_gpu(o) ? NULL : &emulated,
+                                  .aside = true};
+  hd_steer_watched w;
+  *out = (hd_hot){0};
+  hd_status st = hd_folder_make(o->folder, d);
+  if (st == HD_OK) st = hd_steer_watch(&steer, o->argv, o->told, &w, d);
+  if (st != HD_OK) return st;
+  if (!w.reported)
+    st = hd_fail(d, HD_ERR_INPUT, "%s made no CUDA call; its exit code is %d", o->argv[0], w.code);
+  if (st == HD_OK) st = put_line(out, o->argv, d);
+  if (st == HD_OK) st = whole_optimize(o, w.report, w.emulated[0] ? w.emulated : NULL, out, d);
+  out->code = w.code;
+  out->seconds = hd_seconds() - began;
+  hd_scratch_remove(w.folder);
+  if (st != HD_OK) hd_hot_free(out);
+  return st;
+}
