@@ -175,6 +175,8 @@ typedef struct hd_sweep_job {
   size_t n;
   unsigned threads; /* 0: all */
   void (*progress)(void *ctx, size_t done, size_t n);
+  bool (*stop)(void *ctx); /* asked before each row, by any thread; where it says so, the row says it was
+                              stopped. Not where answers are kept for others. NULL: never */
   void *ctx;
 } hd_sweep_job;
 HD_API hd_status hd_sweep_split(const hd_sweep_job *j, const hd_work_how *how, bool *whole, hd_diag *d);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import shutil
 from dataclasses import dataclass
@@ -165,7 +166,14 @@ class Study:
         """Columns, one row a plan, the baseline first."""
         text = _heddle.sweep(self._handle, [str(Plan(p)) for p in plans], seed, threads)
         rows = list(csv.DictReader(io.StringIO(text)))
-        return {k: [_number(r[k]) for r in rows] for k in (rows[0] if rows else {})}
+        return {k: [_cell(k, r[k]) for r in rows] for k in (rows[0] if rows else {})}
+
+
+def _cell(column: str, text: str) -> Any:
+    """Numbers of a plan that failed are not there, and so are no zeros."""
+    if column in ("plan", "status", "why"):
+        return text
+    return _number(text) if text else math.nan
 
 
 def _number(text: str) -> Any:

@@ -13,8 +13,8 @@ Man pages and completions say what -h says.
   $ heddle manual bash > completions; bash -n completions
   $ ! command -v zsh > /dev/null || { heddle manual zsh > _heddle; zsh -n _heddle; }
   $ ! command -v fish > /dev/null || { heddle manual fish > heddle.fish; fish -n heddle.fish; }
-  $ heddle manual tcsh-is-a-folder/below
-  heddle: tcsh-is-a-folder/below: No such file or directory
+  $ heddle manual /proc/below
+  heddle: /proc/below: No such file or directory
   [2]
 
 bash completes commands, options, words of a choice, GPUs and workloads:

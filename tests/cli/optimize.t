@@ -28,7 +28,7 @@ The folder for both is made before the work begins, or refused:
 Launches that are not described well:
 
   $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100
-  heddle: scale.ptx: a kernel file needs --grid, --block and its --arg list
+  heddle: scale.ptx: scale needs its launch, with an --arg for each parameter: 1: .u64, 2: .u64, 3: .f32, 4: .u32; fill in: --grid X,Y,Z --block X,Y,Z --arg 'f32[COUNT]=uniform(-1, 1)' --arg 'f32[COUNT]=uniform(-1, 1)' --arg f32:VALUE --arg u32:VALUE
   [2]
   $ cd $SOURCE/tests/cli/data; heddle optimize scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16]=none'
   heddle: scale-scale: kernel 'scale' takes 4 arguments, the workload gives 1

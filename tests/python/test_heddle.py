@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import math
 import os
 import re
 import subprocess
@@ -143,6 +144,12 @@ class Workloads(unittest.TestCase):
         self.assertEqual(len({len(c) for c in columns.values()}), 1)
         one = s.simulate("order=col")
         self.assertIn("order=col", json.dumps(one))
+
+    def test_a_plan_that_failed_has_no_time_in_a_sweep_but_a_reason(self):
+        columns = heddle.Workload("matmul-naive", size="tiny").study("gtx980").sweep(["order=table:none"])
+        self.assertTrue(math.isnan(columns["time_us"][1]))
+        self.assertFalse(math.isnan(columns["time_us"][0]))
+        self.assertIn("cannot open", columns["why"][1])
 
     def test_an_optimization_gives_a_proved_kernel_or_none(self):
         o = heddle.Workload("matmul-naive", size="tiny").optimize(gpu="gtx980", seconds=5)

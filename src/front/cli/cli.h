@@ -13,7 +13,7 @@ int cli_main(int argc, char **argv); /* the program */
 
 /* Exit codes. */
 /* EXIT_UNANSWERED: a bound was reached, or it was stopped, before there was an answer. */
-enum { EXIT_OK = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_UNANSWERED = 3 };
+enum { EXIT_OK = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_UNANSWERED = 3, EXIT_INTERRUPTED = 130 };
 
 typedef struct cli_command {
   const char *name;
@@ -136,6 +136,7 @@ void cli_progress_end(void);     /* before other text */
 /* From now on Ctrl-C makes cli_interrupted true, once; twice in a row it ends the program. */
 void cli_catch_interrupts(void);
 bool cli_interrupted(void *ctx);
+bool cli_stopped(void *ctx); /* the same for good, and asked by any thread */
 
 /* ---- Things to open -------------------------------------------------------------------- */
 

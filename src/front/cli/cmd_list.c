@@ -22,7 +22,8 @@ int cmd_list(int argc, char **argv) {
   hd_workload **workloads = HD_NEW_N(cli_memory(), count + 1, hd_workload *);
   hd_status st = workloads ? HD_OK : hd_nomem(&d);
   for (size_t i = 0; st == HD_OK && i < count; i++) {
-    st = hd_workload_open(names[i], cli_kernels_dir(), NULL, &workloads[i], &d);
+    const char *path = hd_arena_printf(cli_memory(), "%s/%s", cli_kernels_dir(), names[i]);
+    st = path ? hd_workload_open(path, NULL, NULL, &workloads[i], &d) : hd_nomem(&d);
     opened += st == HD_OK;
   }
   if (st == HD_OK) {

@@ -46,6 +46,7 @@ static int print(optimization *z, size_t rows, bool json, double began) {
     hd_report_text(&z->report, rows, cli_colour(), &out);
   const int rc = cli_print(&out);
   if (rc != EXIT_OK) return rc;
+  if (z->found.stopped) return EXIT_INTERRUPTED;
   if (!hd_optimize_answers(&z->found)) return EXIT_UNANSWERED;
   return z->found.fixed[0] && !z->found.best ? EXIT_NO : EXIT_OK;
 }
@@ -61,6 +62,7 @@ static int optimize_program(const hd_whole_options *o, const char *gpu, size_t r
   hd_gpu g;
   hd_buf out = {0};
   size_t answered = 0;
+  bool stopped;
   own.gpu = &g;
   own.gpu_name = gpu ? gpu : "h100";
   own.gpu_dir = cli_gpus_dir();
@@ -72,9 +74,10 @@ static int optimize_program(const hd_whole_options *o, const char *gpu, size_t r
     return cli_fail(&d);
   for (size_t k = 0; k < hot.n; k++) answered += hot.kernels[k].looked_at && !hot.kernels[k].unanswered;
   json ? hd_hot_json(&hot, &out) : hd_hot_text(&hot, rows, &out);
+  stopped = hot.stopped;
   hd_hot_free(&hot);
   const int rc = cli_print(&out);
-  return rc == EXIT_OK && !answered ? EXIT_UNANSWERED : rc;
+  return rc != EXIT_OK ? rc : stopped ? EXIT_INTERRUPTED : answered ? EXIT_OK : EXIT_UNANSWERED;
 }
 
 int cmd_optimize(int argc, char **argv) {

@@ -24,6 +24,7 @@ int cmd_sweep(int argc, char **argv) {
   hd_work_how how;
   bool whole = false;
   hd_status st = cli_work_how(&work, &how, &d);
+  if (!how.journal && !how.n_parts) cli_catch_interrupts();
   if (st == HD_OK) st = model_open_workload(&s, argv[1], &o, &d);
   if (st == HD_OK) st = model_sweep(&s, &o, &how, &whole, &d);
   if (st == HD_OK && whole) {
@@ -45,7 +46,10 @@ int cmd_sweep(int argc, char **argv) {
   }
   hd_buf_free(&csv);
   hd_buf_free(&page);
-  rc = st != HD_OK ? cli_fail(&d) : whole ? EXIT_OK : cli_work_left(&how);
+  rc = st != HD_OK         ? cli_fail(&d)
+       : !whole            ? cli_work_left(&how)
+       : cli_stopped(NULL) ? EXIT_INTERRUPTED
+                           : EXIT_OK;
   model_close(&s);
   return rc;
 }

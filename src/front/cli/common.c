@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -95,6 +96,12 @@ bool cli_interrupted(void *ctx) {
   interrupted = 0;
   cli_catch_interrupts();
   return true;
+}
+
+bool cli_stopped(void *ctx) {
+  static atomic_bool stopped;
+  if (cli_interrupted(ctx)) stopped = true;
+  return stopped;
 }
 
 /* ---- Folders ---------------------------------------------------------------------------- */

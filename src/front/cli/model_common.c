@@ -66,6 +66,7 @@ hd_status model_sweep(model_session *s, const model_options *o, const hd_work_ho
                           .n = s->n_rows,
                           .threads = (unsigned)o->threads,
                           .progress = cli_progress,
+                          .stop = how->journal || how->n_parts || how->stream ? NULL : cli_stopped,
                           .ctx = (void *)"replaying plans"};
   const double start = hd_seconds();
   st = hd_sweep_split(&j, how, whole, d);

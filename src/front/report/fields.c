@@ -395,10 +395,13 @@ static void put_counters_head(hd_buf *out) {
     if (is_swept(&hd_counter_table[k])) hd_buf_printf(out, ",%s", hd_counter_table[k].name);
 }
 
+/* NULL: their cells are empty. */
 static void put_counters(const hd_counters *c, hd_buf *out) {
   for (size_t k = 0; k < HD_COUNTER_FIELDS; k++) {
     const hd_counter *f = &hd_counter_table[k];
-    if (is_swept(f) && f->type == HD_COUNTER_REAL)
+    if (is_swept(f) && !c)
+      hd_buf_putc(out, ',');
+    else if (is_swept(f) && f->type == HD_COUNTER_REAL)
       hd_buf_printf(out, ",%.*f", f->decimals, hd_counter_real(f, c));
     else if (is_swept(f))
       hd_buf_printf(out, ",%" PRIu64, hd_counter_count(f, c));
@@ -417,14 +420,22 @@ void report_put_csv_head(const field *fields, hd_buf *out) {
   hd_buf_putc(out, '\n');
 }
 
+static void put_quoted(const char *text, hd_buf *out) {
+  hd_buf_putc(out, '"');
+  for (; *text; text++) hd_buf_printf(out, *text == '"' ? "\"%c" : "%c", *text);
+  hd_buf_putc(out, '"');
+}
+
 /* Numbers are as they are, whatever their kind. */
 static void put_plain(const field *f, const value *v, hd_buf *out) {
   if (v->is == NUMBER)
     hd_buf_printf(out, "%.*f", f->decimals, v->number);
   else if (v->is == COUNT || v->is == FLAG)
     hd_buf_printf(out, "%" PRId64, v->is == FLAG ? v->flag : v->count);
-  else if (v->is == WORDS)
-    hd_buf_printf(out, v->quoted ? "\"%s\"" : "%s", v->words ? v->words : "");
+  else if (v->is == WORDS && v->words && (v->quoted || strpbrk(v->words, ",\"\n")))
+    put_quoted(v->words, out);
+  else if (v->is == WORDS && v->words)
+    hd_buf_puts(out, v->words);
 }
 
 void report_put_csv_row(const field *fields, const void *row, hd_buf *out) {

@@ -111,10 +111,14 @@ void report_put_tried(const hd_report *r, size_t limit, bool colour, hd_buf *out
 static const char *status(const void *row) {
   return ((const hd_sweep_row *)row)->status == HD_OK ? "ok" : "failed";
 }
-static const field sweep_fields[] = {{"plan", MEMBER(hd_sweep_row, plan)},
-                                     {"status", .text = status},
-                                     {"counters", .spread = true, MEMBER(hd_sweep_row, counters)},
-                                     {0}};
+static bool was_replayed(const void *row) { return ((const hd_sweep_row *)row)->status == HD_OK; }
+static const char *why_not(const void *row) { return was_replayed(row) ? NULL : ((const hd_sweep_row *)row)->why; }
+static const field sweep_fields[] = {
+    {"plan", MEMBER(hd_sweep_row, plan)},
+    {"status", .text = status},
+    {"counters", .spread = true, .when = was_replayed, MEMBER(hd_sweep_row, counters)},
+    {"why", .text = why_not},
+    {0}};
 
 void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   report_put_csv_head(sweep_fields, out);

@@ -39,10 +39,27 @@ hd_status hd_trusted_cache(char *out, size_t cap, hd_diag *d) {
 
 void hd_cache_folder(char *out, size_t cap) { hd_trusted_cache(out, cap, NULL); }
 
+/* The folder that it is in, if it has to be made. */
+static void make_parent(const char *folder) {
+  const size_t n = strlen(folder);
+  size_t end = n;
+  while (end && folder[end - 1] == '/') end--;
+  while (end && folder[end - 1] != '/') end--;
+  while (end && folder[end - 1] == '/') end--;
+  char *parent = end ? strndup(folder, end) : NULL;
+  if (parent) hd_folder_make(parent, NULL);
+  free(parent);
+}
+
 hd_status hd_folder_make(const char *folder, hd_diag *d) {
   struct stat s;
   if (mkdir(folder, 0755) == 0) return HD_OK;
   int e = errno;
+  if (e == ENOENT && folder[0]) {
+    make_parent(folder);
+    if (mkdir(folder, 0755) == 0) return HD_OK;
+    e = errno;
+  }
   if (e == EEXIST && stat(folder, &s) == 0) {
     if (!S_ISDIR(s.st_mode))
       e = ENOTDIR;

@@ -1,4 +1,6 @@
 #include "launch/runner.h"
+#include <inttypes.h>
+#include <stdio.h>
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -225,10 +227,28 @@ static hd_emu_launch_params launch_params(const runner *r, uint32_t i, uint32_t 
   return p;
 }
 
+/* An out of bounds access names the allocation by its address: it is a buffer, or an argument of that name.
+ */
+static void name_buffer(const runner *r, hd_diag *d) {
+  static const char word[] = "allocation at 0x";
+  char *at = d ? strstr(d->message, word) : NULL, *end = NULL;
+  const uint64_t address = at ? strtoull(at + sizeof word - 1, &end, 16) : 0;
+  for (uint32_t i = 0; end && i < r->w->n_buffers; i++) {
+    const hd_wl_buffer *b = &r->w->buffers[i];
+    char rest[sizeof d->message];
+    if (r->addresses[i] != address || b->variable) continue;
+    snprintf(rest, sizeof rest, "%s", end);
+    hd_fit(end, sizeof d->message - (size_t)(end - d->message), ", which is %s, %s[%" PRIu64 "]%s", b->name,
+           hd_elem_name(b->type), b->count, rest);
+    return;
+  }
+}
+
 hd_status runner_run_launch(runner *r, uint32_t launch, const hd_dispatch *how, const hd_emu_hooks *hooks,
                             hd_emu_stats *stats, hd_diag *d) {
   const hd_emu_launch_params p = launch_params(r, launch, how && how->resident ? how->resident : 1);
   const hd_status st = hd_emu_launch(r->program, &p, how, hooks, stats, d);
+  if (st == HD_ERR_FAULT) name_buffer(r, d);
   return st == HD_OK ? check_state(r, launch, d) : st;
 }
 

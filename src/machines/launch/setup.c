@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/ptx_facts.h"
+
 /* ---- Arguments ------------------------------------------------------------------------ */
 
 /* Put an argument as this device takes it at `to`, which has room for hd_wl_arg_bytes. */
@@ -40,6 +42,16 @@ static hd_status make_images(launch_setup *s, const uint64_t *addresses, hd_diag
   return HD_OK;
 }
 
+/* A float where the kernel takes an integer, or a signed integer for a float. Unsigned ones may be the bits
+ * of anything: recordings have them. */
+static bool is_other_number(const hd_wl_arg *a, hd_mod type) {
+  if (a->is_buffer || a->tensor || a->image || a->fields) return false;
+  const hd_ptx_number takes = hd_ptx_type_of(type).number;
+  const char kind = hd_elem_name(a->type)[0];
+  const bool is_float = kind == 'f' && hd_elem_bytes(a->type) >= 4;
+  return is_float ? takes == HD_NUM_UNSIGNED || takes == HD_NUM_SIGNED : kind == 's' && takes == HD_NUM_FLOAT;
+}
+
 static hd_status check_sizes(const launch_setup *s, const hd_ptx_module *m, const hd_ptx_func *f, uint32_t i,
                              hd_diag *d) {
   const hd_workload *w = s->code->workload;
@@ -55,6 +67,10 @@ static hd_status check_sizes(const launch_setup *s, const hd_ptx_module *m, cons
       return hd_fail(d, HD_ERR_INPUT,
                      "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
                      w->name, k + 1, l->kernel, size, have);
+    if (is_other_number(a, m->vars[f->first_param + k].type))
+      return hd_fail(d, HD_ERR_INPUT, "%s: argument %u of kernel '%s' is .%s, the workload gives %s", w->name,
+                     k + 1, l->kernel, hd_ptx_mod_text(m, m->vars[f->first_param + k].type),
+                     hd_elem_name(a->type));
   }
   return HD_OK;
 }

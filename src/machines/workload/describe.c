@@ -236,7 +236,7 @@ static hd_status take_shared(describing *s, const char *text, hd_diag *d) {
 }
 
 /* All kernels are of one module: the first one's. */
-static hd_status find_kernel(describing *s, hd_diag *d) {
+static hd_status find_kernel(describing *s, uint32_t *found, hd_diag *d) {
   uint32_t func = 0;
   hd_status st = HD_OK;
   if (s->module)
@@ -244,6 +244,7 @@ static hd_status find_kernel(describing *s, hd_diag *d) {
   else
     st = hd_kernel_find(s->q->name, s->index, s->kernel, s->arena, &s->module, &func, &s->index, d);
   if (st == HD_OK) s->kernel = s->module->syms[s->module->funcs[func].sym].name;
+  *found = func;
   return st;
 }
 
@@ -255,15 +256,25 @@ static void append(describing *s, describe_piece *to, const describe_piece *from
   to->read = to->text.len;
 }
 
-static hd_status incomplete(const describing *s, hd_diag *d) {
-  return hd_fail(d, HD_ERR_USAGE, "%s: a kernel file needs --grid, --block and its --arg list", s->q->name);
+/* What there is to be filled in. */
+static hd_status incomplete(const describing *s, uint32_t func, hd_diag *d) {
+  hd_buf title = {0}, parameters = {0};
+  hd_kernel_title(s->kernel, false, &title);
+  describe_parameters(s->module, func, &parameters);
+  const bool failed = title.failed || parameters.failed;
+  hd_fail(d, HD_ERR_USAGE, "%.200s: %.100s needs its launch, with an --arg for each parameter: %.440s",
+          s->q->name, title.data ? title.data : "", parameters.data ? parameters.data : "");
+  hd_buf_free(&title);
+  hd_buf_free(&parameters);
+  return failed ? hd_nomem(d) : HD_ERR_USAGE;
 }
 
 static hd_status end_launch(describing *s, hd_diag *d) {
   describe_piece *out = &s->launches;
-  if (!s->grid.text.len || !s->block.text.len) return incomplete(s, d);
-  hd_status st = find_kernel(s, d);
+  uint32_t func;
+  hd_status st = find_kernel(s, &func, d);
   if (st != HD_OK) return st;
+  if (!s->grid.text.len || !s->block.text.len) return incomplete(s, func, d);
   hd_kernel_title(s->kernel, false, &s->title);
   if (s->title.failed) return hd_nomem(d);
   hd_buf_printf(&out->text, "\n[[launch]]\nkernel = ");
@@ -440,7 +451,10 @@ static const char *name_of(describing *s) {
     if (plain || (used && title[used - 1] != '_')) title[used++] = plain ? *p : '_';
   }
   while (used && title[used - 1] == '_') used--;
-  return hd_arena_printf(s->arena, "%.*s-%.*s", n > MOST ? MOST : (int)n, base, (int)used, title);
+  char *name = hd_arena_printf(s->arena, "%.*s-%.*s", n > MOST ? MOST : (int)n, base, (int)used, title);
+  for (char *p = name; p && *p; p++) /* it goes into JSON and pages */
+    if ((unsigned char)*p >= 0x80) *p = '_';
+  return name;
 }
 
 /* A mistake in the text is one of the word that its line comes from. */
@@ -457,7 +471,7 @@ static hd_status blame_word(const describing *s, const describe_piece *p, hd_sta
 static hd_status open_text(describing *s, hd_workload **out, hd_diag *d) {
   describe_piece all = {0};
   hd_diag e = {0};
-  hd_status st = compose(s, s->q->name, s->index, &all, d);
+  hd_status st = compose(s, "-", s->index, &all, d);
   const char *name = st == HD_OK ? name_of(s) : NULL;
   if (st == HD_OK && !name) st = hd_nomem(d);
   if (st == HD_OK) {
@@ -466,6 +480,7 @@ static hd_status open_text(describing *s, hd_workload **out, hd_diag *d) {
                          .path = s->q->name,
                          .folder = ".",
                          .name = name,
+                         .source = s->q->name,
                          .size = s->q->size,
                          .check_files = true,
                          .keep = true};

@@ -21,7 +21,9 @@ static hd_status get_file(wl_reader *r, const json_t *root, const char *key, boo
   const char *name = "";
   hd_status st = wl_get_string(r, root, key, NULL, &name);
   if (st != HD_OK) return st;
-  *out = wl_join(r->arena, r->w->folder, name);
+  const bool given = r->source && strcmp(key, "source") == 0;
+  *out = given ? hd_arena_strndup(r->arena, r->source, strlen(r->source))
+               : wl_join(r->arena, r->w->folder, name);
   if (check && access(*out, R_OK) != 0) return wl_bad(r, root, key, "%s '%s' cannot be read", key, *out);
   if (check && !wl_is_file(*out)) return wl_bad(r, root, key, "%s '%s' is no file", key, *out);
   return HD_OK;
@@ -150,6 +152,7 @@ static void keep(wl_private *p, const wl_input *in) {
   p->kept.path = hd_arena_strndup(a, in->path, strlen(in->path));
   p->kept.folder = hd_arena_strndup(a, in->folder, strlen(in->folder));
   p->kept.name = in->name ? hd_arena_strndup(a, in->name, strlen(in->name)) : NULL;
+  p->kept.source = in->source ? hd_arena_strndup(a, in->source, strlen(in->source)) : NULL;
   p->kept.preferred = NULL;
   p->kept.set = NULL;
   p->kept.n_set = 0;
@@ -199,6 +202,7 @@ hd_status wl_read(const wl_input *in, hd_workload **out, hd_diag *d) {
   hd_arena_init(&p->arena);
   pthread_mutex_init(&p->lock, NULL);
   wl_reader r = {.path = in->path,
+                 .source = in->source,
                  .text = in->text,
                  .len = in->len,
                  .d = d,

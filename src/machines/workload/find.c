@@ -162,6 +162,15 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
+/* A workload's name means the workload, though a file in the working folder is called so, too; words are for
+ * the file. */
+static bool is_shadowed(const hd_workload_request *q) {
+  char path[2 * WL_PATH];
+  if (q->n_words || q->save || !q->kernels_dir || strpbrk(q->name, "./")) return false;
+  snprintf(path, sizeof path, "%s/%s/%s", q->kernels_dir, q->name, FILE_NAME);
+  return is_file(path);
+}
+
 static hd_status open_folder(const hd_workload_request *q, hd_workload **out, hd_diag *d) {
   const char *path_or_name = q->name;
   char folder[WL_PATH], path[WL_PATH + sizeof FILE_NAME];
@@ -169,7 +178,7 @@ static hd_status open_folder(const hd_workload_request *q, hd_workload **out, hd
   if (!*path_or_name || strlen(path_or_name) >= WL_PATH / 2)
     return hd_fail(d, HD_ERR_USAGE, "a workload is a file, a folder with %s, or a name", FILE_NAME);
   snprintf(path, sizeof path, "%s/%s", path_or_name, FILE_NAME);
-  if (is_file(path_or_name)) {
+  if (is_file(path_or_name) && !is_shadowed(q)) {
     snprintf(path, sizeof path, "%s", path_or_name);
     const char *slash = strrchr(path, '/');
     int n = !slash ? 0 : slash == path ? 1 : (int)(slash - path);
@@ -220,7 +229,7 @@ bool hd_workload_is_file(const char *path) {
 
 hd_status hd_workload_request_open(const hd_workload_request *q, hd_workload **out, hd_diag *d) {
   *out = NULL;
-  if (hd_workload_is_file(q->name)) return wl_describe(q, out, d);
+  if (hd_workload_is_file(q->name) && !is_shadowed(q)) return wl_describe(q, out, d);
   hd_file f;
   /* A workload's name has no dot. */
   if ((q->n_words || q->save) && strchr(q->name, '.') && access(q->name, F_OK) != 0)

@@ -22,7 +22,7 @@ enum {
 #define WL_ITERATION "iteration" /* 0, 1, ... in a repeated launch or loop */
 
 typedef struct wl_reader {
-  const char *path, *text;
+  const char *path, *text, *source; /* source: wl_input's */
   size_t len;
   hd_diag *d;
   hd_arena *arena;

@@ -120,6 +120,7 @@ typedef struct wl_input {
   size_t len;
   const char *path, *folder; /* of the text, for messages; that its files are relative to */
   const char *name;          /* of the workload; NULL: the folder's */
+  const char *source;        /* in place of the text's, whatever bytes the path has; NULL: the text's */
   const char *size;          /* NULL: `preferred`, if there is such a size, else "small" */
   const char *preferred;
   const char *const *set; /* as hd_workload_open_with has it */

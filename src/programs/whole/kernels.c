@@ -42,6 +42,7 @@ static hd_status take_plan(const heating *z, const hd_workload *w, const hd_opti
   char why[640];
   k->before_us = k->after_us = rows[0].counters.time_us;
   k->unanswered = !hd_optimize_answers(f);
+  z->out->stopped |= f->stopped;
   k->other_launch = f->other_launch;
   if (!f->best) {
     snprintf(why, sizeof why, "%s%s", f->fixed[0] ? "its order cannot be changed: " : "",
