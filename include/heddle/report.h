@@ -109,6 +109,8 @@ HD_API hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_d
 /* The kernel that was found, appended: the module, and comments that say how it is launched. Nothing where
  * nothing helps. */
 HD_API void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out);
+/* Those comments alone: nothing where it is launched as before. */
+HD_API void hd_optimized_launch(const hd_workload *w, const hd_optimized *f, hd_buf *out);
 
 typedef struct hd_optimized_files {
   char kernel[4200], page[4200], json[4200], table[4200]; /* paths */

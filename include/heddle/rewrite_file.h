@@ -43,8 +43,10 @@ typedef struct hd_rewritten_file {
  * each module's text, as hd_recipe_print has it. */
 HD_API hd_status hd_rewrite_file(const hd_rewrite_file_options *o, hd_rewritten_file *out, hd_diag *d);
 HD_API void hd_rewritten_file_free(hd_rewritten_file *r);
-/* One kernel, named as hd_kernel_find has it, and the whole module with it to a file. */
-HD_API hd_status hd_rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel, hd_diag *d);
+/* One kernel, named as hd_kernel_find has it, and the whole module with it to a file. How it is launched
+ * from now on is appended to *launch, which may be NULL, as lines for people. */
+HD_API hd_status hd_rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel, hd_buf *launch,
+                                   hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -131,6 +131,7 @@ HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t 
 HD_API hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name,
                                  uint64_t *imported, hd_diag *d);
+HD_API hd_status hd_store_import_file(hd_store *s, const char *path, uint64_t *imported, hd_diag *d);
 
 #ifdef __cplusplus
 }

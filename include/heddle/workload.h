@@ -170,6 +170,12 @@ HD_API void hd_workload_close(hd_workload *w);
  * "graphs/bfs"), sorted. Eight folders deep; hidden folders and links are passed over. */
 HD_API hd_status hd_workload_list(const char *kernels_dir, char ***names, size_t *n, hd_diag *d);
 HD_API void hd_workload_list_free(char **names, size_t n);
+/* The same, opened at the size "small"; (*out)[i] is the one of names[i]. Nothing of the working folder is
+ * read.
+ */
+HD_API hd_status hd_workload_open_all(const char *kernels_dir, hd_workload ***out, char ***names, size_t *n,
+                                      hd_diag *d);
+HD_API void hd_workload_close_all(hd_workload **workloads, char **names, size_t n);
 /* The workloads that are meant by these words, in their order: a folder that holds several stands for all of
  * them, any other word for itself (hd_workload_open judges it). No word: all under kernels_dir. Freed by
  * hd_workload_list_free. */

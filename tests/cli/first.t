@@ -50,3 +50,14 @@ What Ctrl-C ends has the rows that were there by then, and exit code 130:
   130
   1
   3602
+
+What to do with a rewritten kernel is printed beside it; docs/after.md goes on from there:
+
+  $ heddle rewrite scale.ptx -k scale --plan bind=agents -o new.ptx
+  // Launch scale as before, but with these parameters behind its own:
+  //   .u64 at 24: the address of 17024 bytes of device memory, zero at first; each launch leaves them zero.
+  //     Launches that may run at once need one such buffer each.
+  //   .u32 at 32, twice more behind it: the dimensions of the grid it had before
+  // and in a grid of one dimension: the number of SMs times the CTAs that fit on one, no more than tasks.
+  $ heddle rewrite scale.ptx -k scale --plan order=reverse -o new.ptx
+  // Launch scale as before.

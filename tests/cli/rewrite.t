@@ -73,6 +73,7 @@ Any grid:
 The empty plan changes nothing:
 
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan baseline -o a.ptx; heddle fmt $SOURCE/tests/cli/data/scale.ptx | cmp - a.ptx
+  // Launch scale as before.
 
 A plan that changes the launch says how:
 
@@ -111,6 +112,7 @@ Every kernel of a module that is not refused, and why the others are:
   refused:
   1  special-register
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=band:8 -o one.ptx; sed -n '/entry scale/,/^}/p' one.ptx >a; sed -n '/entry scale/,/^}/p' all.ptx >b; cmp a b; grep -c smid all.ptx
+  // Launch scale as before.
   1
   $ heddle rewrite $SOURCE/tests/cli/data/globals.ptx --all --plan stream=3 -o some.ptx
   1 of 4 kernels in 1 modules rewritten

@@ -43,7 +43,7 @@ static int print(optimization *z, size_t rows, bool json, double began) {
   if (json)
     hd_report_json(&z->report, &out);
   else
-    hd_report_text(&z->report, rows, cli_colour(), &out);
+    hd_report_text(&z->report, rows, cli_colour(), &out), hd_optimized_launch(z->s.workload, &z->found, &out);
   const int rc = cli_print(&out);
   if (rc != EXIT_OK) return rc;
   if (z->found.stopped) return EXIT_INTERRUPTED;

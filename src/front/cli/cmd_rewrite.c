@@ -72,6 +72,7 @@ int cmd_rewrite(int argc, char **argv) {
   if (all && json && strcmp(output, "-") == 0)
     return cli_usage("rewrite: --json needs -o, since stdout holds the module");
   hd_diag d = {0};
+  hd_buf launch = {0};
   hd_plan plan = {0};
   hd_gpu gpu = {.n_sms = 132};
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
@@ -95,7 +96,9 @@ int cmd_rewrite(int argc, char **argv) {
   if (st == HD_OK && all)
     rc = rewrite_file(&o, json);
   else if (st == HD_OK)
-    st = hd_rewrite_kernel(&o, kernel, &d);
+    st = hd_rewrite_kernel(&o, kernel, &launch, &d);
+  if (st == HD_OK && launch.len && strcmp(output, "-") != 0) fputs(launch.data, stderr);
+  hd_buf_free(&launch);
   free(unwritten.loads);
   return st == HD_OK ? rc : cli_fail(&d);
 }

@@ -14,12 +14,8 @@ typedef struct options {
 } options;
 
 static hd_status import(hd_store *s, const char *path, hd_buf *out, hd_diag *d) {
-  hd_file f;
-  uint64_t n = 0;
-  hd_status st = hd_file_open(path, &f, d);
-  if (st != HD_OK) return st;
-  st = hd_store_import(s, f.data, f.len, path, &n, d);
-  hd_file_close(&f);
+  uint64_t n;
+  const hd_status st = hd_store_import_file(s, path, &n, d);
   if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdicts taken over\n", n);
   return st;
 }

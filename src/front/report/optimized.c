@@ -6,14 +6,18 @@
 #include "report/json.h"
 #include "report/trees.h"
 
-void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out) {
-  if (!f->best) return;
-  hd_buf_put(out, f->written.text.data, f->written.text.len);
-  for (uint32_t i = 0; i < w->n_launches; i++) {
+void hd_optimized_launch(const hd_workload *w, const hd_optimized *f, hd_buf *out) {
+  for (uint32_t i = 0; f->best && i < w->n_launches; i++) {
     uint32_t first = 0;
     while (strcmp(w->launches[first].kernel, w->launches[i].kernel) != 0) first++;
     if (first == i) hd_recipe_print(w->launches[i].kernel, &f->written.recipes[i], out);
   }
+}
+
+void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out) {
+  if (!f->best) return;
+  hd_buf_put(out, f->written.text.data, f->written.text.len);
+  hd_optimized_launch(w, f, out);
 }
 
 static hd_status write_kernel(const hd_workload *w, const hd_optimized *f, hd_optimized_files *out,

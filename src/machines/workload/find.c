@@ -222,6 +222,27 @@ hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, co
   return hd_workload_open_with(path_or_name, kernels_dir, size, NULL, 0, out, d);
 }
 
+void hd_workload_close_all(hd_workload **workloads, char **names, size_t n) {
+  for (size_t i = 0; workloads && i < n; i++) hd_workload_close(workloads[i]);
+  free(workloads);
+  hd_workload_list_free(names, n);
+}
+
+hd_status hd_workload_open_all(const char *kernels_dir, hd_workload ***out, char ***names, size_t *n,
+                               hd_diag *d) {
+  char path[2 * WL_PATH];
+  hd_status st = hd_workload_list(kernels_dir, names, n, d);
+  if (st != HD_OK) return st;
+  *out = calloc(*n + 1, sizeof **out);
+  if (!*out) st = hd_nomem(d);
+  for (size_t i = 0; st == HD_OK && i < *n; i++) {
+    snprintf(path, sizeof path, "%s/%s", kernels_dir, (*names)[i]);
+    st = hd_workload_open(path, NULL, NULL, &(*out)[i], d);
+  }
+  if (st != HD_OK) hd_workload_close_all(*out, *names, *n);
+  return st;
+}
+
 bool hd_workload_is_file(const char *path) {
   size_t n = strlen(path);
   return is_file(path) && !(n > 5 && strcmp(path + n - 5, ".toml") == 0);

@@ -93,16 +93,12 @@ static hd_status write_snapshot(snapshot *s, char path[HD_STEER_PATH]) {
 
 /* A file of verdicts as a store of its own, which nobody else sees. */
 static hd_status open_pinned(const char *pin, hd_store **out, hd_diag *d) {
-  hd_file f;
   uint64_t imported;
-  hd_status st = hd_file_open(pin, &f, d);
-  if (st != HD_OK) return st;
-  st = hd_store_open(":memory:", out, d);
-  if (st == HD_OK && (st = hd_store_import(*out, f.data, f.len, pin, &imported, d)) != HD_OK) {
+  hd_status st = hd_store_open(":memory:", out, d);
+  if (st == HD_OK && (st = hd_store_import_file(*out, pin, &imported, d)) != HD_OK) {
     hd_store_close(*out);
     *out = NULL;
   }
-  hd_file_close(&f);
   return st;
 }
 

@@ -251,3 +251,13 @@ hd_status store_parse(const char *text, size_t len, const char *name, store_impo
   json_decref(root);
   return st;
 }
+
+hd_status hd_store_import_file(hd_store *s, const char *path, uint64_t *imported, hd_diag *d) {
+  hd_file f;
+  *imported = 0;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  st = hd_store_import(s, f.data, f.len, path, imported, d);
+  hd_file_close(&f);
+  return st;
+}

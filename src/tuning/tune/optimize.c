@@ -1,5 +1,6 @@
 /* The fastest plan on a modelled GPU that can be applied and proved, and the kernel under it. */
 #include "heddle/optimize.h"
+#include "heddle/container.h"
 #include "heddle/tuner.h"
 
 #include <math.h>
@@ -500,7 +501,12 @@ static hd_status find_fixed(optimizing *z, hd_diag *d) {
     hd_refusal r;
     if (!hd_rewrite_refusals_assuming(code->module, code->kernels[k].func, z->o.run.apply.assume, &r, 1))
       continue;
-    hd_fit(z->out->fixed, sizeof z->out->fixed, "%s, line %u: %s", code->kernels[k].name, r.line, r.what);
+    hd_buf title = {0};
+    hd_kernel_title(code->kernels[k].name, false, &title);
+    hd_fit(z->out->fixed, sizeof z->out->fixed, "%s, line %u: %s", title.data ? title.data : "", r.line,
+           r.what);
+    if (title.failed) st = hd_nomem(d);
+    hd_buf_free(&title);
   }
   return st;
 }
