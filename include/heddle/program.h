@@ -39,9 +39,13 @@ typedef struct hd_program_settings {
   uint64_t quiet;   /* no report, but findings */
   uint64_t analyze; /* each kernel's locality in the report */
   uint64_t
-      work;     /* thread instructions after which launches end with CUDA_ERROR_LAUNCH_TIMEOUT; 0: no bound */
-  uint64_t pid; /* of the program; other processes are its children */
-  char report[HD_PROGRAM_PATH]; /* file for the report as JSON; "": text on standard error */
+      work; /* thread instructions after which launches end with CUDA_ERROR_LAUNCH_TIMEOUT; 0: no bound */
+  uint64_t error_code;       /* exit code where anything is found; 0: the program's own */
+  char kernel[256];          /* findings are of kernels that this means (hd_kernel_matches); "": of all */
+  char log[HD_PROGRAM_PATH]; /* file that lines are appended to; "": standard error */
+  char findings[HD_PROGRAM_PATH]; /* file for findings alone; "": none */
+  uint64_t pid;                   /* of the program; other processes are its children */
+  char report[HD_PROGRAM_PATH];   /* file for the report as JSON; "": text on standard error */
 } hd_program_settings;
 
 /* Settings as text for the environment, and back. Unknown names, as another version may write, are
@@ -60,7 +64,11 @@ typedef struct hd_program_options {
   const char *folder;        /* of heddle's CUDA library; NULL: where it lies beside this program */
   uint64_t devices;          /* from 1 on */
   uint64_t threads, seed;
-  uint64_t work; /* as in hd_program_settings */
+  uint64_t work, error_code; /* as in hd_program_settings */
+  const char *kernel;        /* the same; NULL: all */
+  const char *log;           /* file in a folder that is there, begun anew; NULL: standard error */
+  const char *findings; /* the same, for findings alone: an object of JSON a line, or SARIF 2.1.0 where its
+                           name ends in .sarif; NULL: none */
   bool quiet, analyze;
 } hd_program_options;
 

@@ -25,6 +25,11 @@ static const hd_program_settings sample = {.gpu = "some GPU, with = and spaces",
                                            .seed = UINT64_MAX,
                                            .quiet = 1,
                                            .analyze = 1,
+                                           .work = 7,
+                                           .error_code = 3,
+                                           .kernel = "scale*",
+                                           .log = "/a/log",
+                                           .findings = "/a/found.sarif",
                                            .pid = 12345,
                                            .report = "/a folder/report.json"};
 

@@ -79,6 +79,32 @@ Findings have their places; with no list, everything is looked for:
   heddle: --check takes all or a list of init, race, leak and streams, not 'everything'
   [2]
 
+For CI: an exit code of its own where anything is found, findings alone as SARIF or as lines of JSON, heddle's lines in a
+file, and the kernels that are meant:
+
+  $ heddle emu --quiet --check=streams --error-exitcode 9 --findings f.sarif --log-file log -- $PROGRAMS/program_bugs streams; echo $?; grep -c '^heddle: streams' log; python3 -c 'import json; r = json.load(open("f.sarif"))["runs"][0]; [f] = r["results"]; print(f["ruleId"], f["locations"][0]["physicalLocation"], [x["id"] for x in r["tool"]["driver"]["rules"]].count(f["ruleId"]))'
+  9
+  1
+  streams {'artifactLocation': {'uri': 'bugs.cu'}, 'region': {'startLine': 30}} 1
+  $ heddle emu --quiet --check=streams --findings f.jsonl -- $PROGRAMS/program_bugs streams 2>/dev/null; python3 -c 'import json; [f] = map(json.loads, open("f.jsonl")); print(f["kind"], f["times"], len(f["places"]))'
+  streams 1 2
+  $ heddle emu --quiet --check=streams --error-exitcode 9 -k 'incr*' -- $PROGRAMS/program_bugs streams 2>/dev/null; echo $?
+  9
+  $ heddle emu --quiet --check=streams --error-exitcode 9 -k other -- $PROGRAMS/program_bugs streams; echo $?
+  0
+  $ heddle emu --quiet --error-exitcode 9 --findings f.sarif -- $PROGRAMS/program_driver_saxpy; echo $?; grep -c ruleId f.sarif
+  saxpy: equal
+  0
+  0
+  [1]
+  $ heddle emu --quiet --json /dev/full -- $PROGRAMS/program_driver_saxpy; echo $?
+  heddle: /dev/full: cannot write: No space left on device
+  saxpy: equal
+  2
+  $ heddle emu --findings missing/f.sarif -- $PROGRAMS/program_driver_saxpy
+  heddle: cannot write 'missing/f.sarif': No such file or directory
+  [2]
+
 A program that is none of CUDA's; what it starts is not meant:
 
   $ heddle emu -- true

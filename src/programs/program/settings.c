@@ -36,6 +36,10 @@ static const field fields[] = {
     NUMBER(quiet),
     NUMBER(analyze),
     NUMBER(work),
+    NUMBER(error_code),
+    TEXT(kernel),
+    TEXT(log),
+    TEXT(findings),
     NUMBER(pid),
     TEXT(report),
 };

@@ -63,6 +63,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
                              .quiet = o->quiet,
                              .analyze = o->analyze,
                              .work = o->work,
+                             .error_code = o->error_code,
                              .pid = (uint64_t)getpid()};
   hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", o->gpu_dir, &g, d);
   if (st != HD_OK) return st;
@@ -73,7 +74,12 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
     return hd_fail(d, HD_ERR_USAGE, "--check takes all or a list of init, race, leak and streams, not '%s'",
                    o->checks);
   s->checks = checks;
-  return o->report ? keep_report(o->report, s->report, sizeof s->report, d) : HD_OK;
+  if (o->kernel && snprintf(s->kernel, sizeof s->kernel, "%s", o->kernel) >= (int)sizeof s->kernel)
+    return hd_fail(d, HD_ERR_USAGE, "the kernel's name is too long");
+  if (o->log) st = keep_report(o->log, s->log, sizeof s->log, d);
+  if (st == HD_OK && o->log) st = hd_file_write(s->log, "", 0, d);
+  if (st == HD_OK && o->findings) st = keep_report(o->findings, s->findings, sizeof s->findings, d);
+  return st == HD_OK && o->report ? keep_report(o->report, s->report, sizeof s->report, d) : st;
 }
 
 /* ---- The environment ------------------------------------------------------------------------------ */

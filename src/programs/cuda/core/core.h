@@ -578,5 +578,9 @@ const char *core_code_text(core_code at, char *out, size_t cap);
 /* Add a function's counts to the report, which outlives its module. */
 void core_report_function(const core_function *f);
 void core_report(void);
+/* Text for people: to standard error, or into the log. */
+void core_write(const char *text, size_t len);
+/* Behind all destructors: the exit code for what was found, or could not be written. */
+void core_leave(int code);
 
 #endif

@@ -46,15 +46,25 @@ static cu_result result_of(hd_status st, const hd_diag *d) {
   return faults[d->fault].result;
 }
 
+/* The line, in which the kernel is called as people write it. */
+static void put_title(const core_function *f, const char *line, char *out, size_t cap) {
+  const size_t n = strlen(f->name);
+  const char *at = strstr(line, f->name);
+  if (at)
+    snprintf(out, cap, "%.*s%s%s", (int)(at - line), line, f->title, at + n);
+  else
+    snprintf(out, cap, "%s", line);
+}
+
 /* `end` closes the sentence. */
 static void say_fault(const core_function *f, const hd_diag *d, const char *end) {
-  char line[1600], source[256] = "";
+  char line[1600], title[1600], source[256] = "";
   const hd_ptx_source from = hd_ptx_source_at(f->module->ptx, d->line);
   if (from.line) snprintf(source, sizeof source, ", from %.*s:%u", (int)from.file_len, from.file, from.line);
-  hd_diag_line(d, line, sizeof line);
+  put_title(f, hd_diag_line(d, line, sizeof line), title, sizeof title);
   /* Whichever warp the emulator runs first: a read in front of another warp's store is this, too. */
   const bool shared = d->fault == HD_FAULT_UNWRITTEN_SHARED;
-  core_found_at(faults[d->fault].kind, (core_code[2]){{d->line ? f : NULL, d->line}}, "%s%s%s%s", line,
+  core_found_at(faults[d->fault].kind, (core_code[2]){{d->line ? f : NULL, d->line}}, "%s%s%s%s", title,
                 shared ? "; or a race with a warp that writes it later" : "", source, end);
 }
 

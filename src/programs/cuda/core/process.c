@@ -29,12 +29,19 @@ static struct {
   size_t n;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Into the log, which other processes of the program append to, too. */
+void core_write(const char *text, size_t len) {
+  FILE *log = core.settings.log[0] ? fopen(core.settings.log, "ae") : NULL;
+  fwrite(text, 1, len, log ? log : stderr);
+  if (log) fclose(log);
+}
+
 static void put(const char *line, uint64_t times) {
   hd_buf b = {0};
   hd_buf_puts(&b, "heddle: ");
   if (times) hd_buf_printf(&b, "%" PRIu64 " times: ", times);
   hd_buf_printf(&b, "%s\n", line);
-  if (b.data) fwrite(b.data, 1, b.len, stderr);
+  if (b.data) core_write(b.data, b.len);
   hd_buf_free(&b);
 }
 

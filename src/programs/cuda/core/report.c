@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda/core/core.h"
+#include "cuda/core/findings.h"
 #include "heddle/advise.h"
+#include "heddle/container.h"
 
 typedef struct line {
   char *kernel, *title;
@@ -18,36 +19,11 @@ typedef struct line {
   core_locality locality;
 } line;
 
-typedef struct place {
-  char *kernel, *file; /* of the CUDA source; NULL: the PTX does not say */
-  uint32_t line, source;
-} place;
-
-typedef struct finding {
-  core_finding_kind kind;
-  char *text;
-  uint64_t hash, times; /* of the text; how often it was found */
-  place places[2];
-  int n_places;
-} finding;
-
 static struct {
   pthread_mutex_t lock; /* findings come from operations, which run without core.lock */
   HD_VEC(line) kernels;
-  HD_VEC(finding) findings;
+  HD_VEC(core_finding) findings;
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static const char *const kinds[] = {[CORE_FOUND_FAULT] = "fault",
-                                    [CORE_FOUND_BOUNDS] = "bounds",
-                                    [CORE_FOUND_MISALIGNED] = "misaligned",
-                                    [CORE_FOUND_INIT] = "init",
-                                    [CORE_FOUND_RACE] = "race",
-                                    [CORE_FOUND_BARRIER] = "barrier",
-                                    [CORE_FOUND_ASSERTION] = "assertion",
-                                    [CORE_FOUND_ARGUMENT] = "argument",
-                                    [CORE_FOUND_LEAK] = "leak",
-                                    [CORE_FOUND_STREAMS] = "streams",
-                                    [CORE_FOUND_HOST] = "host"};
 
 /* The source that a place is from; of a module that is still loaded. */
 static hd_ptx_source source_of(core_code at) {
@@ -65,15 +41,15 @@ const char *core_code_text(core_code at, char *out, size_t cap) {
   return out;
 }
 
-static void add_place(finding *f, core_code at) {
+static void add_place(core_finding *f, core_code at) {
   if (!at.function) return;
   const hd_ptx_source from = source_of(at);
   f->places[f->n_places++] =
-      (place){at.function->kind == CORE_FUNCTION ? strdup(at.function->name) : NULL,
-              from.line ? strndup(from.file, from.file_len) : NULL, at.line, from.line};
+      (core_found_place){at.function->kind == CORE_FUNCTION ? strdup(at.function->name) : NULL,
+                         from.line ? strndup(from.file, from.file_len) : NULL, at.line, from.line};
 }
 
-static void free_finding(finding *f) {
+static void free_finding(core_finding *f) {
   for (int k = 0; k < f->n_places; k++) {
     free(f->places[k].kernel);
     free(f->places[k].file);
@@ -82,9 +58,9 @@ static void free_finding(finding *f) {
 }
 
 /* Count a finding that is there. */
-static bool count(const finding *f) {
+static bool count(const core_finding *f) {
   for (size_t k = 0; f->text && k < report.findings.n; k++) {
-    finding *have = &report.findings.data[k];
+    core_finding *have = &report.findings.data[k];
     if (have->hash != f->hash || have->kind != f->kind || strcmp(have->text, f->text) != 0) continue;
     have->times++;
     return true;
@@ -93,10 +69,10 @@ static bool count(const finding *f) {
 }
 
 /* The report keeps the finding, unless memory has run out: one that comes again, as for each launch, once. */
-static void note(finding *f, const char *fmt, va_list ap) {
+static void note(core_finding *f, const char *fmt, va_list ap) {
   char text[2048];
   vsnprintf(text, sizeof text, fmt, ap);
-  core_say("%s: %s", kinds[f->kind], text);
+  core_say("%s: %s", core_finding_name(f->kind), text);
   f->text = strdup(text);
   f->hash = hd_hash(text, strlen(text));
   f->times = 1;
@@ -106,15 +82,28 @@ static void note(finding *f, const char *fmt, va_list ap) {
 }
 
 void core_found(core_finding_kind kind, const char *fmt, ...) {
-  finding f = {.kind = kind};
+  core_finding f = {.kind = kind};
   va_list ap;
   va_start(ap, fmt);
   note(&f, fmt, ap);
   va_end(ap);
 }
 
+/* Findings of no kernel, and those of kernels that are asked for. */
+static bool is_wanted(const core_code at[2]) {
+  const char *word = core.settings.kernel;
+  bool any = false;
+  for (int k = 0; k < 2 && word[0]; k++) {
+    if (!at[k].function || at[k].function->kind != CORE_FUNCTION) continue;
+    if (hd_kernel_matches(at[k].function->name, word)) return true;
+    any = true;
+  }
+  return !any;
+}
+
 void core_found_at(core_finding_kind kind, const core_code at[2], const char *fmt, ...) {
-  finding f = {.kind = kind};
+  if (!is_wanted(at)) return;
+  core_finding f = {.kind = kind};
   for (int k = 0; k < 2; k++) add_place(&f, at[k]);
   va_list ap;
   va_start(ap, fmt);
@@ -162,38 +151,6 @@ static void note_leak(const core_memory *m, void *arg) {
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static void put_text(hd_buf *b, const char *text) {
-  hd_buf_putc(b, '"');
-  for (const char *p = text; *p; p++) {
-    if (*p == '"' || *p == '\\') hd_buf_putc(b, '\\');
-    if ((unsigned char)*p < 0x20)
-      hd_buf_printf(b, "\\u%04x", (unsigned)*p);
-    else
-      hd_buf_putc(b, *p);
-  }
-  hd_buf_putc(b, '"');
-}
-
-static void put_places(hd_buf *b, const finding *f) {
-  for (int k = 0; k < f->n_places; k++) {
-    const place *p = &f->places[k];
-    hd_buf_puts(b, k ? ",\n    {" : ",\n   \"places\": [\n    {");
-    if (p->kernel) {
-      hd_buf_puts(b, "\"kernel\": ");
-      put_text(b, p->kernel);
-      hd_buf_puts(b, ", ");
-    }
-    hd_buf_printf(b, "\"line\": %u", p->line);
-    if (p->file) {
-      hd_buf_puts(b, ", \"source\": {\"file\": ");
-      put_text(b, p->file);
-      hd_buf_printf(b, ", \"line\": %u}", p->source);
-    }
-    hd_buf_putc(b, '}');
-  }
-  if (f->n_places) hd_buf_putc(b, ']');
-}
-
 static void put_locality(hd_buf *b, const core_locality *l) {
   hd_buf_puts(b, ",\n   \"locality\": {\"category\": \"");
   hd_category_print(l->category, b);
@@ -203,7 +160,7 @@ static void put_locality(hd_buf *b, const core_locality *l) {
                 ", \"sectors\": %" PRIu64 ", \"least_sectors\": %" PRIu64 ",\n    \"evidence\": ",
                 hd_category_exploitable(l->category) ? "true" : "false", l->ctas, l->requests, l->intra_warp,
                 l->intra_cta, l->inter_cta, l->sectors, l->least_sectors);
-  put_text(b, l->evidence);
+  core_put_string(b, l->evidence);
   hd_buf_putc(b, '}');
 }
 
@@ -212,9 +169,9 @@ static void write_json(hd_buf *b) {
   for (size_t k = 0; k < report.kernels.n; k++) {
     const line *l = &report.kernels.data[k];
     hd_buf_puts(b, k ? ",\n  {\"kernel\": " : "\n  {\"kernel\": ");
-    put_text(b, l->kernel);
+    core_put_string(b, l->kernel);
     hd_buf_puts(b, ", \"title\": ");
-    put_text(b, l->title);
+    core_put_string(b, l->title);
     hd_buf_printf(b,
                   ", \"launches\": %" PRIu64 ", \"warp_instructions\": %" PRIu64
                   ", \"thread_instructions\": %" PRIu64 ", \"seconds\": %.6f",
@@ -226,11 +183,11 @@ static void write_json(hd_buf *b) {
   hd_buf_puts(b, "],\n \"findings\": [");
   for (size_t k = 0; k < report.findings.n; k++) {
     hd_buf_printf(b, "%s\n  {\"kind\": \"%s\", \"text\": ", k ? "," : "",
-                  kinds[report.findings.data[k].kind]);
-    put_text(b, report.findings.data[k].text);
+                  core_finding_name(report.findings.data[k].kind));
+    core_put_string(b, report.findings.data[k].text);
     if (report.findings.data[k].times > 1)
       hd_buf_printf(b, ", \"times\": %" PRIu64, report.findings.data[k].times);
-    put_places(b, &report.findings.data[k]);
+    core_put_places(b, &report.findings.data[k]);
     hd_buf_putc(b, '}');
   }
   hd_buf_printf(b, "]%s}\n", core_is_cut() ? ", \"cut\": true" : "");
@@ -293,9 +250,27 @@ static void say_unused(void) {
              program_invocation_short_name);
 }
 
-void core_report(void) {
-  hd_buf b = {0};
+static bool failed; /* a file could not be written */
+
+static void write_file(const char *path, hd_buf *b) {
   hd_diag d = {0};
+  if (!b->failed && hd_file_write(path, b->data ? b->data : "", b->len, &d) == HD_OK) return;
+  core_say("%s: %s", path, b->failed ? "out of memory" : d.message);
+  failed = true;
+}
+
+void core_leave(int code) {
+  if (core.pid != getpid()) return;
+  const int own = report.findings.n && core.settings.error_code ? (int)core.settings.error_code
+                  : failed && !code                             ? 2
+                                                                : code;
+  if (own == code) return;
+  fflush(NULL);
+  _exit(own);
+}
+
+void core_report(void) {
+  hd_buf b = {0}, found = {0};
   if (core_ready() != CU_SUCCESS) {
     say_unused();
     return;
@@ -305,13 +280,17 @@ void core_report(void) {
   if (core.settings.checks & HD_PROGRAM_CHECK_LEAK) core_memory_live(note_leak, NULL);
   core.ended = true;
   core_say_counts();
+  if (core.settings.findings[0]) {
+    core_findings_print(report.findings.data, report.findings.n, core.settings.findings, &found);
+    write_file(core.settings.findings, &found);
+  }
   if (core.settings.report[0]) {
     write_json(&b);
-    if (b.failed || hd_file_write(core.settings.report, b.data, b.len, &d) != HD_OK)
-      core_say("%s: %s", core.settings.report, d.message);
+    write_file(core.settings.report, &b);
   } else if (!core.settings.quiet) {
     write_text(&b);
-    if (b.data) fwrite(b.data, 1, b.len, stderr);
+    if (b.data) core_write(b.data, b.len);
   }
+  hd_buf_free(&found);
   hd_buf_free(&b);
 }

@@ -147,6 +147,8 @@ static void follow_loads(void) {
   loader_close_code(at, LOADER_JUMP_BYTES);
 }
 
+static void leave(int code, void *unused) { core_leave(code); }
+
 /* The linker has this library initialised before all others (floor.cmake), so that a library with a runtime
  * of its own has not registered its kernels there yet. The C library is not initialised either: there is no
  * getenv. */
@@ -157,6 +159,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
   for (char **e = environment; e && *e && !text; e++)
     if (strncmp(*e, name, sizeof name - 1) == 0) text = *e + sizeof name - 1;
   if (!text) return;
+  on_exit(leave, NULL); /* before main, and so called behind the destructors */
   look_at_all(true);
   follow_loads();
   /* A line says where the program crashes by itself; those that it starts in turn only once they use a
