@@ -35,6 +35,8 @@ typedef struct hd_steer_settings {
   char found[HD_STEER_PATH];  /* folder for verdicts that are found, each a file; "": none */
   char texts[HD_STEER_PATH];  /* folder for the PTX of machine code, by its digest; "": none */
   char cubins[HD_STEER_PATH]; /* folder for the machine code of rewritten kernels; "": none */
+  char notes[HD_STEER_PATH];  /* folder for what programs have learnt of verdicts; "": none */
+  char unguarded[2];          /* "1": verdicts are not measured in the program */
 } hd_steer_settings;
 
 /* The variable that holds them. */
@@ -48,6 +50,43 @@ HD_API hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s,
 HD_API void hd_steer_verdict_print(const hd_verdict *v, hd_buf *out);
 HD_API bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
 
+/* What a program has learnt of a verdict in its own launches. It holds for the program's executable alone,
+ * and for the verdict that was made then: a later one for the same launches is measured anew. */
+typedef struct hd_steer_note {
+  hd_verdict_key key; /* without a size */
+  char plan[512], name[192];
+  char state[8];            /* one of the words below */
+  double promised;          /* the verdict's speedup */
+  double median, low, high; /* the speedup here, and its interval; 0: not measured */
+  double pairs;             /* of launches that it was measured by */
+  double seconds, saves;    /* of a launch of the original; and what the plan takes less; 0: not known */
+  double ready;             /* seconds that it takes to get the plan ready where its machine code is kept */
+  double launches;          /* of the kernel, in the last process that has ended */
+  int64_t of, when;         /* the verdict's time, and the note's, in seconds since 1970 */
+} hd_steer_note;
+
+#define HD_STEER_OPEN "open"     /* the plan computes the same, and is not decided yet */
+#define HD_STEER_NEW "new"       /* nothing is measured */
+#define HD_STEER_KEPT "kept"     /* the plan is as fast as the original at least */
+#define HD_STEER_UNSURE "unsure" /* it was taken back, but that it is slower is not sure */
+#define HD_STEER_BROKEN "broken" /* it is slower here, and later processes of the program do without */
+
+/* The folder of these notes: a file for each program. HD_ERR_IO: there is none. */
+HD_API hd_status hd_steer_notes(char *folder, size_t cap, hd_diag *d);
+/* The file for a program, by its executable's path, in the folder. */
+HD_API void hd_steer_notes_of(const char *folder, const char *program, char path[HD_STEER_PATH]);
+/* A line of it. The first line is the program's path. */
+HD_API void hd_steer_note_print(const hd_steer_note *n, hd_buf *out);
+/* Calls fn for every note of a file. One that cannot be read has none. */
+HD_API void hd_steer_notes_read(const char *path,
+                                void (*fn)(void *ctx, const char *program, const hd_steer_note *n),
+                                void *ctx);
+/* The same for every program's. */
+HD_API void hd_steer_notes_each(void (*fn)(void *ctx, const char *program, const hd_steer_note *n),
+                                void *ctx);
+/* Removes them all. */
+HD_API void hd_steer_notes_drop(void);
+
 typedef struct hd_steer_options {
   const char *plan;  /* of hd_plan_parse, not for any one launch; NULL: verdicts */
   const char *store; /* of hd_store_open; NULL: the usual one */
@@ -56,6 +95,7 @@ typedef struct hd_steer_options {
   const char *folder;          /* of libheddle-run.so; NULL: where it lies beside this program */
   const char *record, *kernel; /* as there; NULL: none, all */
   bool quiet, tune, profile;
+  bool unguarded; /* verdicts are applied without being measured in the program */
   /* Of hd_steer_watch: the program runs on the emulator, so; NULL: as it would. `aside`: what it prints goes
    * to standard error. */
   const hd_program_options *emulated;

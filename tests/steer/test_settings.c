@@ -9,7 +9,9 @@ static const hd_steer_settings sample = {.plan = "order=tile:8x4,bind=agents",
                                          .verdicts = "/a folder/x.verdicts",
                                          .report = "/a = b.json",
                                          .page = "/a page.html",
-                                         .quiet = "1"};
+                                         .quiet = "1",
+                                         .notes = "/a folder/notes",
+                                         .unguarded = "1"};
 
 static void settings_survive_the_environment(void **state) {
   hd_steer_settings back;

@@ -27,8 +27,16 @@ static hd_status prune(hd_store *s, const options *o, hd_buf *out, hd_diag *d) {
     return hd_fail(d, HD_ERR_USAGE,
                    "verdicts: say what to drop (--name, --gpu, --driver, --older), or --all");
   hd_status st = hd_store_prune(s, f, &n, d);
+  if (st == HD_OK && o->all && !o->store) hd_steer_notes_drop();
   if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdicts dropped\n", n);
   return st;
+}
+
+/* Verdicts that programs go without. */
+static void list_broken(void *ctx, const char *program, const hd_steer_note *n) {
+  if (strcmp(n->state, HD_STEER_BROKEN) == 0)
+    hd_buf_printf(ctx, "not in %s: %s of %s, %.3gx in %.0f pairs of launches, not %.3gx\n", program, n->plan,
+                  n->name, n->median, n->pairs, n->promised);
 }
 
 int cmd_verdicts(int argc, char **argv) {
@@ -41,7 +49,8 @@ int cmd_verdicts(int argc, char **argv) {
       {"gpu", 0, CLI_TEXT, &o.filter.gpu, 0, "PATTERN", "only those for GPUs that match"},
       {"driver", 0, CLI_TEXT, &o.filter.driver, 0, "PATTERN", "only those made with drivers that match"},
       {"older", 0, CLI_NUMBER, &o.older, 100000, "DAYS", "only those made longer ago"},
-      {"all", 0, CLI_FLAG, &o.all, 0, NULL, "prune: drop everything"},
+      {"all", 0, CLI_FLAG, &o.all, 0, NULL,
+       "prune: drop everything, and what programs have learnt of verdicts"},
       CLI_COMMON("output", &o.output),
       CLI_COMMON("json", &o.json),
       {0}};
@@ -58,9 +67,10 @@ int cmd_verdicts(int argc, char **argv) {
   hd_status st = hd_store_open(o.store, &s, &d);
   if (st != HD_OK) return cli_fail(&d);
   if (!o.store) hd_steer_collect(s, NULL); /* those that stay behind come next time */
-  if (strcmp(what, "list") == 0)
+  if (strcmp(what, "list") == 0) {
     st = (o.json ? hd_store_export : hd_verdicts_text)(s, &o.filter, &out, &d);
-  else if (strcmp(what, "export") == 0)
+    if (!o.json && !o.store) hd_steer_notes_each(list_broken, &out);
+  } else if (strcmp(what, "export") == 0)
     st = hd_store_export(s, &o.filter, &out, &d);
   else if (importing)
     st = import(s, argv[2], &out, &d);

@@ -22,7 +22,8 @@ static const field settings[] = {
     FIELD(hd_steer_settings, budget), FIELD(hd_steer_settings, total),    FIELD(hd_steer_settings, worth),
     FIELD(hd_steer_settings, gain),   FIELD(hd_steer_settings, record),   FIELD(hd_steer_settings, profile),
     FIELD(hd_steer_settings, kernel), FIELD(hd_steer_settings, launch),   FIELD(hd_steer_settings, most),
-    FIELD(hd_steer_settings, found),  FIELD(hd_steer_settings, texts),    FIELD(hd_steer_settings, cubins)};
+    FIELD(hd_steer_settings, found),  FIELD(hd_steer_settings, texts),    FIELD(hd_steer_settings, cubins),
+    FIELD(hd_steer_settings, notes),  FIELD(hd_steer_settings, unguarded)};
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
 
 hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d) {

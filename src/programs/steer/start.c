@@ -129,9 +129,21 @@ static hd_status copy(const char *name, const char *value, char *out, size_t cap
   return HD_OK;
 }
 
+/* Seconds, or a share of the program's time. */
+static hd_status copy_total(const char *value, char *out, size_t cap, hd_diag *d) {
+  char number[16];
+  const size_t n = value ? strlen(value) : 0;
+  if (!n || value[n - 1] != '%' || n > sizeof number) return copy("total", value, out, cap, d);
+  memcpy(number, value, n - 1);
+  number[n - 1] = 0;
+  const hd_status st = copy("total", number, out, cap - 1, d);
+  if (st == HD_OK) hd_fit(out, cap, "%s%%", number);
+  return st;
+}
+
 static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
   hd_status st = copy("budget", o->budget, s->budget, sizeof s->budget, d);
-  if (st == HD_OK) st = copy("total", o->total, s->total, sizeof s->total, d);
+  if (st == HD_OK) st = copy_total(o->total, s->total, sizeof s->total, d);
   if (st == HD_OK) st = copy("launch", o->launch, s->launch, sizeof s->launch, d);
   if (st == HD_OK) st = copy("most", o->most, s->most, sizeof s->most, d);
   if (st == HD_OK) st = copy("worth", o->worth, s->worth, sizeof s->worth, d);
@@ -157,6 +169,10 @@ static void make_caches(hd_steer_settings *s) {
   hd_cache_folder(cache, sizeof cache);
   make_cache(cache, "ptx", s->texts);
   make_cache(cache, "cubins", s->cubins);
+  /* Without it nothing is learnt of verdicts beyond a process. */
+  if (hd_steer_notes(s->notes, sizeof s->notes, NULL) != HD_OK ||
+      hd_trusted_folder(s->notes, true, NULL) != HD_OK)
+    s->notes[0] = 0;
 }
 
 static hd_status make_recording(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
@@ -170,7 +186,7 @@ static hd_status make_recording(const hd_steer_options *o, hd_steer_settings *s,
 
 static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, void (*told)(const hd_diag *),
                                hd_diag *d) {
-  *s = (hd_steer_settings){.quiet = {o->quiet ? '1' : 0}};
+  *s = (hd_steer_settings){.quiet = {o->quiet ? '1' : 0}, .unguarded = {o->unguarded ? '1' : 0}};
   hd_plan plan;
   hd_status st = HD_OK;
   if (o->plan) {
