@@ -40,7 +40,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
     if (!real) return EAGAIN;
     atomic_store_explicit(&cache, real, memory_order_relaxed);
   }
-  if (run_watches && !is_drivers(__builtin_return_address(0)))
+  if (run_tracks && !is_drivers(__builtin_return_address(0)))
     atomic_store_explicit(&has_threads, true, memory_order_relaxed);
   return real(thread, attributes, begin, argument);
 }

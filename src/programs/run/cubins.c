@@ -121,6 +121,10 @@ static void keep(const char *path, const void *code, size_t bytes) {
   if (!hd_vec_push(&unwritten, m)) free(m.data);
 }
 
+static double compiling; /* seconds; under run_lock */
+
+double run_cubins_compiling(void) { return compiling; }
+
 /* A text alone is compiled by the driver; the machine code is kept, and loaded where it is asked for. */
 static cu_library compile(const char *path, const char *text, bool wanted) {
   const run_driver *d = &run_real;
@@ -128,14 +132,16 @@ static cu_library compile(const char *path, const char *text, bool wanted) {
   cu_library library = NULL;
   void *code = NULL;
   size_t bytes = 0;
+  const double begin = hd_seconds();
   if (!d->cuLinkCreate_v2 || !d->cuLinkAddData_v2 || !d->cuLinkComplete || !d->cuLinkDestroy ||
       d->cuLinkCreate_v2(0, NULL, NULL, &link) != CU_SUCCESS)
     return NULL;
-  if (d->cuLinkAddData_v2(link, CU_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1, "heddle", 0, NULL,
-                          NULL) == CU_SUCCESS &&
-      d->cuLinkComplete(link, &code, &bytes) == CU_SUCCESS && code && bytes > 4 &&
-      memcmp(code, "\177ELF", 4) == 0 && (!wanted || (library = run_library_load(code))))
-    keep(path, code, bytes);
+  const bool made = d->cuLinkAddData_v2(link, CU_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1,
+                                        "heddle", 0, NULL, NULL) == CU_SUCCESS &&
+                    d->cuLinkComplete(link, &code, &bytes) == CU_SUCCESS && code && bytes > 4 &&
+                    memcmp(code, "\177ELF", 4) == 0;
+  compiling += hd_seconds() - begin;
+  if (made && (!wanted || (library = run_library_load(code)))) keep(path, code, bytes);
   d->cuLinkDestroy(link);
   return library;
 }
@@ -144,7 +150,16 @@ cu_library run_cubin_load(const char *text, bool kept) {
   char path[PATH];
   cu_library library = NULL;
   if (path_of(text, path) && !(library = load_file(path)) && kept) library = compile(path, text, true);
-  return library ? library : run_library_load(text);
+  if (library) return library;
+  const double begin = hd_seconds();
+  library = run_library_load(text);
+  compiling += hd_seconds() - begin;
+  return library;
+}
+
+bool run_cubin_find(const char *text, hd_buf *out) {
+  char path[PATH];
+  return path_of(text, path) && run_kept(path, out) && out->len;
 }
 
 void run_cubin_make(const char *text) {

@@ -157,9 +157,19 @@ bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
   return l->extra ? !l->params && put_block(v, l, r) : put_pointers(v, l, r);
 }
 
+/* What takes turns waits for them; and before, until it is ready. */
+static bool is_held(run_variant *v, const run_launch *l) {
+  if (!atomic_load_explicit(&v->held, memory_order_relaxed)) return false;
+  if (!l->node && is_of(v, l) && !atomic_load_explicit(&v->places, memory_order_relaxed)) {
+    atomic_fetch_add_explicit(&v->kernel->early, 1, memory_order_relaxed);
+    run_place_later(v->kernel);
+  }
+  return true;
+}
+
 run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r) {
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_acquire);
-  while (v && !run_replace(v, l, r)) v = v->next;
+  while (v && (is_held(v, l) || !run_replace(v, l, r))) v = v->next;
   return v;
 }
 
@@ -178,9 +188,9 @@ static run_variant *choose(run_kernel *k, const run_launch *l, run_replacement *
 
 /* A launch that the driver does not take is the original's to fail. */
 static bool took(int r, run_variant *v) {
+  const uint64_t saves = atomic_load_explicit(&v->saves, memory_order_relaxed);
   if (r == CU_SUCCESS) atomic_fetch_add_explicit(&v->kernel->steered, 1, memory_order_relaxed);
-  if (r == CU_SUCCESS && v->saves)
-    atomic_fetch_add_explicit(&v->kernel->saved, v->saves, memory_order_relaxed);
+  if (r == CU_SUCCESS && saves) atomic_fetch_add_explicit(&v->kernel->saved, saves, memory_order_relaxed);
   return r == CU_SUCCESS;
 }
 
@@ -197,9 +207,12 @@ int run_send(const run_launch *l, cu_function f, const uint32_t grid[3], void **
                                                                       l->shared, l->stream, params, extra);
 }
 
+static bool takes_turns(run_kernel *k) { return atomic_load_explicit(&k->live, memory_order_acquire); }
+
 static int send_either(run_kernel *k, cu_function f, const run_launch *l) {
   run_replacement r;
   int result;
+  if (k && takes_turns(k) && run_live_launch(k, f, l, &result)) return result;
   run_variant *v = choose(k, l, &r);
   if (k && !v && run_lever_launch(k, f, l, &result)) return result;
   if (v &&
@@ -290,6 +303,8 @@ static int launch_original(cu_function f, const run_launch *l) {
   int result;
   if (is_own(l->stream, l->per_thread)) run_gate_own_launch();
   if (run_watches && run_lever_watched(f, l, &result)) return result;
+  /* No variant fits, and without a text there is none. */
+  if (k && takes_turns(k) && !k->module->own.data && run_live_launch(k, f, l, &result)) return result;
   launched(f);
   return k && run_lever_launch(k, f, l, &result) ? result : run_send(l, f, l->grid, l->params, l->extra);
 }

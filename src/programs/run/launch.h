@@ -5,7 +5,6 @@
 #include "run/run.h"
 
 typedef struct run_exec run_exec;
-typedef struct run_trial_of_levers run_trial_of_levers;
 
 enum { RUN_MOST_PARAMS = 256, RUN_MOST_BYTES = 8192, RUN_EXTRA_PARAMS = 5 };
 
@@ -63,9 +62,83 @@ int run_instead(int original, run_variant *v);
 
 /* ---- Levers of the launch alone (levers.c) ----------------------------------------------------- */
 
+/* An attribute for launches of one shape. */
+struct run_lever {
+  run_lever *next;
+  uint32_t grid[3], block[3], shared;
+  const struct lever *kind;
+  _Atomic uint64_t saves;    /* nanoseconds of each launch */
+  const hd_verdict *verdict; /* as of a run_variant; and these two */
+  atomic_bool off, held;
+  atomic_int is_pointer; /* see there */
+};
+
 /* Makes the launch of the program's own kernel with the attribute that a verdict has for it, with *result;
  * false: there is none, or the driver does not take it. Takes no lock. */
 bool run_lever_launch(run_kernel *k, cu_function function, const run_launch *l, int *result);
+/* The same with this lever; false: it does not fit, and nothing is launched. */
+bool run_lever_send(run_lever *v, cu_function function, const run_launch *l, int *result);
+/* A lever as a plan's notation has it. */
+const char *run_lever_text(const run_lever *v);
+
+/* ---- Launches in turns (live.c) ---------------------------------------------------------------- */
+
+/* A kernel's launches of one shape, as they come, take turns: the original, and others in its place. Each is
+ * timed between two events, which are looked at when a later launch comes. Nothing is held back, repeated or
+ * waited for. It ends when one of them is known to be faster than the original, or none (heddle/turns.h).
+ *
+ * Launches of a round are compared with each other, and with no others: each arm has one in a round, in an
+ * order that is drawn. More rounds are under way at once the more are known, so that a slow arm is seen
+ * before many of its launches are in the stream. A round is left out whose launches did not all run beside
+ * others, or all alone. */
+typedef struct run_live run_live;
+
+/* What takes turns with the original: one of the two. */
+typedef struct run_arm {
+  run_variant *variant;
+  run_lever *lever;
+} run_arm;
+
+typedef enum run_live_end {
+  RUN_LIVE_OPEN,
+  RUN_LIVE_WON,   /* an arm is faster */
+  RUN_LIVE_LOST,  /* none is */
+  RUN_LIVE_SPENT, /* not known, after so many launches */
+  RUN_LIVE_CUT    /* they could not be timed */
+} run_live_end;
+
+/* What is known of it. */
+typedef struct run_lived {
+  run_live_end end;
+  run_arm best; /* of those that are in still, or the last that was; neither: there is none */
+  bool stays;   /* it is launched from now on */
+  double promised, median, low, high, pairs;
+  double original, seconds; /* of a launch of each */
+  double lost;              /* seconds that launches in turns took more than the original's would have */
+} run_lived;
+
+/* Opens it for a shape, with arms that are the kernel's variants or levers, for the current context.
+ * `verdict`: the one that is on probation, which is the only arm; NULL: a search. `trusted`: it was faster
+ * before, and is launched where launches are not timed. NULL: no memory. Under run_lock. */
+run_live *run_live_open(run_kernel *k, const struct run_shape *s, const run_arm *arms, uint32_t n,
+                        const hd_verdict *verdict, bool trusted);
+/* Makes the launch where its shape takes turns; false: it is to be made as otherwise. Takes no lock that is
+ * held for long. */
+bool run_live_launch(run_kernel *k, cu_function function, const run_launch *l, int *result);
+/* Writes down what has ended, of this kernel; `last`: the process ends, and with it what goes on. Under
+ * run_lock. */
+void run_live_settle(run_kernel *k, bool last);
+/* Opens those anew that were long ago. Under run_lock. */
+void run_live_again(run_kernel *k);
+/* The kernel's module goes. Under run_lock. */
+void run_live_leave(run_kernel *k);
+/* The first of the kernel's, those that are over and those that are not; NULL: none. Under run_lock. */
+const run_live *run_live_first(const run_kernel *k);
+const run_live *run_live_next(const run_live *t);
+run_lived run_live_known(const run_live *t);
+void run_live_free(run_kernel *k);
+/* In a child of a fork. */
+void run_live_forked(void);
 
 /* ---- Executable graphs (exec.c) ---------------------------------------------------------------- */
 

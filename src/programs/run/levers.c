@@ -1,6 +1,6 @@
 /* The levers of the launch alone, for kernels without PTX: attributes that say how the hardware goes about a
- * launch, whose result they do not change. They are tried on the program's own launches of a shape, in turns,
- * each launched once as it would be anyway, between two events that are looked at when a later launch comes.
+ * launch, whose result they do not change. They are tried on the program's own launches of a shape, in turns
+ * (live.c).
  *
  * In a verdict a lever is "launch:NAME=VALUE", of the kernel in a module by the digest of its machine code.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/stats.h"
+#include "heddle/turns.h"
 #include "run/watch.h"
 
 static const struct lever {
@@ -31,16 +31,7 @@ static const struct lever {
               WINDOWS(3),
               WINDOWS(4),
               WINDOWS(5)};
-enum { LEVERS = sizeof levers / sizeof *levers, FIRST_ROUNDS = 5, LAST_ROUNDS = 15, MOST_ATTRIBUTES = 16 };
-
-/* A lever for launches of one shape. */
-struct run_lever {
-  run_lever *next;
-  uint32_t grid[3], block[3], shared;
-  const struct lever *lever;
-  uint64_t saves;        /* nanoseconds of each launch */
-  atomic_int is_pointer; /* see there */
-};
+enum { LEVERS = sizeof levers / sizeof *levers, MOST_ATTRIBUTES = 16 };
 
 /* ---- Launches ---------------------------------------------------------------------------------- */
 
@@ -134,16 +125,29 @@ static int send(const cu_launch_attribute *a, cu_function f, const run_launch *l
   return real(&own, f, l->params, l->extra);
 }
 
-bool run_lever_launch(run_kernel *k, cu_function f, const run_launch *l, int *result) {
+const char *run_lever_text(const run_lever *v) { return v->kind->text; }
+
+bool run_lever_send(run_lever *v, cu_function f, const run_launch *l, int *result) {
   cu_launch_attribute a;
+  if (!make(v->kind, f, l, &v->is_pointer, &a)) return false;
+  *result = send(&a, f, l);
+  return true;
+}
+
+static bool is_of(const run_lever *v, const run_launch *l) {
+  return v->shared == l->shared && memcmp(v->grid, l->grid, sizeof v->grid) == 0 &&
+         memcmp(v->block, l->block, sizeof v->block) == 0;
+}
+
+bool run_lever_launch(run_kernel *k, cu_function f, const run_launch *l, int *result) {
   for (run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
-    if (v->shared != l->shared || memcmp(v->grid, l->grid, sizeof v->grid) != 0 ||
-        memcmp(v->block, l->block, sizeof v->block) != 0 || !make(v->lever, f, l, &v->is_pointer, &a))
+    if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) ||
+        atomic_load_explicit(&v->held, memory_order_relaxed) || !run_lever_send(v, f, l, result))
       continue;
-    *result = send(&a, f, l);
     if (*result != CU_SUCCESS) return run_is_of_capture(*result);
     atomic_fetch_add_explicit(&k->steered, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&k->saved, v->saves, memory_order_relaxed);
+    atomic_fetch_add_explicit(&k->saved, atomic_load_explicit(&v->saves, memory_order_relaxed),
+                              memory_order_relaxed);
     return true;
   }
   return false;
@@ -151,26 +155,36 @@ bool run_lever_launch(run_kernel *k, cu_function f, const run_launch *l, int *re
 
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
 
-static void adopt(run_kernel *k, const struct lever *lever, const uint32_t grid[3], const uint32_t block[3],
-                  uint32_t shared, uint64_t saves) {
+/* NULL: no memory. */
+static run_lever *add(run_kernel *k, const struct lever *kind, const run_shape *s, bool held) {
   run_lever *v = calloc(1, sizeof *v);
-  if (!v) return;
-  memcpy(v->grid, grid, sizeof v->grid);
-  memcpy(v->block, block, sizeof v->block);
-  v->shared = shared;
-  v->lever = lever;
-  v->saves = saves;
+  if (!v) return NULL;
+  memcpy(v->grid, s->grid, sizeof v->grid);
+  memcpy(v->block, s->block, sizeof v->block);
+  v->shared = s->shared;
+  v->kind = kind;
+  atomic_init(&v->held, held);
   v->next = atomic_load_explicit(&k->levers, memory_order_relaxed);
-  snprintf(k->plan, sizeof k->plan, "%s", lever->text);
   atomic_store_explicit(&k->levers, v, memory_order_release);
+  return v;
+}
+
+static void adopt(run_kernel *k, const struct lever *kind, const hd_verdict *verdict) {
+  run_shape s = {0};
+  if (!hd_verdict_launch_parse(verdict->key.launch, s.grid, s.block, &s.shared) || !run_is_worth(k, verdict))
+    return;
+  const bool held = run_on_probation(k, verdict);
+  run_lever *v = add(k, kind, &s, held && !run_is_trusted(k, verdict));
+  if (!v) return;
+  v->verdict = verdict;
+  atomic_store(&v->saves, run_saves(verdict->before_us, verdict->after_us));
+  snprintf(k->plan, sizeof k->plan, "%s", kind->text);
+  if (held) run_probation_open(k, &(run_arm){.lever = v});
 }
 
 static void take(void *kernel, const char *name, const hd_verdict *verdict) {
-  uint32_t grid[3], block[3], shared;
-  if (!hd_verdict_launch_parse(verdict->key.launch, grid, block, &shared)) return;
   for (size_t i = 0; i < LEVERS; i++)
-    if (strcmp(levers[i].text, verdict->plan) == 0)
-      adopt(kernel, &levers[i], grid, block, shared, run_saves(verdict->before_us, verdict->after_us));
+    if (strcmp(levers[i].text, verdict->plan) == 0) adopt(kernel, &levers[i], verdict);
 }
 
 void run_levers_read(run_kernel *k) {
@@ -189,133 +203,19 @@ void run_levers_free(run_kernel *k) {
 
 /* ---- Trying ------------------------------------------------------------------------------------ */
 
-/* Each round launches the original and every lever that fits once; the rounds of the second stage, the
- * original and the best of the first. */
-struct run_trial_of_levers {
-  uint32_t tried;                        /* levers that fit */
-  uint32_t n, round, next;               /* of `which`; the round, and who is next in it */
-  const struct lever *which[LEVERS + 1]; /* [0]: NULL, the original */
-  double seconds[LEVERS + 1][LAST_ROUNDS];
-  cu_event begin, end; /* around the launch before */
-  bool waits;          /* its time is not known yet */
-  bool last, over;     /* the second stage; the end */
-};
-
-static run_trial_of_levers *begin(const run_kernel *k, const run_shape *s, cu_function f,
-                                  const run_launch *l) {
-  run_trial_of_levers *t = calloc(1, sizeof *t);
-  const run_driver *d = &run_real;
+void run_levers_try(run_kernel *k, run_shape *s, cu_function f, const run_launch *l) {
+  run_arm arms[HD_TURNS_ARMS - 1];
   cu_launch_attribute a;
   run_gpu gpu;
   hd_verdict v;
-  if (!t) return NULL;
-  t->n = 1;
-  for (size_t i = 0; i < LEVERS; i++)
-    if (make(&levers[i], f, l, NULL, &a)) t->which[t->n++] = &levers[i];
-  t->tried = t->n - 1;
-  if (run_gpu_of(&gpu)) run_tune_describe(k, s, &gpu, &v);
-  const int mode = run_captures_relax();
-  t->over = !gpu.name[0] || run_has_verdict(&v.key) || d->cuEventCreate(&t->begin, 0) != CU_SUCCESS ||
-            d->cuEventCreate(&t->end, 0) != CU_SUCCESS;
-  run_captures_restore(mode);
-  return t;
-}
-
-static void step(run_trial_of_levers *t) {
-  if (t->next < t->n) return;
-  t->next = 0;
-  t->round++;
-}
-
-/* One that the driver does not take is not tried again. */
-static void leave_out(run_trial_of_levers *t, uint32_t i) {
-  t->n--;
-  for (uint32_t k = i; k < t->n; k++) {
-    t->which[k] = t->which[k + 1];
-    memcpy(t->seconds[k], t->seconds[k + 1], sizeof *t->seconds);
-  }
-  step(t);
-}
-
-static void choose_finalist(run_trial_of_levers *t) {
-  uint32_t best = 1;
-  for (uint32_t k = 2; k < t->n; k++)
-    if (hd_median(t->seconds[k], FIRST_ROUNDS) < hd_median(t->seconds[best], FIRST_ROUNDS)) best = k;
-  t->which[1] = t->which[best];
-  t->n = 2;
-  t->last = true;
-  t->round = 0;
-}
-
-static void decide(run_kernel *k, const run_shape *s, run_trial_of_levers *t) {
-  hd_speedup u;
-  run_gpu gpu;
-  hd_verdict v;
-  snprintf(k->why, sizeof k->why, "not tuned: no PTX, and the launch's levers do not help");
-  if (!run_gpu_of(&gpu) ||
-      hd_paired_speedup(t->seconds[0], t->seconds[1], LAST_ROUNDS, 0.99, &u, NULL) != HD_OK)
-    return;
+  uint32_t n = 0;
+  if (!k->module->has_code || run_is_captured(l) || !run_gpu_of(&gpu)) return;
+  s->settled = true;
   run_tune_describe(k, s, &gpu, &v);
-  v.tried = t->tried;
-  v.before_us = hd_median(t->seconds[0], LAST_ROUNDS) * 1e6;
-  v.after_us = hd_median(t->seconds[1], LAST_ROUNDS) * 1e6;
-  if (u.low > run_number(run_settings.gain, 1.01)) {
-    adopt(k, t->which[1], s->grid, s->block, s->shared, run_saves(v.before_us, v.after_us));
-    snprintf(v.plan, sizeof v.plan, "%s", t->which[1]->text);
-    k->speedup = v.speedup = u.median;
-    v.low = u.low;
-    v.high = u.high;
-    k->why[0] = 0;
-  }
-  run_tune_keep(&v);
-}
-
-/* The time of the launch before, once it is known. */
-static bool look_back(run_trial_of_levers *t) {
-  float ms;
-  const int mode = run_captures_relax(), r = run_real.cuEventElapsedTime(&ms, t->begin, t->end);
-  run_captures_restore(mode);
-  if (r == CU_NOT_READY) return false;
-  t->waits = false;
-  if (r != CU_SUCCESS) return true; /* and the launch is made once more */
-  t->seconds[t->next][t->round] = ms > 0 ? (double)ms * 1e-3 : 1e-9;
-  t->next++;
-  step(t);
-  return true;
-}
-
-static bool mark(const run_launch *l, cu_event event) {
-  fn_cuEventRecord *const record = l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
-  return record && record(event, l->stream) == CU_SUCCESS;
-}
-
-static void end(run_trial_of_levers *t) {
-  run_real.cuEventDestroy_v2(t->begin);
-  run_real.cuEventDestroy_v2(t->end);
-  t->over = true;
-}
-
-bool run_lever_try(run_kernel *k, run_shape *s, cu_function f, const run_launch *l, int *result) {
-  const run_driver *d = &run_real;
-  if (!k->module->has_code || !d->cuEventCreate || !d->cuEventElapsedTime || !d->cuEventDestroy_v2 ||
-      run_is_captured(l))
-    return false;
-  run_trial_of_levers *t = s->levers ? s->levers : (s->levers = begin(k, s, f, l));
-  if (!t || t->over || (t->waits && !look_back(t))) return false;
-  if (!t->last && t->round == FIRST_ROUNDS) choose_finalist(t);
-  if (t->n == 1 || t->round == LAST_ROUNDS) {
-    if (t->n > 1) decide(k, s, t);
-    end(t);
-    return false;
-  }
-  const struct lever *v = t->which[t->next];
-  cu_launch_attribute a;
-  if ((v && !make(v, f, l, NULL, &a)) || !mark(l, t->begin)) return false;
-  *result = v ? send(&a, f, l) : run_send(l, f, l->grid, l->params, l->extra);
-  if (v && *result != CU_SUCCESS) {
-    leave_out(t, t->next);
-    return false;
-  }
-  t->waits = *result == CU_SUCCESS && mark(l, t->end);
-  return true;
+  if (run_has_verdict(&v.key)) return;
+  for (size_t i = 0; i < LEVERS && n < HD_TURNS_ARMS - 1; i++)
+    if (make(&levers[i], f, l, NULL, &a) && (arms[n].lever = add(k, &levers[i], s, true))) {
+      arms[n++].variant = NULL;
+    }
+  run_live_open(k, s, arms, n, NULL, false);
 }

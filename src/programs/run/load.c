@@ -17,15 +17,18 @@ static void want(void *module, const char *name, const hd_verdict *verdict) {
 
 static void rewrite(const run_gpu *gpu, run_kernel *k, const hd_plan *plan, const hd_verdict *verdict) {
   hd_diag d = {0};
-  run_variant *v;
-  if (run_variant_make(gpu, &k->module->own, k, plan, verdict, &v, &d) != HD_OK) {
+  const double begin = hd_seconds();
+  run_variant *v = verdict ? run_variant_recall(k, verdict) : NULL;
+  if (!v && run_variant_make(gpu, &k->module->own, k, plan, verdict, &v, &d) != HD_OK) {
     hd_diag_line(&d, k->why, sizeof k->why);
     return;
   }
-  hd_buf text = {0};
-  hd_plan_print(plan, &text);
-  if (text.data) snprintf(k->plan, sizeof k->plan, "%s", text.data);
-  hd_buf_free(&text);
+  v->making = v->text ? hd_seconds() - begin : 0;
+  v->ready += hd_seconds() - begin;
+  v->verdict = verdict;
+  v->probation = verdict && run_on_probation(k, verdict);
+  atomic_init(&v->held, v->probation && !run_is_trusted(k, verdict));
+  if (v->plan) snprintf(k->plan, sizeof k->plan, "%s", v->plan);
   v->next = atomic_load_explicit(&k->variants, memory_order_relaxed);
   atomic_store_explicit(&k->variants, v, memory_order_release);
 }
@@ -37,7 +40,7 @@ void run_kernel_make(run_kernel *k) {
       const hd_verdict *v = k->wanted.data[i];
       hd_plan plan;
       if (hd_plan_parse(v ? v->plan : run_settings.plan, &plan, NULL) != HD_OK) continue;
-      if (!hd_plan_is_baseline(&plan)) rewrite(&gpu, k, &plan, v);
+      if (!hd_plan_is_baseline(&plan) && (!v || run_is_worth(k, v))) rewrite(&gpu, k, &plan, v);
     }
     hd_vec_free(&k->wanted);
   }

@@ -182,6 +182,7 @@ int run_cuGreenCtxStreamCreate(cu_stream *stream, cu_green context, unsigned fla
 
 static int got(int r, const uint64_t *address, uint64_t bytes, run_memory_kind kind) {
   if (r == CU_SUCCESS && run_tracks) add((run_range){.at = *address, .bytes = bytes, .kind = kind});
+  if (r == CU_SUCCESS) run_kept_early();
   return r;
 }
 

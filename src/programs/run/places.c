@@ -42,7 +42,13 @@ const char *run_variables_find(run_variables *v, const run_module *m) {
 /* A library is of all contexts, unless it has addresses of one, which no other process has. `tried`: it may
  * never be wanted again. */
 static cu_library library_of(run_variant *v, run_place *p, bool tried) {
-  if (!v->variables.all.n) return v->library ? v->library : (v->library = run_cubin_load(v->text, !tried));
+  if (v->library) return v->library;
+  if (!v->text) {
+    v->library = run_library_load(v->code.data);
+    hd_buf_free(&v->code);
+    return v->library;
+  }
+  if (!v->variables.all.n) return v->library = run_cubin_load(v->text, !tried);
   const char *why = run_variables_find(&v->variables, v->kernel->module);
   if (why) {
     snprintf(v->kernel->why, sizeof v->kernel->why, "%s", why);
@@ -157,6 +163,7 @@ bool run_any_states(void) { return atomic_load_explicit(&any_states, memory_orde
 
 static run_place *make(run_variant *v, unsigned long long context, bool tried) {
   run_place *p = calloc(1, sizeof *p);
+  const double begin = hd_seconds() - v->ready - run_cubins_compiling();
   if (!p) return NULL;
   p->context = context;
   p->state_bytes = (v->recipe.state_bytes + 255) / 256 * 256;
@@ -169,9 +176,19 @@ static run_place *make(run_variant *v, unsigned long long context, bool tried) {
   run_know_place(p->function, p);
   run_know_place(p->kernel, p);
   if (v->recipe.state_bytes || v->recipe.agents) atomic_store(&any_states, true);
+  v->ready = hd_seconds() - begin - run_cubins_compiling();
   p->next = atomic_load_explicit(&v->places, memory_order_relaxed);
   atomic_store_explicit(&v->places, p, memory_order_release);
   return p;
+}
+
+/* One of a verdict, in its first context. */
+static void begin_probation(run_variant *v) {
+  const run_arm arm = {.variant = v};
+  if (!v->verdict) return;
+  run_note_ready(v->kernel, v->verdict, run_variant_cost(v));
+  if (v->probation) run_probation_open(v->kernel, &arm);
+  v->probation = false;
 }
 
 run_place *run_place_try(run_variant *v) {
@@ -198,15 +215,20 @@ void run_place_make(run_kernel *k, const unsigned long *own) {
   bool held = false;
   for (; v; v = v->next) {
     if (atomic_load(&v->off) || run_place_of(v)) continue;
+    const bool first = !atomic_load(&v->places);
     held = held || run_hold(own);
     if (!held)
       run_place_later(k);
     else if (!make(v, context, false) && !k->why[0])
       strcpy(k->why, "the driver did not take the rewritten kernel");
+    else if (first && !atomic_load(&v->off))
+      begin_probation(v);
   }
   if (held) run_release();
   d->cuThreadExchangeStreamCaptureMode(&mode);
   run_cubins_write();
+  for (v = atomic_load_explicit(&k->variants, memory_order_relaxed); v; v = v->next)
+    if (atomic_load(&v->places)) run_variant_keep(v);
 }
 
 static atomic_bool any_later;
@@ -217,15 +239,28 @@ void run_place_later(run_kernel *k) {
 
 void run_some_later(void) { atomic_store_explicit(&any_later, true, memory_order_release); }
 
+/* Now and then it is looked at whether verdicts are to be measured again. */
+static bool is_time_again(void) {
+  enum { WAITS = 256 };
+  static atomic_uint n;
+  return run_settings.verdicts[0] && !run_settings.unguarded[0] &&
+         atomic_fetch_add_explicit(&n, 1, memory_order_relaxed) % WAITS == WAITS - 1;
+}
+
 /* The program has waited, and the driver is idle for a moment. `own`: as in run_hold. */
 static int catch_up(int r, const unsigned long *own) {
   run_times_take();
+  const bool again = is_time_again();
+  if (again) run_some_later();
   if (r != CU_SUCCESS || !atomic_load_explicit(&any_later, memory_order_relaxed)) return r;
   atomic_store_explicit(&any_later, false, memory_order_relaxed);
   pthread_mutex_lock(&run_lock);
   for (run_module *m = run_modules; m; m = m->next)
-    for (run_kernel *k = m->kernels; k && !m->dead; k = k->next)
+    for (run_kernel *k = m->kernels; k && !m->dead; k = k->next) {
+      run_live_settle(k, false);
+      if (again) run_live_again(k);
       if (atomic_exchange_explicit(&k->later, false, memory_order_relaxed)) run_place_make(k, own);
+    }
   run_modules_leave(own);
   pthread_mutex_unlock(&run_lock);
   return r;

@@ -33,6 +33,8 @@ typedef struct row {
   double folder_seconds;
   unsigned long launches, steered, early, saved; /* saved: nanoseconds */
   unsigned long nodes;                           /* of executable graphs, that are steered */
+  run_lived here;                                /* of launches in turns, the newest; pairs 0: none */
+  double lost, ready;                            /* seconds */
 } row;
 typedef HD_VEC(row) rows;
 
@@ -44,7 +46,23 @@ const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->tuned && !k->speedup) return k->tuned;
   if (early && atomic_load(&k->steered) + early >= atomic_load(&k->launches))
     return "the rewritten kernel was not ready yet";
+  if (k->speedup) return "launches before it was found, other launches or memory, or graphs";
   return steers ? "other launches or memory, graphs, or more streams at once than have room" : "no verdict";
+}
+
+static void add_turns(row *r, const run_kernel *k) {
+  for (const run_live *t = run_live_first(k); t; t = run_live_next(t)) {
+    const run_lived known = run_live_known(t);
+    if (known.pairs && !r->here.pairs) r->here = known;
+    if (known.lost > 0) r->lost += known.lost;
+  }
+  for (const run_variant *v = atomic_load(&((run_kernel *)(uintptr_t)k)->variants); v; v = v->next)
+    if ((v->verdict || k->speedup) && !atomic_load(&v->off)) r->ready += v->ready;
+}
+
+/* Launches that were the original's for the sake of what was found, or is known. */
+static unsigned long meant(const run_kernel *k) {
+  return k->why[0] || (k->tuned && !k->speedup) ? 0 : atomic_load(&((run_kernel *)(uintptr_t)k)->trials);
 }
 
 static void add(rows *list, const run_module *m, const run_kernel *k) {
@@ -72,7 +90,8 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
   r->saved += atomic_load(&((run_kernel *)(uintptr_t)k)->saved);
   if (steered || k->speedup || atomic_load(&k->nodes)) r->plan = k->plan;
   if (k->speedup) r->speedup = k->speedup;
-  if (steered + (k->speedup ? k->trials : 0) < launches) r->why = run_why(m, k);
+  if (steered + meant(k) < launches) r->why = run_why(m, k);
+  add_turns(r, k);
 }
 
 static int by_launches(const void *a, const void *b) {
@@ -90,6 +109,21 @@ static void print_head(const rows *list, const row *all, hd_buf *b) {
   if (all->saved) hd_buf_printf(b, ", which saved about %.3g ms", (double)all->saved * 1e-6);
 }
 
+/* What the launches themselves have shown. */
+static void print_here(const row *r, hd_buf *b) {
+  const run_lived *h = &r->here;
+  if (h->promised) hd_buf_printf(b, "  promised %.3gx", h->promised);
+  if (h->pairs) hd_buf_printf(b, "%s here %.3gx (", h->promised ? "," : " ", h->median);
+  if (h->pairs && h->high < 100)
+    hd_buf_printf(b, "%.3g to %.3g, ", h->low, h->high);
+  else if (h->pairs)
+    hd_buf_printf(b, "%.3g at least, ", h->low);
+  if (h->pairs) hd_buf_printf(b, "%.0f pair%s)", h->pairs, h->pairs == 1 ? "" : "s");
+  if (r->ready > 0) hd_buf_printf(b, "  ready in %.3g ms", r->ready * 1e3);
+  if (r->saved) hd_buf_printf(b, "  saved %.3g ms", (double)r->saved * 1e-6);
+  if (r->lost > 0) hd_buf_printf(b, "  lost %.3g ms in turns", r->lost * 1e3);
+}
+
 static void print_text(const rows *list, const row *all, hd_buf *b) {
   hd_buf_puts(b, "heddle: ");
   print_head(list, all, b);
@@ -100,6 +134,7 @@ static void print_text(const rows *list, const row *all, hd_buf *b) {
     if (r->nodes) hd_buf_printf(b, "  %lu node%s of graphs", r->nodes, r->nodes == 1 ? "" : "s");
     if (r->plan) hd_buf_printf(b, "  %s", r->plan);
     if (r->speedup) hd_buf_printf(b, " %.2fx", r->speedup);
+    print_here(r, b);
     if (r->why) hd_buf_printf(b, "  (%s)", r->why);
     hd_buf_putc(b, '\n');
   }
@@ -135,6 +170,13 @@ static void print_json(const rows *list, const row *all, hd_buf *b) {
     if (r->plan) put_string(b, "plan", r->plan);
     if (r->speedup) hd_buf_printf(b, ", \"speedup\": %.4g", r->speedup);
     if (r->saved) hd_buf_printf(b, ", \"saved\": %.9g", (double)r->saved * 1e-9);
+    if (r->here.promised) hd_buf_printf(b, ", \"promised\": %.4g", r->here.promised);
+    if (r->here.pairs)
+      hd_buf_printf(b, ", \"measured\": %.4g, \"low\": %.4g, \"pairs\": %.0f", r->here.median, r->here.low,
+                    r->here.pairs);
+    if (r->here.pairs && r->here.high < 100) hd_buf_printf(b, ", \"high\": %.4g", r->here.high);
+    if (r->ready > 0) hd_buf_printf(b, ", \"ready\": %.9g", r->ready);
+    if (r->lost > 0) hd_buf_printf(b, ", \"lost\": %.9g", r->lost);
     if (r->why) put_string(b, "why", r->why);
     hd_buf_putc(b, '}');
   }
@@ -178,6 +220,11 @@ void run_report(void) {
   run_times_take();
   if (run_settings.record[0]) failed |= !run_record_end(&lines);
   for (const run_module *m = run_modules; m; m = m->next)
+    for (run_kernel *k = m->kernels; k; k = k->next) {
+      run_live_settle(k, true);
+      run_notes_count(k);
+    }
+  for (const run_module *m = run_modules; m; m = m->next)
     for (const run_kernel *k = m->kernels; k; k = k->next) add(&list, m, k);
   if (list.n) qsort(list.data, list.n, sizeof *list.data, by_launches);
   for (size_t k = 0; k < list.n; k++) {
@@ -193,6 +240,7 @@ void run_report(void) {
     if (!b.failed) fwrite(b.data, 1, b.len, stderr);
     if (lines.len && !lines.failed) fwrite(lines.data, 1, lines.len, stderr);
   }
+  run_notes_write(true);
   hd_buf_free(&lines);
   hd_buf_free(&b);
   hd_vec_free(&list);
@@ -207,6 +255,7 @@ static void forked(void) {
   run_memory_forked();
   run_captures_forked();
   run_compilers_forked();
+  run_live_forked();
 }
 
 /* The C library calls it behind the destructors, since it was named before main began. The program's own exit
@@ -223,6 +272,7 @@ __attribute__((constructor)) static void begin(void) {
   hd_diag d;
   process = getpid();
   on_exit(leave, NULL);
+  run_began = hd_seconds();
   pthread_atfork(NULL, NULL, forked);
   if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) {
     run_watches = run_settings.tune[0] || run_settings.record[0];

@@ -13,9 +13,12 @@
  *   unload.c    and go
  *   handles.c   functions by their handles
  *   cubins.c    and as machine code, kept for later processes
+ *   kept.c      with all that a launch needs to know of them
  *   places.c    a rewritten kernel in a context: its function, its table, its states
  *   launch.c    a launch, or the one that takes its place
  *   levers.c    attributes of launches of kernels without PTX
+ *   live.c      launches in turns with the original, which are timed
+ *   notes.c     what was learnt of verdicts so, for later processes of the program
  *   graph.c     the same for nodes of graphs
  *   exec.c      and for those of executable graphs, which have states of their own
  *   report.c    the report at the end
@@ -128,7 +131,10 @@ typedef struct run_variant {
   run_kernel *kernel;
   bool any; /* for every launch; else for those of this shape */
   uint32_t grid[3], block[3], shared;
-  char *text; /* with words in place of the variables' addresses */
+  char *plan;  /* in notation; NULL: no memory */
+  char *text;  /* with words in place of the variables' addresses; NULL: it was recalled, */
+  hd_buf code; /* and this is its machine code, until it is loaded */
+  bool kept;   /* for later processes, or cannot be */
   run_variables variables;
   uint32_t n_params; /* of the original; and the bytes of its parameter block */
   uint64_t own_bytes;
@@ -143,10 +149,15 @@ typedef struct run_variant {
   } reads, writes;
   hd_recipe recipe;
   hd_table table;
-  uint64_t saves;              /* nanoseconds of each launch, as they were measured; 0: none, or not known */
+  _Atomic uint64_t saves;      /* nanoseconds of each launch, as they were measured; 0: none, or not known */
+  const hd_verdict *verdict;   /* of the store; NULL: it was found here, or is for every launch */
   cu_library library;          /* of `text`, once it is loaded; NULL where it has variables: see run_place */
   _Atomic(run_place *) places; /* the contexts that it is ready in */
-  atomic_bool off;             /* the driver did not take it once: the original is launched */
+  atomic_bool off;  /* the original is launched: the driver did not take it once, or it is slower */
+  bool probation;   /* it is to be, once it is ready */
+  atomic_bool held; /* it is launched in its turns alone (live.c) */
+  double ready;     /* seconds that it took to get ready, but for compiling it; */
+  double making;    /* and of these, those that rewriting took */
 } run_variant;
 
 struct run_kernel {
@@ -164,14 +175,18 @@ struct run_kernel {
   atomic_ulong nodes;                    /* of executable graphs that are steered by plans with states */
   double seconds;                        /* of those launches that were timed, and how many they are */
   unsigned long timed;                   /* under the lock of times.c */
-  unsigned long trials;                  /* launches that were made in tuning */
+  atomic_ulong trials;                   /* launches of the original in tuning, and in turns with others */
   atomic_bool later;                     /* see run_place_later */
   /* Of run_wanted: to rewrite it by, once the program asks for it. */
   HD_VEC(const hd_verdict *) wanted;
   _Atomic(run_variant *) variants;
-  _Atomic(run_lever *) levers; /* where it has no PTX (levers.c) */
-  struct run_shape *shapes;    /* of its launches, where they are watched */
-  uint32_t set;                /* attributes that the program has set, as bits; and their values */
+  _Atomic(run_lever *) levers;     /* where it has no PTX (levers.c) */
+  _Atomic(struct run_live *) live; /* launches take turns, of some shapes (live.c); those that are over: */
+  _Atomic(struct run_live *) lived;
+  HD_VEC(struct run_note *) notes; /* of its verdicts */
+  double ready;                    /* seconds that its rewritten kernels took to get ready */
+  struct run_shape *shapes;        /* of its launches, where they are watched */
+  uint32_t set;                    /* attributes that the program has set, as bits; and their values */
   int values[32];
 };
 
@@ -204,6 +219,9 @@ void run_wanted(const run_gpu *gpu, const run_text *text,
 /* Calls `each` for the verdicts of this kernel in the module with this digest. */
 void run_verdicts_of(const run_gpu *gpu, hd_digest module, const char *kernel,
                      void (*each)(void *ctx, const char *kernel, const hd_verdict *verdict), void *ctx);
+/* Calls `each` for verdicts for this GPU, with what `name` gives for them, unless that is NULL. */
+void run_each_verdict(const run_gpu *gpu, const char *(*name)(const hd_verdict *v),
+                      void (*each)(const hd_verdict *v, const char *name));
 /* Whether there is a verdict for this key, be it that the original stays. */
 bool run_has_verdict(const hd_verdict_key *key);
 extern hd_steer_settings run_settings;
@@ -268,11 +286,26 @@ cu_library run_library_load(const void *image);
 cu_library run_cubin_load(const char *text, bool kept);
 /* Keeps its machine code. */
 void run_cubin_make(const char *text);
+/* Appends the machine code that is kept of a text; false: none is. */
+bool run_cubin_find(const char *text, hd_buf *out);
+/* Seconds that the driver has compiled in all; a process that finds the machine code spends none. */
+double run_cubins_compiling(void);
 /* Reads what was kept for later processes, this or a text. False: it is not there, or not to be trusted,
  * which is said once. */
 bool run_kept(const char *path, hd_buf *out);
 /* Writes what is to be kept. */
 void run_cubins_write(void);
+
+/* The variant of a verdict as an earlier process made it: nothing is parsed. NULL: there is none. Under
+ * run_lock, as the next one. */
+run_variant *run_variant_recall(run_kernel *k, const hd_verdict *verdict);
+/* Loads those that the program is known to launch, once, if the GPU is idle: it allocates memory, and may not
+ * have begun with its work. Takes run_lock, if no one has it. */
+void run_kept_early(void);
+/* Seconds that it takes later processes to get ready a variant that is ready in this one. */
+double run_variant_cost(const run_variant *v);
+/* Keeps a verdict's variant, once its machine code is. */
+void run_variant_keep(run_variant *v);
 
 /* ---- Modules (load.c), handles (handles.c) ----------------------------------------------------- */
 

@@ -34,7 +34,7 @@ static run_shape *shape_of(run_kernel *k, const run_launch *l) {
 /* Once, and again where it took too short a time or could not be: at the second launch, the fourth, ... */
 static bool is_due(const run_shape *s) {
   return !s->settled && s->tries < TRIES && (s->launches & (s->launches - 1)) == 0 &&
-         (!s->seconds || s->seconds * (double)s->launches >= run_worth());
+         (!s->seconds || (s->seconds * (double)s->launches >= run_worth() && !run_is_small(s)));
 }
 
 static void refuse(run_kernel *k, const char *why) {
@@ -62,13 +62,9 @@ bool run_lever_watched(cu_function function, const run_launch *l, int *result) {
   run_shape *s = shape_of(k, l);
   if (s) s->launches++;
   if (!k->why[0] && !atomic_load(&k->levers)) refuse(k, k->module->why ? k->module->why : "no PTX");
-  const bool launched = s && run_lever_try(k, s, function, l, result);
-  if (launched) {
-    k->trials++;
-    atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
-  }
+  if (s && !s->settled) run_levers_try(k, s, function, l);
   pthread_mutex_unlock(&run_lock);
-  return launched;
+  return run_live_launch(k, function, l, result);
 }
 
 bool run_watched(cu_function function, const run_launch *l, int *result) {
@@ -79,6 +75,7 @@ bool run_watched(cu_function function, const run_launch *l, int *result) {
   pthread_mutex_lock(&run_lock);
   run_shape *s = shape_of(k, l);
   if (s) s->launches++;
+  if (s) run_tune_check(k, s);
   bool chosen = s && is_chosen(k, s);
   pthread_mutex_unlock(&run_lock);
   if (!chosen) return false;
@@ -91,7 +88,7 @@ bool run_watched(cu_function function, const run_launch *l, int *result) {
   }
   if (chosen && !why) launched = attempt(k, s, function, l, result);
   if (launched) {
-    k->trials++;
+    atomic_fetch_add(&k->trials, 1);
     atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
   }
   pthread_mutex_unlock(&run_lock);

@@ -14,7 +14,8 @@ struct run_trial {
   run_reach reach;
   run_guard guard;              /* of what it does not reach, */
   uint64_t untouched;           /* and what that holds */
-  uint64_t before, after, flag; /* device memory: two copies of the ranges, one behind the other; a word */
+  uint64_t before, after, flag; /* device memory: two copies of the ranges, one behind the other; a word; */
+  uint64_t other, other_bytes;  /* and what fills L2, once it is asked for */
   bool as_after;                /* the memory holds what the original wrote */
 };
 
@@ -113,10 +114,31 @@ static int once(run_trial *t, cu_function f, const uint32_t grid[3], void **para
   return r;
 }
 
-int run_trial_run(run_trial *t, run_variant *v, double *seconds, bool *same) {
+/* Memory that is twice as large as L2 is filled, and nothing else stays there. */
+static int flush(run_trial *t) {
+  enum { FEWEST = 1 << 16 };
+  const run_driver *d = &run_real;
+  int device, bytes = 0;
+  size_t left = 0, total = 0;
+  if (!t->other) {
+    if (d->cuCtxGetDevice(&device) != CU_SUCCESS ||
+        d->cuDeviceGetAttribute(&bytes, CU_ATTR_L2_BYTES, device) != CU_SUCCESS || bytes <= 0)
+      return CU_NOT_SUPPORTED;
+    t->other_bytes = 2 * (uint64_t)(bytes > FEWEST ? bytes : FEWEST);
+    if (d->cuMemGetInfo_v2(&left, &total) != CU_SUCCESS || t->other_bytes > left / 4 ||
+        d->cuMemAlloc_v2(&t->other, t->other_bytes) != CU_SUCCESS) {
+      t->other = 0;
+      return CU_NOT_SUPPORTED;
+    }
+  }
+  return d->cuMemsetD8Async(t->other, 0, t->other_bytes, t->l.stream);
+}
+
+int run_trial_run(run_trial *t, run_variant *v, bool flushed, double *seconds, bool *same) {
   run_replacement p;
   int r = copy(t, t->before, true);
   t->as_after = false;
+  if (r == CU_SUCCESS && flushed) r = flush(t);
   if (r != CU_SUCCESS) return r;
   if (!v)
     r = once(t, t->function, t->l.grid, t->l.params, t->l.extra, seconds);
@@ -176,7 +198,7 @@ static void clear(run_trial *t) {
 
 static void release(run_trial *t) {
   const run_driver *d = &run_real;
-  const uint64_t memory[] = {t->before, t->after, t->flag};
+  const uint64_t memory[] = {t->before, t->after, t->flag, t->other};
   if (t->l.stream) clear(t);
   for (size_t k = 0; k < sizeof memory / sizeof *memory; k++)
     if (memory[k]) d->cuMemFree_v2(memory[k]);

@@ -1,8 +1,11 @@
-/* Finds the plan that wins for a launch, on the program's own data, in the moment of the launch.
+/* Finds the plan that wins for a kernel's launches of one shape, on the program's own data.
  *
- * A shape of a kernel's launches is tuned once, when its launches so far have taken long enough to be worth
- * it. Every plan's result is compared byte for byte with the original's; the best is measured against the
- * original in turns, and once more to decide. The memory is afterwards as the original left it. */
+ * A shape is tuned once, when its launches so far have taken long enough to be worth it. One launch is
+ * repeated under each plan, whose result is compared byte for byte with the original's; the memory is
+ * afterwards as the original left it. The plans that are right and were fast then take turns with the
+ * original in the launches that follow (live.c), and these decide. If the program launches the kernel too
+ * seldom for that, the repetitions decide: a plan is adopted that wins both with L2 as putting memory back
+ * leaves it and with L2 flushed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +15,12 @@
 #include "heddle/trusted.h"
 #include "run/watch.h"
 
-enum { FINALISTS = 3, ROUNDS = 5, LEAST_ROUNDS = 8, LAST_ROUNDS = 15, FAMILIES = 32 };
+enum { FINALISTS = 3, ROUNDS = 5, LEAST_ROUNDS = 8, LAST_ROUNDS = 15, FAMILIES = 32, SELDOM = 40 };
 
 /* A family's best plan goes into others' from this ratio on. */
 static const double worth_joining = 1.02;
+/* One that was slower than that when it was tried takes no turns. */
+static const double worth_turns = 0.95;
 
 typedef struct finalist {
   run_variant *v;
@@ -41,32 +46,65 @@ typedef struct search {
   double until, search_until; /* of all, and of looking for plans */
   double seconds;             /* of the original */
   double run;                 /* and of its repetition, with all that is around it */
+  double flushed;             /* and of one with L2 flushed; 0: the launches that follow decide */
   double compile;             /* of making the variant that took longest so far */
 } search;
 
-static double spent; /* seconds of all tuning; under run_lock, as all here */
+double run_began;
+/* Under run_lock, as all here. */
+static double spent;   /* seconds of all tuning, and those that launches in turns lost */
+static double largest; /* seconds that all launches of a shape have taken so far, of the shape with most */
+
+/* ---- Time -------------------------------------------------------------------------------------- */
+
+/* `--total 5%` is a share of the time that the program has run. */
+static bool is_share(void) { return strchr(run_settings.total, '%') != NULL; }
+
+/* Seconds that there are left for tuning. */
+static double left(void) {
+  char number[sizeof run_settings.total];
+  snprintf(number, sizeof number, "%s", run_settings.total);
+  if (!is_share()) return run_number(number, 60) - spent;
+  *strchr(number, '%') = 0;
+  return run_number(number, 5) / 100 * (hd_seconds() - run_began) - spent;
+}
+
+double run_tune_loss(void) {
+  enum { LEAST_MS = 1 };
+  const double all = left();
+  return all > LEAST_MS * 1e-3 ? all : LEAST_MS * 1e-3;
+}
 
 static const char no_time[] = "there was no time left", best_as_it_is[] = "the original is best";
 
 /* ---- Measuring --------------------------------------------------------------------------------- */
 
 /* Rounds of the original and the variant in turns, who is first changing; false: the driver fails. */
-static bool measure(search *s, run_variant *v, size_t rounds, double *original, double *rewritten) {
+static bool measure(search *s, run_variant *v, size_t rounds, bool flushed, double *original,
+                    double *rewritten) {
   for (size_t i = 0; i < rounds; i++) {
     const bool first = i % 2;
-    if (run_trial_run(s->trial, first ? v : NULL, first ? &rewritten[i] : &original[i], NULL) != CU_SUCCESS ||
-        run_trial_run(s->trial, first ? NULL : v, first ? &original[i] : &rewritten[i], NULL) != CU_SUCCESS)
+    if (run_trial_run(s->trial, first ? v : NULL, flushed, first ? &rewritten[i] : &original[i], NULL) !=
+            CU_SUCCESS ||
+        run_trial_run(s->trial, first ? NULL : v, flushed, first ? &original[i] : &rewritten[i], NULL) !=
+            CU_SUCCESS)
       return false;
   }
   return true;
 }
 
-static bool compare(search *s, run_variant *v, size_t rounds, hd_speedup *out, double *before,
-                    double *after) {
+/* A verdict's figures, of pairs of launches. */
+typedef struct figures {
+  hd_speedup u;
+  double before, after; /* seconds */
+} figures;
+
+static bool compare(search *s, run_variant *v, size_t rounds, bool flushed, figures *out) {
   double a[LAST_ROUNDS], b[LAST_ROUNDS];
-  if (!measure(s, v, rounds, a, b) || hd_paired_speedup(a, b, rounds, 0.99, out, NULL) != HD_OK) return false;
-  *before = hd_median(a, rounds);
-  *after = hd_median(b, rounds);
+  if (!measure(s, v, rounds, flushed, a, b) || hd_paired_speedup(a, b, rounds, 0.99, &out->u, NULL) != HD_OK)
+    return false;
+  out->before = hd_median(a, rounds);
+  out->after = hd_median(b, rounds);
   return true;
 }
 
@@ -91,23 +129,29 @@ static void note_family(search *s, const hd_plan *plan, double ratio) {
   }
 }
 
+/* Of a repetition of each of a pair, in one state of L2 and in the other. */
+static double pair(const search *s) { return 2 * (s->run + s->flushed); }
+
 /* How many rounds of pairs there is time for, `most` at most. */
 static size_t rounds_left(const search *s, size_t most) {
-  const double left = s->until - hd_seconds(), rounds = left > 0 ? left / (2 * s->run) : 0;
+  const double time = s->until - hd_seconds(), rounds = time > 0 ? time / pair(s) : 0;
   return rounds < (double)most ? (size_t)rounds : most;
 }
 
-/* Whether one more plan can be tried, and the best measured afterwards, before the time is over. */
+/* Whether one more plan can be tried, and the best measured afterwards if repetitions decide, before the time
+ * is over. */
 static bool is_time(const search *s) {
-  enum { TRIAL = 3, LAST = 2 * LEAST_ROUNDS };
-  const double tried = hd_seconds() + s->compile + TRIAL * s->run;
-  return tried < s->search_until && tried + LAST * s->run < s->until;
+  enum { TRIAL = 3 };
+  const double tried = hd_seconds() + s->compile + TRIAL * s->run,
+               last = s->flushed ? LEAST_ROUNDS * pair(s) : 0;
+  return tried < s->search_until && tried + last < s->until;
 }
 
 static bool make(search *s, const hd_plan *plan, run_variant **v) {
   const double begin = hd_seconds();
-  const bool made = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, NULL) == HD_OK,
-             ready = made && run_place_try(*v);
+  const bool made = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, NULL) == HD_OK;
+  if (made) (*v)->ready = (*v)->making = hd_seconds() - begin;
+  const bool ready = made && run_place_try(*v);
   const double took = hd_seconds() - begin;
   if (took > s->compile) s->compile = took;
   if (made && !ready) run_variant_drop(*v);
@@ -122,9 +166,9 @@ static void try(search *s, const hd_plan *plan) {
   double first, original, rewritten;
   bool same = false;
   if (!make(s, plan, &v)) return;
-  const bool ran = run_trial_run(s->trial, v, &first, &same) == CU_SUCCESS,
+  const bool ran = run_trial_run(s->trial, v, false, &first, &same) == CU_SUCCESS,
              fits = ran && same && !is_hopeless(s, first),
-             timed = fits && measure(s, v, 1, &original, &rewritten);
+             timed = fits && measure(s, v, 1, false, &original, &rewritten);
   s->tried += timed || (ran && !fits);
   if (timed) {
     note_family(s, plan, original / rewritten);
@@ -148,9 +192,8 @@ static void try_joined(search *s, hd_plan *joined) {
 static void run_finals(search *s) {
   if (rounds_left(s, SIZE_MAX) < s->n * ROUNDS + LEAST_ROUNDS) return;
   for (size_t i = 0; i < s->n; i++) {
-    hd_speedup u;
-    double before, after;
-    s->best[i].ratio = compare(s, s->best[i].v, ROUNDS, &u, &before, &after) ? u.median : 0;
+    figures f;
+    s->best[i].ratio = compare(s, s->best[i].v, ROUNDS, false, &f) ? f.u.median : 0;
   }
   for (size_t i = 1; i < s->n; i++)
     if (s->best[i].ratio > s->best[0].ratio) {
@@ -218,56 +261,146 @@ void run_tune_keep(const hd_verdict *v) {
   hd_buf_free(&line);
 }
 
-static void adopt(search *s, const run_shape *shape) {
-  hd_buf text = {0};
+/* The variant is the kernel's from now on: the first of the finalists. */
+static void publish(search *s, const run_shape *shape, bool held) {
   run_variant *v = s->best[0].v;
-  hd_plan_print(s->best[0].plan, &text);
-  if (!text.failed && text.data) {
-    snprintf(s->verdict.plan, sizeof s->verdict.plan, "%s", text.data);
-    snprintf(s->k->plan, sizeof s->k->plan, "%s", text.data);
-  }
-  hd_buf_free(&text);
-  s->k->speedup = s->verdict.speedup;
   memcpy(v->grid, shape->grid, sizeof v->grid);
   if (!v->variables.all.n) run_cubin_make(v->text);
+  atomic_store(&v->held, held);
   v->next = atomic_load_explicit(&s->k->variants, memory_order_relaxed);
   atomic_store_explicit(&s->k->variants, v, memory_order_release);
-  s->best[0] = s->best[--s->n];
+  for (size_t i = 1; i < s->n; i++) s->best[i - 1] = s->best[i];
+  s->n--;
 }
 
-/* The best plan against the original once more, which decides. NULL: it is measured; else why not. */
-static const char *measure_best(search *s, hd_speedup *u, double *before, double *after) {
+static void adopt(search *s, run_shape *shape) {
+  run_variant *v = s->best[0].v;
+  snprintf(s->verdict.plan, sizeof s->verdict.plan, "%s", v->plan ? v->plan : "");
+  hd_fit(s->k->plan, sizeof s->k->plan, "%s", s->verdict.plan);
+  s->k->speedup = s->verdict.speedup;
+  run_note_plan(s->k, &s->verdict, s->verdict.plan, HD_STEER_NEW);
+  run_note_ready(s->k, &s->verdict, run_variant_cost(v));
+  publish(s, shape, false);
+  if (!(shape->verdict = malloc(sizeof *shape->verdict))) return;
+  *shape->verdict = s->verdict;
+  shape->adopted = v;
+  v->verdict = shape->verdict;
+}
+
+void run_tune_check(run_kernel *k, run_shape *s) {
+  const run_arm arm = {.variant = s->adopted};
+  if (!s->adopted || s->launches < SELDOM || run_settings.unguarded[0]) return;
+  s->adopted = NULL;
+  run_probation_open(k, &arm);
+}
+
+/* The best plan against the original once more, in both states of L2; *out: that in which it gains less.
+ * NULL: it is measured; else why not. */
+static const char *measure_best(search *s, figures *out) {
   run_finals(s);
   const size_t rounds = rounds_left(s, LAST_ROUNDS);
+  figures flushed;
   if (rounds < LEAST_ROUNDS) return no_time;
-  return compare(s, s->best[0].v, rounds, u, before, after) ? NULL : "its launches could not be timed";
+  if (!compare(s, s->best[0].v, rounds, false, out) || !compare(s, s->best[0].v, rounds, true, &flushed))
+    return "its launches could not be timed";
+  if (flushed.u.low < out->u.low) *out = flushed;
+  return NULL;
 }
 
-/* NULL: there is a verdict, of what was measured; else why not. */
-static const char *decide(search *s, const run_shape *shape) {
-  hd_speedup u = {0};
-  double before = s->seconds, after = s->seconds; /* where no plan was as good as to be timed */
+/* The repetitions decide. NULL: there is a verdict, of what was measured; else why not. */
+static const char *decide(search *s, run_shape *shape) {
+  figures f = {.before = s->seconds, .after = s->seconds}; /* where no plan was as good as to be timed */
   hd_verdict *v = &s->verdict;
   const char *why = s->tried ? NULL : "no plan could be tried";
-  if (!why && s->n) why = measure_best(s, &u, &before, &after);
+  if (!why && s->n) why = measure_best(s, &f);
   v->tried = s->tried;
-  v->before_us = before * 1e6;
-  v->after_us = after * 1e6;
-  if (!why && u.low > run_number(run_settings.gain, 1.01)) {
-    v->speedup = u.median;
-    v->low = u.low;
-    v->high = u.high;
-    s->best[0].v->saves = run_saves(v->before_us, v->after_us);
+  if (f.u.pairs) hd_verdict_basis(HD_BASIS_TRIALS, (uint32_t)f.u.pairs, v->basis);
+  v->before_us = f.before * 1e6;
+  v->after_us = f.after * 1e6;
+  if (!why && f.u.low > run_number(run_settings.gain, 1.01)) {
+    v->speedup = f.u.median;
+    v->low = f.u.low;
+    v->high = f.u.high;
+    atomic_store(&s->best[0].v->saves, run_saves(v->before_us, v->after_us));
     adopt(s, shape);
   } else if (!why) {
     s->k->tuned = best_as_it_is;
   }
   if (!why) run_tune_keep(v);
-  while (s->n) run_variant_drop(s->best[--s->n].v);
   return why;
 }
 
-static const char *find(search *s, const run_shape *shape, cu_function function) {
+/* ---- Launches in turns ------------------------------------------------------------------------- */
+
+/* The plans that are right take turns with the original from now on. NULL: they do, or none is worth it. */
+static const char *take_turns(search *s, run_shape *shape) {
+  run_arm arms[FINALISTS];
+  uint32_t n = 0;
+  while (s->n && s->best[s->n - 1].ratio < worth_turns) run_variant_drop(s->best[--s->n].v);
+  if (!s->n) return decide(s, shape);
+  while (s->n) {
+    arms[n++].variant = s->best[0].v;
+    arms[n - 1].lever = NULL;
+    publish(s, shape, true);
+  }
+  shape->tried = s->tried;
+  for (uint32_t i = 0; i < n; i++)
+    if (arms[i].variant->plan) run_note_plan(s->k, &s->verdict, arms[i].variant->plan, HD_STEER_OPEN);
+  if (run_live_open(s->k, shape, arms, n, NULL, false)) return NULL;
+  for (uint32_t i = 0; i < n; i++) atomic_store(&arms[i].variant->off, true);
+  return "its launches could not be timed";
+}
+
+/* What was found of a shape; of its original alone if no plan is better. */
+static void keep(run_kernel *k, const run_shape *shape, uint32_t tried, const run_lived *known) {
+  const bool won = known->end == RUN_LIVE_WON;
+  const char *plan = !won                  ? "baseline"
+                     : known->best.lever   ? run_lever_text(known->best.lever)
+                     : known->best.variant ? known->best.variant->plan
+                                           : NULL;
+  run_gpu gpu;
+  hd_verdict v;
+  if (!plan || !run_gpu_of(&gpu)) return;
+  run_tune_describe(k, shape, &gpu, &v);
+  v.tried = tried;
+  v.before_us = v.after_us = known->original * 1e6;
+  hd_verdict_basis(HD_BASIS_TURNS, (uint32_t)known->pairs, v.basis);
+  if (won) {
+    snprintf(v.plan, sizeof v.plan, "%s", plan);
+    hd_fit(k->plan, sizeof k->plan, "%s", plan);
+    v.after_us = known->seconds * 1e6;
+    k->speedup = v.speedup = known->median;
+    v.low = known->low;
+    v.high = known->high < known->median * 1e3 ? known->high : known->median;
+    k->why[0] = 0;
+  }
+  for (const run_variant *w = atomic_load(&k->variants); w; w = w->next)
+    if (w->plan && memcmp(w->grid, shape->grid, sizeof w->grid) == 0)
+      run_note_plan(k, &v, w->plan, won && w == known->best.variant ? HD_STEER_NEW : "");
+  if (won && known->best.variant) run_note_ready(k, &v, run_variant_cost(known->best.variant));
+  run_tune_keep(&v);
+}
+
+void run_tune_settle(run_kernel *k, const run_shape *shape, uint32_t arms, const run_lived *known) {
+  if (known->lost > 0) spent += known->lost;
+  if (known->end == RUN_LIVE_OPEN) {
+    k->tuned = "its launches were too few to decide; the next process goes on";
+    return;
+  }
+  if (known->end == RUN_LIVE_CUT || !known->pairs) {
+    snprintf(k->why, sizeof k->why, "not tuned: its launches could not be timed");
+    return;
+  }
+  if (known->end != RUN_LIVE_WON && known->best.lever)
+    snprintf(k->why, sizeof k->why, "not tuned: no PTX, and the launch's levers do not help");
+  else if (known->end != RUN_LIVE_WON)
+    k->tuned = best_as_it_is;
+  keep(k, shape, shape->tried ? shape->tried : arms, known);
+}
+
+/* ---- A search ---------------------------------------------------------------------------------- */
+
+static const char *find(search *s, run_shape *shape, cu_function function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
   const hd_plan_space space = space_of(s, shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
@@ -277,9 +410,26 @@ static const char *find(search *s, const run_shape *shape, cu_function function)
   for (size_t k = 0; k < n && is_time(s); k++) try(s, &plans[k].plan);
   s->search_until = s->until;
   try_joined(s, joined);
-  const char *why = plans ? decide(s, shape) : "no memory";
+  const char *why = !plans ? "no memory" : s->flushed || !s->tried ? decide(s, shape) : take_turns(s, shape);
+  while (s->n) run_variant_drop(s->best[--s->n].v);
   free(plans);
   return why;
+}
+
+/* An earlier process has proved plans for the shape, and ended before it was known which of them is best. */
+static bool resume(search *s, run_shape *shape) {
+  const char *plans[FINALISTS];
+  const size_t n = run_notes_open(&s->verdict.key, plans, FINALISTS);
+  for (size_t i = 0; i < n; i++) {
+    run_variant *v;
+    hd_plan plan;
+    if (hd_plan_parse(plans[i], &plan, NULL) != HD_OK) continue;
+    if (make(s, &plan, &v)) {
+      s->tried++;
+      enter(s, (finalist){v, NULL, 1});
+    }
+  }
+  return s->n && !take_turns(s, shape);
 }
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
@@ -293,51 +443,80 @@ static hd_shape tiles_of(const run_kernel *k, const run_facts *f, const run_laun
   return out;
 }
 
+/* Whether the launches to come are too few to decide: as many as an earlier process has made, or as there
+ * have been. */
+static bool is_seldom(const search *s, const run_shape *shape) {
+  const double known = run_notes_launches(&s->verdict.key), so_far = 2.0 * (double)shape->launches;
+  return (known > so_far ? known : so_far) < SELDOM;
+}
+
+/* The trial is open. NULL: the shape has been tuned, or takes turns; else why not. */
+static const char *search_in(search *s, run_shape *shape, cu_function function, double begin) {
+  bool same = false;
+  double seconds;
+  const double first = hd_seconds();
+  if (run_trial_run(s->trial, NULL, false, &shape->seconds, &same) != CU_SUCCESS) return "a launch failed";
+  if (!same) return "its results differ from run to run";
+  const double all = shape->seconds * (double)shape->launches;
+  if (all > largest) largest = all;
+  if (all < run_worth()) {
+    if (!s->k->tuned) s->k->tuned = "too short to be tuned";
+    return NULL;
+  }
+  const double own = run_number(run_settings.budget, 5), budget = left(), second = hd_seconds();
+  s->seconds = shape->seconds;
+  s->run = second - first;
+  if (is_seldom(s, shape)) {
+    /* The first takes the memory. */
+    double third = second;
+    for (int k = 0; k < 2; k++) {
+      third = hd_seconds();
+      if (run_trial_run(s->trial, NULL, true, &seconds, NULL) != CU_SUCCESS)
+        return "there is no room to flush L2, and launches are too few to decide";
+    }
+    s->flushed = hd_seconds() - third;
+  }
+  s->until = s->search_until = begin + own;
+  const char *why = is_time(s) ? NULL : "a launch takes too long for its budget";
+  if (budget < own) s->until = s->search_until = begin + budget;
+  if (!why) why = is_time(s) ? find(s, shape, function) : no_time;
+  shape->settled = why != no_time || !is_share();
+  return why;
+}
+
 /* NULL: it has been tuned; else why not. */
 static const char *tune(run_kernel *k, run_shape *shape, cu_function function, const run_launch *l,
                         bool *launched, int *result) {
   run_facts facts;
   hd_diag d = {0};
   search s = {.k = k};
-  bool same = false;
   const double begin = hd_seconds();
   if (!run_gpu_of(&s.gpu)) return "the driver is too old";
+  run_tune_describe(k, shape, &s.gpu, &s.verdict);
+  if (run_has_verdict(&s.verdict.key)) {
+    shape->settled = true;
+    if (!atomic_load(&k->variants) && !k->why[0]) k->tuned = best_as_it_is;
+    return k->why[0] ? k->why : NULL;
+  }
   if (run_facts_of(&k->module->own, k->name, &facts, &d) != HD_OK) {
     hd_diag_line(&d, k->why, sizeof k->why);
     return k->why;
-  }
-  run_tune_describe(k, shape, &s.gpu, &s.verdict);
-  if (run_has_verdict(&s.verdict.key)) {
-    run_facts_free(&facts);
-    shape->settled = true;
-    if (!atomic_load(&k->variants)) k->tuned = best_as_it_is;
-    return NULL;
   }
   s.n_unwritten = facts.n_unwritten;
   s.tiles = tiles_of(k, &facts, l);
   /* A driver that loads lazily may load the module's data when it is asked where they are. */
   const char *why = facts.variables.all.n ? run_not_alone(RUN_PATIENCE) : NULL;
   if (!why) why = run_variables_find(&facts.variables, k->module);
+  if (!why && !run_not_alone(RUN_PATIENCE) && resume(&s, shape)) {
+    shape->settled = true;
+    run_facts_free(&facts);
+    return NULL;
+  }
+  while (s.n) run_variant_drop(s.best[--s.n].v);
   if (!why) why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;
-  const double first = hd_seconds();
-  if (run_trial_run(s.trial, NULL, &shape->seconds, &same) != CU_SUCCESS)
-    why = "a launch failed";
-  else if (!same)
-    why = "its results differ from run to run";
-  else if (shape->seconds * (double)shape->launches >= run_worth()) {
-    const double own = run_number(run_settings.budget, 5), left = run_number(run_settings.total, 60) - spent;
-    s.seconds = shape->seconds;
-    s.run = hd_seconds() - first;
-    s.until = s.search_until = begin + own;
-    if (!is_time(&s)) why = "a launch takes too long for its budget";
-    if (left < own) s.until = s.search_until = begin + left;
-    if (!why) why = is_time(&s) ? find(&s, shape, function) : no_time;
-    shape->settled = true;
-  } else if (!k->tuned) {
-    k->tuned = "too short to be tuned";
-  }
+  why = search_in(&s, shape, function, begin);
   run_trial_close(s.trial);
   run_cubins_write();
   return why;
@@ -346,8 +525,16 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
 const char *run_tune(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                      int *result) {
   const double begin = hd_seconds();
-  if (spent >= run_number(run_settings.total, 60)) return no_time;
+  if (left() <= 0) {
+    if (is_share()) s->tries--; /* there is more time later */
+    return no_time;
+  }
   const char *why = tune(k, s, function, l, launched, result);
   spent += hd_seconds() - begin;
   return why;
+}
+
+bool run_is_small(const run_shape *s) {
+  enum { SMALL = 20 };
+  return s->seconds * (double)s->launches * SMALL < largest;
 }

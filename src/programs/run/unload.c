@@ -88,6 +88,8 @@ static void free_variant(run_variant *v) {
   }
   hd_table_free(&v->table);
   run_variables_free(&v->variables);
+  free(v->plan);
+  hd_buf_free(&v->code);
   free(v->text);
   free(v);
 }
@@ -103,7 +105,11 @@ static void free_module(run_module *m) {
   run_variant *next;
   for (run_kernel *k = m->kernels; k; k = next_kernel) {
     next_kernel = k->next;
+    run_live_settle(k, true);
     add_up(m, k);
+    run_notes_count(k);
+    run_live_free(k);
+    hd_vec_free(&k->notes);
     for (run_variant *v = atomic_load(&k->variants); v; v = next) {
       next = v->next;
       free_variant(v);
@@ -159,6 +165,7 @@ void run_modules_leave(const unsigned long *own) {
 }
 
 void run_module_leave(run_module *m) {
+  for (run_kernel *k = m->kernels; k; k = k->next) run_live_leave(k);
   for (run_kernel *k = m->kernels; k; k = k->next)
     for (run_variant *v = atomic_load(&k->variants); v; v = v->next) forget(v);
   m->leaving = true;

@@ -305,7 +305,10 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
   run_variant *v = calloc(1, sizeof *v);
   if (!v) return hd_nomem(d);
   v->kernel = kernel;
-  if (verdict) v->saves = run_saves(verdict->before_us, verdict->after_us);
+  if (verdict) atomic_init(&v->saves, run_saves(verdict->before_us, verdict->after_us));
+  hd_buf notation = {0};
+  hd_plan_print(plan, &notation);
+  v->plan = notation.data;
   hd_status st = open_part(&p, text, kernel->name, d);
   if (st == HD_OK) st = lower(&p, text->newer, gpu->arch, d);
   if (st == HD_OK) st = run_variables_list(p.m, p.module_vars, &v->variables, d);
@@ -335,6 +338,7 @@ hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel 
   }
   hd_table_free(&v->table);
   run_variables_free(&v->variables);
+  free(v->plan);
   free(v);
   return st;
 }

@@ -84,6 +84,15 @@ bool run_wants(const run_gpu *gpu) {
   return false;
 }
 
+void run_each_verdict(const run_gpu *gpu, const char *(*name)(const hd_verdict *v),
+                      void (*each)(const hd_verdict *v, const char *name)) {
+  for (size_t k = 0; k < wants.verdicts.n; k++) {
+    const hd_verdict *v = &wants.verdicts.data[k];
+    const char *is = is_for(v, gpu) ? name(v) : NULL;
+    if (is) each(v, is);
+  }
+}
+
 bool run_has_verdict(const hd_verdict_key *key) {
   read_all();
   for (size_t k = 0; k < wants.verdicts.n; k++) {

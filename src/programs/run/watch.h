@@ -16,6 +16,7 @@
  *   times.c     the time of every launch
  *   tune.c, record.c   what is made of them
  *   levers.c    of kernels without PTX
+ *   notes.c     what this program has learnt of verdicts
  *   pack.c      recorded memory as files
  */
 #ifndef HEDDLE_RUN_WATCH_H
@@ -204,8 +205,9 @@ const char *run_trial_open(const run_facts *facts, cu_function function, const r
                            bool *launched, int *result);
 void run_trial_close(run_trial *t);
 /* Launches the variant on the same memory; NULL: the original. *same: all bytes are as the original left
- * them, where it is asked for. Not CU_SUCCESS: the driver says so. */
-int run_trial_run(run_trial *t, run_variant *v, double *seconds, bool *same);
+ * them, where it is asked for. `flushed`: L2 holds none of the memory, else what putting it back has left
+ * there. Not CU_SUCCESS: the driver says so, or there is no room to flush L2. */
+int run_trial_run(run_trial *t, run_variant *v, bool flushed, double *seconds, bool *same);
 
 /* ---- Shapes (shapes.c) ------------------------------------------------------------------------- */
 
@@ -216,10 +218,12 @@ struct run_shape {
   uint32_t grid[3], block[3], shared;
   unsigned long launches;
   unsigned tries;
+  uint32_t tried; /* plans whose results or times are known */
   double seconds; /* of one launch; 0: not known */
   bool settled;
-  const char *folder;                 /* where one of them was recorded; NULL: nowhere */
-  struct run_trial_of_levers *levers; /* of a kernel without PTX; NULL: not begun */
+  const char *folder;  /* where one of them was recorded; NULL: nowhere */
+  hd_verdict *verdict; /* that repetitions have found, and its variant; NULL: they have not */
+  run_variant *adopted;
 };
 
 /* A number among the settings; `otherwise` where it is empty. */
@@ -269,13 +273,62 @@ void run_pack_remove(const char *folder);
  * the launch has been made. */
 const char *run_tune(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                      int *result);
+/* There are launches enough now to measure in them what repetitions have found. */
+void run_tune_check(run_kernel *k, run_shape *s);
+/* Its launches take little beside another shape's, which has come first. */
+bool run_is_small(const run_shape *s);
 /* What is known of the verdict for launches of the shape; it is that the original stays. */
 void run_tune_describe(const run_kernel *k, const run_shape *s, const run_gpu *gpu, hd_verdict *v);
 /* Keeps it for later processes. */
 void run_tune_keep(const hd_verdict *v);
-/* Launches a kernel without PTX with an attribute, or as it is, whichever is next in the search for one that
- * helps. False: it has not been launched. Under run_lock. */
-bool run_lever_try(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, int *result);
+/* Seconds that arms may take more than the original in one search in the program's own launches. */
+double run_tune_loss(void);
+/* Launches in turns have shown this, of so many arms. */
+void run_tune_settle(run_kernel *k, const run_shape *s, uint32_t arms, const run_lived *known);
+/* The moment at which heddle came into the program, as hd_seconds has it. */
+extern double run_began;
+
+/* ---- Verdicts in this program (notes.c) -------------------------------------------------------- */
+
+/* What this program has learnt of a verdict, in this process and in those before. Under run_lock. */
+typedef struct run_note {
+  struct run_note *next;
+  hd_steer_note is;
+  bool known;   /* of an earlier process */
+  bool changed; /* in a way that later ones should know */
+  double here;  /* launches in this one */
+} run_note;
+
+/* The note of a verdict, made where there is none. NULL: no memory. It is the kernel's from now on. */
+run_note *run_note_of(run_kernel *k, const hd_verdict *v);
+/* Whether a verdict is to be applied: false with the reason in k->why. */
+bool run_is_worth(run_kernel *k, const hd_verdict *v);
+/* The kernel's name, if an earlier process has launched it and the verdict is to be applied; NULL: it is not.
+ */
+const char *run_note_early(const hd_verdict *v);
+/* Whether its launches take turns with the original at first. */
+bool run_on_probation(run_kernel *k, const hd_verdict *v);
+/* It kept its promise in an earlier process. */
+bool run_is_trusted(run_kernel *k, const hd_verdict *v);
+/* Opens that for a variant or a lever that is held; where that cannot be, it is launched without. */
+void run_probation_open(run_kernel *k, const run_arm *a);
+void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *known);
+/* Plans whose results are right for the shape and of which an earlier process did not live to know more:
+ * their notations. How many there are. */
+size_t run_notes_open(const hd_verdict_key *key, const char **plans, size_t most);
+/* Launches of the shape in an earlier process, 0: not known. */
+double run_notes_launches(const hd_verdict_key *key);
+/* The kernel's launches so far are counted; once for each. */
+void run_notes_count(const run_kernel *k);
+/* The note for a plan that is proved for the shape and not decided; state HD_STEER_OPEN, or "": decided. */
+void run_note_plan(run_kernel *k, const hd_verdict *shape, const char *plan, const char *state);
+/* It took so many seconds to get the plan of a verdict ready, without those that compiling took. */
+void run_note_ready(run_kernel *k, const hd_verdict *v, double seconds);
+/* Writes them, if there is anything new. `ended`: the process ends. */
+void run_notes_write(bool ended);
+/* Begins the search for an attribute that helps launches of a kernel without PTX, with one of them at hand.
+ * Under run_lock. */
+void run_levers_try(run_kernel *k, run_shape *s, cu_function function, const run_launch *l);
 /* Makes a workload of the launch, and times it. The same as run_tune. */
 const char *run_record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                        int *result);

@@ -34,6 +34,7 @@ static struct {
   char name[16];            /* of a function */
   atomic_bool gone, streams, loaded, blocks;
   unsigned long long context; /* of a stream */
+  uint64_t text;              /* a digest of a library's text */
 } given[MOST_HANDLES];
 
 /* 0: none of those that were handed out. */
@@ -68,7 +69,13 @@ enum { HEADER = 64, HAS_TEXT = 15 };
 static atomic_ulong compiled;
 EXPORT unsigned long fake_compiled(void) { return compiled; }
 
-static int load(void *out, const char *image) {
+static uint64_t digest_of(const char *text) {
+  uint64_t h = 1469598103934665603;
+  for (; *text; text++) h = (h ^ (unsigned char)*text) * 1099511628211;
+  return h >> 8 | 1;
+}
+
+static int load(void *out, const char *image, bool library) {
   fake_load(1);
   const int disturbs = fake_disturb(), r = disturbs ? disturbs : hand_out(out, NULL);
   fake_load(-1);
@@ -76,6 +83,7 @@ static int load(void *out, const char *image) {
     compiled++;
   else if (image[HAS_TEXT])
     image += HEADER;
+  if (!r && library) given[number_at(out)].text = digest_of(image);
   const char *at = r ? NULL : strstr(image, ".entry"), *end = at ? strchr(at, ')') : NULL;
   while (end && (at = strstr(at + 1, ".param")) && at < end) given[number_at(out)].params++;
   return r;
@@ -117,6 +125,7 @@ static int launched(cu_function function, cu_stream stream, bool per_thread) {
   if (!r) r = fake_use(stream, per_thread);
   fake_launch(&given[number(function)].loaded);
   if (!r && fail > 0 && given[given[number(function)].from].gone) r = FAKE_GONE;
+  if (!r && number(function)) fake_take_time(given[given[number(function)].from].text, stream);
   if (!r) atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
   return r;
 }
@@ -140,6 +149,7 @@ static atomic_bool streams;
 static int record(cu_event event, cu_stream stream, bool per_thread) {
   given[number(event)].streams = streams;
   fake_record(event, stream, per_thread);
+  fake_stamp(number(event));
   const int r = call();
   return r ? r : fake_use(stream, per_thread);
 }
@@ -252,8 +262,10 @@ static int query(cu_stream stream) {
   return r ? r : fake_query(stream, (uintptr_t)stream < 2 && any_blocks());
 }
 
-static int time_between(float *ms, cu_event end) {
-  const int r = fake_disturb();
+static int time_between(float *ms, cu_event begin, cu_event end) {
+  int r = fake_disturb();
+  if (!r && fake_is_timed()) r = fake_elapsed(ms, number(begin), number(end));
+  if (r || fake_is_timed()) return r ? r : call();
   *ms = given[number(end)].streams ? 0.5F : 1;
   return r ? r : call();
 }
@@ -312,13 +324,13 @@ GIVES(cuMemcpyBatchAsync,
                (const uint64_t[]){(uintptr_t)src, (uintptr_t)bytes, n, (uintptr_t)attributes, (uintptr_t)of,
                                   n_attributes, (uintptr_t)failed, (uintptr_t)stream}))
 GIVES(cuModuleLoad, (cu_module * module, const char *path), hand_out(module, NULL))
-GIVES(cuModuleLoadData, (cu_module * module, const void *image), load(module, image))
+GIVES(cuModuleLoadData, (cu_module * module, const void *image), load(module, image, false))
 GIVES(cuModuleGetFunction, (cu_function * function, cu_module module, const char *name),
       function_of(function, module, name))
 GIVES(cuLibraryLoadData,
       (cu_library * library, const void *image, int *jit, void **jit_values, unsigned n_jit, int *options,
        void **values, unsigned n),
-      (held++, load(library, image)))
+      (held++, load(library, image, true)))
 GIVES(cuModuleGetGlobal_v2, (cu_address * address, size_t *bytes, cu_module module, const char *name),
       variable(address, bytes))
 GIVES(cuLibraryGetGlobal, (cu_address * address, size_t *bytes, cu_library library, const char *name),
@@ -345,8 +357,8 @@ GIVES(cuMemcpyDtoHAsync_v2, (void *to, cu_address from, size_t bytes, cu_stream 
 GIVES(cuMemcpyHtoDAsync_v2, (cu_address to, const void *from, size_t bytes, cu_stream stream),
       copy((void *)(uintptr_t)to, from, bytes))
 GIVES(cuMemsetD8Async, (cu_address address, uint8_t value, size_t bytes, cu_stream stream),
-      (fail > 0 ? memset((void *)(uintptr_t)address, value, bytes) : NULL, call()))
-GIVES(cuEventElapsedTime, (float *ms, cu_event begin, cu_event end), time_between(ms, end))
+      (fake_fill(bytes), fail > 0 ? memset((void *)(uintptr_t)address, value, bytes) : NULL, call()))
+GIVES(cuEventElapsedTime, (float *ms, cu_event begin, cu_event end), time_between(ms, begin, end))
 GIVES(cuEventRecord, (cu_event event, cu_stream stream), record(event, stream, false))
 GIVES(cuEventRecord_ptsz, (cu_event event, cu_stream stream), record(event, stream, true))
 GIVES(cuEventCreate, (cu_event * event, unsigned flags), hand_out(event, NULL))

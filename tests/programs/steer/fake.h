@@ -40,6 +40,7 @@ void fake_may_wait(void);
 void fake_load(int change);
 void fake_launch(atomic_bool *is_loaded);
 int fake_query(cu_stream stream, bool blocks);
+bool fake_is_busy(void);
 
 /* Answers with an error on account of a capture, whoever asked (fake_capture.c). */
 unsigned long fake_refused(void);
@@ -59,6 +60,16 @@ void fake_record(cu_event event, cu_stream stream, bool per_thread);
  * was made. */
 void fake_linger(void);
 void fake_stream(cu_stream stream, unsigned long long *context, bool *blocks);
+
+/* How long launches take (fake_time.c); false: all alike. For fake.c: a launch, of a rewritten kernel with
+ * this digest of its text, 0: of another; memory that is filled; a wait; an event, by its number; the time
+ * between two, or CU_NOT_READY. */
+bool fake_is_timed(void);
+void fake_take_time(uint64_t text, cu_stream stream);
+void fake_fill(size_t bytes);
+void fake_wait(void);
+void fake_stamp(unsigned event);
+int fake_elapsed(float *ms, unsigned begin, unsigned end);
 
 /* For fake_graph.c: whether this call fails; how many parameters the function has. */
 int fake_call(void);

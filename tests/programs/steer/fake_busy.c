@@ -24,6 +24,8 @@ __attribute__((visibility("default"))) void fake_begin(cu_stream stream) {
 __attribute__((visibility("default"))) void fake_end(void) { busy = false; }
 __attribute__((visibility("default"))) unsigned long fake_waits(void) { return waits; }
 
+bool fake_is_busy(void) { return busy; }
+
 void fake_linger(void) {
   if (slow) usleep(50);
 }

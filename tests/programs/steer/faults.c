@@ -1,7 +1,8 @@
 /* A program over the driver that does nothing, one of whose calls fails: the program sees at most that one
  * failure, and each of its launches that succeeded is one launch of the driver's; the memory is as if they
  * alone had run. `faults tuned`: heddle may launch more. `faults unparsed`: the same, beside a module whose
- * text is not PTX as heddle knows it. Prints "calls N" when that is so. */
+ * text is not PTX as heddle knows it. `faults guarded`: with more launches. Prints "calls N" when that is so.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void launch(cu_function f, unsigned n) {
 
 int main(int argc, char **argv) {
   static const char unparsed[] = ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry e() { ? }\n";
-  const bool tuned = argc > 1;
+  const bool guarded = argc > 1 && strcmp(argv[1], "guarded") == 0, tuned = argc > 1 && !guarded;
   cu_function kernel;
   cu_library library;
   cu_function f;
@@ -44,7 +45,7 @@ int main(int argc, char **argv) {
   if (ok(cuModuleLoadData(&module, PTX_ORDER))) {
     if (ok(cuModuleGetFunction(&f, module, "order"))) {
       ok(cuFuncSetAttribute(f, 8, 1024));
-      launch(f, 8);
+      for (int k = 0; k < (guarded ? 30 : 1); k++) launch(f, 8);
       launch(f, 5);
     }
     ok(cuModuleUnload(module));

@@ -6,7 +6,7 @@
 
 #include "fake.h"
 
-enum { LAUNCHES = 200 };
+enum { LAUNCHES = 1000 };
 
 static unsigned failures;
 

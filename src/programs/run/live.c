@@ -1,0 +1,461 @@
+/* Launches in turns: a kernel's launches of one shape, as they come, with something in the original's place
+ * or without, each between two events. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "heddle/turns.h"
+#include "run/watch.h"
+
+enum {
+  TIMINGS = 64,     /* launches whose times are not known yet */
+  AHEAD = 16,       /* rounds */
+  ROUNDS = 200,     /* of a search, at most */
+  GUARDED = 64,     /* launches of a probation, at most */
+  FIRST = 3,        /* pairs, before what is on probation is taken to be ahead */
+  AGAIN = 16,       /* times as many launches, until it is looked at again, */
+  SOONEST = 4096,   /* and as many at least */
+  VISITS = 1 << 16, /* launches in all: its own context's may be few among them */
+  MISSES = 64,      /* launches in a row that could not be made in their turn, or timed */
+  OTHERS = 16 /* launches in a row that run beside others where those before did not, or the other way */
+};
+static const double far_below = 0.9;
+
+typedef struct timing {
+  cu_event begin, end;
+  uint32_t arm;
+  bool counts; /* its time is comparable with the others' */
+  bool missed; /* it has none */
+} timing;
+
+struct run_live {
+  _Atomic(run_live *) next; /* of those that go on */
+  run_live *after;          /* of those that are over */
+  run_kernel *kernel;
+  const run_shape *shape; /* of a search */
+  uint32_t grid[3], block[3], shared;
+  const hd_verdict *verdict; /* on probation; NULL: a search */
+  unsigned long long context;
+  hd_turns *turns;
+  uint32_t n; /* arms, the original among them */
+  run_arm arms[HD_TURNS_ARMS];
+  uint32_t told; /* launches whose times are known */
+  timing timings[TIMINGS];
+  size_t first, pending; /* of them, as a ring, in the order of the launches */
+  uint32_t visits;
+  uint32_t looked;         /* `told` as the end was last looked for */
+  uint32_t misses, others; /* in a row */
+  bool beside;             /* launches that count run beside others */
+  atomic_bool leads;       /* the plan on probation is ahead: launches that are not timed run under it */
+  atomic_int end;          /* run_live_end */
+  uint32_t best;
+  bool stays, settled;
+  run_lived known;     /* once it is settled */
+  unsigned long again; /* of the kernel, launches at which one is opened anew; 0: none is */
+};
+
+/* Of all, for those who may wait for nobody: it is tried, and a launch that does not get it is not timed. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void run_live_forked(void) { pthread_mutex_init(&lock, NULL); }
+
+/* ---- Arms -------------------------------------------------------------------------------------- */
+
+static void hold(const run_arm *a, bool held) {
+  if (a->variant) atomic_store(&a->variant->held, held);
+  if (a->lever) atomic_store(&a->lever->held, held);
+}
+
+static void turn_off(const run_arm *a) {
+  if (a->variant) atomic_store(&a->variant->off, true);
+  if (a->lever) atomic_store(&a->lever->off, true);
+}
+
+static void save(const run_arm *a, double seconds) {
+  const uint64_t ns = seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
+  if (a->variant) atomic_store(&a->variant->saves, ns);
+  if (a->lever) atomic_store(&a->lever->saves, ns);
+}
+
+/* False: it does not fit this launch, and nothing is launched. */
+static bool send(const run_arm *a, cu_function f, const run_launch *l, int *result) {
+  run_replacement r;
+  if (a->lever) return run_lever_send(a->lever, f, l, result);
+  if (a->variant && !run_replace(a->variant, l, &r)) return false;
+  *result = a->variant ? run_send(l, r.function, r.grid, r.params, r.extra)
+                       : run_send(l, f, l->grid, l->params, l->extra);
+  return true;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------- */
+
+static void unlist(run_live *t) {
+  _Atomic(run_live *) *at = &t->kernel->live;
+  run_live *each;
+  while ((each = atomic_load(at)) && each != t) at = &each->next;
+  if (each) atomic_store(at, atomic_load(&t->next));
+  t->after = atomic_load(&t->kernel->lived);
+  atomic_store_explicit(&t->kernel->lived, t, memory_order_release);
+}
+
+/* What is launched from now on; what it means is written down when the program waits. */
+static void finish(run_live *t, run_live_end end) {
+  const uint32_t best = hd_turns_best(t->turns);
+  const hd_turns_arm was = hd_turns_of(t->turns, best ? best : 1), original = hd_turns_of(t->turns, 0);
+  t->best = best ? best : 1;
+  /* On probation, what is not known to be faster stays if it is no slower by all that is known. */
+  t->stays = end == RUN_LIVE_WON || (end == RUN_LIVE_SPENT && t->verdict && was.pairs && was.median >= 1);
+  for (uint32_t a = 1; a < t->n; a++) {
+    if (t->stays && a == t->best)
+      save(&t->arms[a], original.seconds - was.seconds);
+    else
+      turn_off(&t->arms[a]);
+    hold(&t->arms[a], false);
+  }
+  atomic_store(&t->end, end);
+  unlist(t);
+  run_some_later();
+}
+
+/* The bets know only which of two was faster. What loses far more than that tells is taken back before they
+ * are sure: a launch that met something else, or two buffers by turns, lose less. */
+static bool is_far_behind(const run_live *t) {
+  enum { PAIRS = 3, LAUNCHES = 6 }; /* at least; whose time is lost */
+  const hd_turns_arm a = hd_turns_of(t->turns, 1);
+  return t->verdict && a.pairs >= PAIRS && a.median < far_below &&
+         a.lost > LAUNCHES * hd_turns_of(t->turns, 0).seconds;
+}
+
+/* Most kernels have no arm that is better, and arms that are as fast as the original cost launches until the
+ * bets give up. After a few rounds the best few go on; then those that are ahead. */
+static void prune(run_live *t) {
+  enum { SOON = 8, BEST = 3, LATE = 32 }; /* pairs, arms, pairs */
+  const double gain = run_number(run_settings.gain, 1.01), ahead = gain > 1 ? 1 + (gain - 1) / 2 : 1;
+  for (uint32_t a = 1; a < t->n; a++) {
+    const hd_turns_arm is = hd_turns_of(t->turns, a);
+    uint32_t better = 0;
+    if (is.out || is.pairs < SOON) continue;
+    for (uint32_t b = 1; b < t->n; b++) {
+      const hd_turns_arm other = hd_turns_of(t->turns, b);
+      better += !other.out && (other.median > is.median || (other.median == is.median && b < a));
+    }
+    if (better >= BEST || (is.pairs >= LATE && is.median <= ahead)) hd_turns_withdraw(t->turns, a);
+  }
+}
+
+static void look_at_end(run_live *t) {
+  if (t->looked == t->told && t->misses < MISSES && t->visits <= VISITS) return;
+  t->looked = t->told;
+  if (!t->verdict && t->told % t->n == 0) prune(t);
+  const hd_turns_end end = hd_turns_state(t->turns);
+  if (end == HD_TURNS_WON)
+    finish(t, RUN_LIVE_WON);
+  else if (end == HD_TURNS_ORIGINAL || is_far_behind(t))
+    finish(t, RUN_LIVE_LOST);
+  else if (end == HD_TURNS_SPENT || t->visits > VISITS)
+    finish(t, RUN_LIVE_SPENT);
+  else if (t->misses >= MISSES)
+    finish(t, RUN_LIVE_CUT);
+  if (t->verdict && t->end == RUN_LIVE_OPEN) {
+    const hd_turns_arm a = hd_turns_of(t->turns, 1);
+    if (a.pairs >= FIRST) atomic_store_explicit(&t->leads, a.median > 1 && a.mean > 1, memory_order_relaxed);
+  }
+}
+
+/* ---- Times ------------------------------------------------------------------------------------- */
+
+/* The times that are known by now, in the order of the launches. */
+static void look_back(run_live *t) {
+  for (; t->pending; t->first = (t->first + 1) % TIMINGS, t->pending--) {
+    const timing *m = &t->timings[t->first];
+    float ms = 0;
+    const int r = m->missed ? CU_SUCCESS : run_real.cuEventElapsedTime(&ms, m->begin, m->end);
+    if (r == CU_NOT_READY) return;
+    const bool timed = !m->missed && r == CU_SUCCESS;
+    t->misses = timed ? 0 : t->misses + 1;
+    if (timed && m->counts)
+      hd_turns_tell(t->turns, m->arm, ms > 0 ? (double)ms * 1e-3 : 1e-9);
+    else
+      hd_turns_drop(t->turns, m->arm);
+    t->told++;
+  }
+}
+
+static bool mark(const run_launch *l, cu_event event) {
+  fn_cuEventRecord *const record = l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
+  return record && record(event, l->stream) == CU_SUCCESS;
+}
+
+/* ---- Other launches ---------------------------------------------------------------------------- */
+
+/* Whether a stream of the context may have work beside a launch in this one. */
+static bool may_overlap(const run_stream *s, const run_stream *own, unsigned long long context) {
+  if (s->handle == own->handle || (s->context && s->context != context)) return false;
+  return !(own->handle == CU_STREAM_LEGACY && s->blocks) && !(s->handle == CU_STREAM_LEGACY && own->blocks);
+}
+
+/* A stream under capture must not be asked for its work, nor the legacy stream while that is frozen, perhaps
+ * by a capture that was not seen to begin. So no stream is while any is captured: none works then, it is
+ * taken. */
+static bool any_has_work(const run_stream *all, size_t n, const run_stream *own, unsigned long long context) {
+  for (size_t k = 0; k < n; k++)
+    if (all[k].handle == CU_STREAM_LEGACY ? run_legacy_is_frozen() : run_capture_asked(all[k].handle))
+      return false;
+  for (size_t k = 0; k < n; k++)
+    if (may_overlap(&all[k], own, context) && run_real.cuStreamQuery(all[k].handle) == CU_NOT_READY)
+      return true;
+  return false;
+}
+
+/* Other threads may begin captures while their streams are asked: their launches are all taken to run beside
+ * others. */
+static bool runs_beside(const run_live *t, const run_launch *l) {
+  enum { MOST = 12 }; /* that are asked */
+  size_t n;
+  if (run_is_threaded() || run_gate_others_own_streams()) return true;
+  const run_stream own = run_stream_of(l->stream       ? l->stream
+                                       : l->per_thread ? CU_STREAM_PER_THREAD
+                                                       : CU_STREAM_LEGACY);
+  run_stream *all = run_streams_all(&n);
+  const bool is = !all || n > MOST || any_has_work(all, n, &own, t->context);
+  free(all);
+  return is;
+}
+
+/* Launches beside others are compared with such, and launches alone with such: those of the kind that comes
+ * more often. */
+static bool is_comparable(run_live *t, const run_launch *l) {
+  const bool beside = runs_beside(t, l);
+  t->others = beside == t->beside ? 0 : t->others + 1;
+  if (t->others == OTHERS || !t->told) {
+    t->beside = beside;
+    t->others = 0;
+  }
+  return beside == t->beside;
+}
+
+/* ---- A launch ---------------------------------------------------------------------------------- */
+
+/* The more is known, the more launches may be under way. */
+static bool is_turn(const run_live *t) { return t->pending < TIMINGS && t->pending < t->n + (size_t)t->told; }
+
+/* The launch of the arm whose turn it is; false: it has not been made, and the original is to be launched. */
+static bool launch(run_live *t, cu_function f, const run_launch *l, timing *m, int *result) {
+  run_arm *a = &t->arms[m->arm];
+  m->missed = true;
+  t->pending++;
+  if (!m->end || !mark(l, m->begin) || !send(a, f, l, result)) return false;
+  if (*result != CU_SUCCESS) {
+    /* The original's failures are the program's to see, and so are those of captures. */
+    if (!m->arm || run_is_of_capture(*result)) return true;
+    turn_off(a);
+    hd_turns_withdraw(t->turns, m->arm);
+    return false;
+  }
+  if (m->arm)
+    atomic_fetch_add_explicit(&t->kernel->steered, 1, memory_order_relaxed);
+  else
+    atomic_fetch_add_explicit(&t->kernel->trials, 1, memory_order_relaxed);
+  m->missed = !mark(l, m->end);
+  return true;
+}
+
+static bool make_events(timing *m) {
+  if (!m->begin && run_real.cuEventCreate(&m->begin, 0) != CU_SUCCESS) m->begin = NULL;
+  if (m->begin && !m->end && run_real.cuEventCreate(&m->end, 0) != CU_SUCCESS) m->end = NULL;
+  return m->end;
+}
+
+static bool take_turn(run_live *t, cu_function f, const run_launch *l, int *result) {
+  timing *m = NULL;
+  const int mode = run_captures_relax();
+  t->visits++;
+  look_back(t);
+  look_at_end(t);
+  if (!t->pending) t->first = 0; /* so that programs that wait need few events */
+  if (t->end == RUN_LIVE_OPEN && is_turn(t) && run_context() == t->context) {
+    const uint32_t arm = hd_turns_next(t->turns);
+    if (arm != HD_TURNS_NONE) m = &t->timings[(t->first + t->pending) % TIMINGS];
+    if (m) m->arm = arm;
+    if (m) m->counts = is_comparable(t, l) && make_events(m);
+  }
+  run_captures_restore(mode);
+  return m && launch(t, f, l, m, result);
+}
+
+static run_live *find(run_kernel *k, const run_launch *l) {
+  run_live *t = atomic_load_explicit(&k->live, memory_order_acquire);
+  while (t && (t->shared != l->shared || memcmp(t->grid, l->grid, sizeof t->grid) != 0 ||
+               memcmp(t->block, l->block, sizeof t->block) != 0))
+    t = atomic_load_explicit(&t->next, memory_order_acquire);
+  return t;
+}
+
+bool run_live_launch(run_kernel *k, cu_function f, const run_launch *l, int *result) {
+  run_live *t = find(k, l);
+  if (!t) return false;
+  bool launched = false;
+  const bool captured = l->node || run_is_captured(l);
+  if (!captured && pthread_mutex_trylock(&lock) == 0) {
+    launched = t->end == RUN_LIVE_OPEN && take_turn(t, f, l, result);
+    pthread_mutex_unlock(&lock);
+  }
+  /* What is on probation is not launched before it is ahead. */
+  if (!launched && t->verdict && t->end == RUN_LIVE_OPEN &&
+      (captured || !atomic_load_explicit(&t->leads, memory_order_relaxed))) {
+    *result = run_send(l, f, l->grid, l->params, l->extra);
+    atomic_fetch_add_explicit(&k->trials, 1, memory_order_relaxed);
+    launched = true;
+  }
+  if (launched) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  return launched;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------- */
+
+/* Another context's events are that context's to free. */
+static void close_events(run_live *t) {
+  const int mode = run_captures_relax();
+  const bool own = run_real.cuEventDestroy_v2 && run_context() == t->context;
+  for (size_t k = 0; k < TIMINGS; k++) {
+    if (own && t->timings[k].begin) run_real.cuEventDestroy_v2(t->timings[k].begin);
+    if (own && t->timings[k].end) run_real.cuEventDestroy_v2(t->timings[k].end);
+    t->timings[k].begin = t->timings[k].end = NULL;
+  }
+  run_captures_restore(mode);
+}
+
+static void close(run_live *t) {
+  hd_turns_close(t->turns);
+  free(t);
+}
+
+run_live *run_live_open(run_kernel *k, const run_shape *s, const run_arm *arms, uint32_t n,
+                        const hd_verdict *verdict, bool trusted) {
+  const run_driver *d = &run_real;
+  const double gain = run_number(run_settings.gain, 1.01);
+  const hd_turns_options o = {.gain = verdict || gain < 1 ? 1 : gain,
+                              .most = verdict ? GUARDED : ROUNDS * (n + 1),
+                              .ahead = AHEAD,
+                              .loss = verdict ? 0 : run_tune_loss(),
+                              .seed = k->hash};
+  run_live *t = n && n < HD_TURNS_ARMS ? calloc(1, sizeof *t) : NULL;
+  if (!t) return NULL;
+  *t = (run_live){
+      .kernel = k, .shape = verdict ? NULL : s, .shared = s->shared, .verdict = verdict, .n = n + 1};
+  memcpy(t->grid, s->grid, sizeof t->grid);
+  memcpy(t->block, s->block, sizeof t->block);
+  memcpy(t->arms + 1, arms, n * sizeof *arms);
+  t->context = run_context();
+  if (!d->cuEventCreate || !d->cuEventElapsedTime || !d->cuEventDestroy_v2 || !d->cuStreamQuery ||
+      !t->context || hd_turns_open(&o, n + 1, &t->turns, NULL) != HD_OK) {
+    close(t);
+    return NULL;
+  }
+  for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], !trusted);
+  atomic_store(&t->leads, trusted);
+  atomic_store(&t->next, atomic_load(&k->live));
+  atomic_store_explicit(&k->live, t, memory_order_release);
+  return t;
+}
+
+void run_live_free(run_kernel *k) {
+  run_live *next;
+  for (run_live *t = atomic_load(&k->live); t; t = next) {
+    next = atomic_load(&t->next);
+    close(t);
+  }
+  for (run_live *t = atomic_load(&k->lived); t; t = next) {
+    next = t->after;
+    close(t);
+  }
+}
+
+/* ---- What came of it --------------------------------------------------------------------------- */
+
+static run_lived known_of(const run_live *t) {
+  const run_live_end end = (run_live_end)atomic_load(&((run_live *)(uintptr_t)t)->end);
+  uint32_t best = end == RUN_LIVE_OPEN ? hd_turns_best(t->turns) : t->best;
+  if (!best) best = 1;
+  const hd_turns_arm a = hd_turns_of(t->turns, best), original = hd_turns_of(t->turns, 0);
+  run_lived out = {.end = end,
+                   .best = t->arms[best],
+                   .stays = t->stays,
+                   .promised = t->verdict ? t->verdict->speedup : 0,
+                   .pairs = a.pairs,
+                   .original = original.seconds};
+  if (a.pairs) {
+    out.median = a.median;
+    out.low = a.low;
+    out.high = a.high;
+    out.seconds = a.seconds;
+  }
+  for (uint32_t k = 1; k < t->n; k++) out.lost += hd_turns_of(t->turns, k).lost;
+  return out;
+}
+
+run_lived run_live_known(const run_live *t) { return t->settled ? t->known : known_of(t); }
+
+const run_live *run_live_first(const run_kernel *k) {
+  run_live *t = atomic_load(&((run_kernel *)(uintptr_t)k)->live);
+  return t ? t : atomic_load(&((run_kernel *)(uintptr_t)k)->lived);
+}
+
+const run_live *run_live_next(const run_live *t) {
+  if (atomic_load(&((run_live *)(uintptr_t)t)->end) != RUN_LIVE_OPEN) return t->after;
+  run_live *next = atomic_load(&((run_live *)(uintptr_t)t)->next);
+  return next ? next : atomic_load(&t->kernel->lived);
+}
+
+static void tell_of(const run_live *t) {
+  if (t->verdict)
+    run_probation_settle(t->kernel, t->verdict, &t->known);
+  else
+    run_tune_settle(t->kernel, t->shape, t->n - 1, &t->known);
+}
+
+/* At the end of the process the driver may be gone. */
+static void settle(run_live *t, bool last) {
+  const unsigned long launches = atomic_load(&t->kernel->launches);
+  t->known = known_of(t);
+  t->settled = true;
+  if (t->stays && t->verdict) t->again = launches * AGAIN > SOONEST ? launches * AGAIN : SOONEST;
+  if (last) return tell_of(t); /* and other threads may be in launches */
+  close_events(t);
+  hd_turns_close(t->turns);
+  t->turns = NULL;
+  tell_of(t);
+}
+
+/* What is ahead now may not be so later: other input, another clock, neighbours. */
+void run_live_again(run_kernel *k) {
+  for (run_live *t = atomic_load(&k->lived); t; t = t->after) {
+    if (!t->again || t->again > atomic_load(&k->launches) || run_context() != t->context) continue;
+    t->again = 0;
+    run_shape s = {.shared = t->shared};
+    memcpy(s.grid, t->grid, sizeof s.grid);
+    memcpy(s.block, t->block, sizeof s.block);
+    run_live_open(k, &s, &t->known.best, 1, t->verdict, true);
+  }
+}
+
+void run_live_leave(run_kernel *k) {
+  run_live *t;
+  if (pthread_mutex_trylock(&lock) != 0) return;
+  while ((t = atomic_load(&k->live))) finish(t, RUN_LIVE_CUT);
+  pthread_mutex_unlock(&lock);
+  run_live_settle(k, false);
+}
+
+void run_live_settle(run_kernel *k, bool last) {
+  if (!atomic_load(&k->lived) && !last) return;
+  if (pthread_mutex_trylock(&lock) != 0) {
+    run_some_later();
+    return;
+  }
+  for (run_live *t = atomic_load(&k->lived); t; t = t->after)
+    if (!t->settled) settle(t, last);
+  for (run_live *t = atomic_load(&k->live); t && last; t = atomic_load(&t->next))
+    if (!t->settled) settle(t, true);
+  pthread_mutex_unlock(&lock);
+}
