@@ -19,7 +19,7 @@ int cmd_run(int argc, char **argv) {
       {"budget", 0, CLI_TEXT, &o.budget, 0, "S",
        "seconds of tuning for each kernel and shape of launch (default: 5)"},
       {"total", 0, CLI_TEXT, &o.total, 0, "S",
-       "and for all of them; 5%: of the time that the program has run (default: 60)"},
+       "and for all of them; 5%: of the time that the program has run (default: that, and 0.5 s at least)"},
       {"worth", 0, CLI_TEXT, &o.worth, 0, "S",
        "seconds that launches take before they are tuned (default: 0.001)"},
       {"gain", 0, CLI_TEXT, &o.gain, 0, "X", "the least speedup that a plan is adopted for (default: 1.01)"},

@@ -401,7 +401,7 @@ const KINDS = {
     draw: (d) => [table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "steered", of: (k) => k.steered},
       {head: "plan", of: (k) => k.plan, text: true}, {head: "speedup", of: (k) => k.speedup, show: times}, {head: "saved ms", of: (k) => (k.saved || 0) * 1e3, show: (v) => v.toFixed(3)},
       {head: "promised", of: (k) => k.promised, show: times}, {head: "here", of: (k) => k.measured, show: times}, {head: "at least", of: (k) => k.low, show: times},
-      {head: "pairs", of: (k) => k.pairs}, {head: "ready ms", of: (k) => k.ready && k.ready * 1e3, show: (v) => v.toFixed(2)}, {head: "lost ms", of: (k) => k.lost && k.lost * 1e3, show: (v) => v.toFixed(3)},
+      {head: "pairs", of: (k) => k.pairs}, {head: "ready ms", of: (k) => k.ready && k.ready * 1e3, show: (v) => (v ? v.toFixed(2) : "")}, {head: "lost ms", of: (k) => k.lost && k.lost * 1e3, show: (v) => (v ? v.toFixed(3) : "")},
       {head: "not steered, because", of: (k) => k.why, text: true}], d.kernels)],
   },
   profile: {

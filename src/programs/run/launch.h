@@ -104,6 +104,7 @@ typedef enum run_live_end {
   RUN_LIVE_WON,   /* an arm is faster */
   RUN_LIVE_LOST,  /* none is */
   RUN_LIVE_SPENT, /* not known, after so many launches */
+  RUN_LIVE_LEFT,  /* not known, and its module is gone */
   RUN_LIVE_CUT    /* they could not be timed */
 } run_live_end;
 
@@ -117,16 +118,23 @@ typedef struct run_lived {
   double lost;              /* seconds that launches in turns took more than the original's would have */
 } run_lived;
 
+/* What is known of arms before they take turns. */
+typedef enum run_trust {
+  RUN_TRUST_NONE,  /* they were measured elsewhere: few are under way before times are known */
+  RUN_TRUST_FOUND, /* this program's launches were repeated under them, and they were fast: many may be */
+  RUN_TRUST_KEPT   /* they were faster in its own launches: so are launches that are not timed */
+} run_trust;
+
 /* Opens it for a shape, with arms that are the kernel's variants or levers, for the current context.
- * `verdict`: the one that is on probation, which is the only arm; NULL: a search. `trusted`: it was faster
- * before, and is launched where launches are not timed. NULL: no memory. Under run_lock. */
+ * `verdict`: the one that is on probation, which is the only arm; NULL: a search. NULL: no memory. Under
+ * run_lock. */
 run_live *run_live_open(run_kernel *k, const struct run_shape *s, const run_arm *arms, uint32_t n,
-                        const hd_verdict *verdict, bool trusted);
+                        const hd_verdict *verdict, run_trust trust);
 /* Makes the launch where its shape takes turns; false: it is to be made as otherwise. Takes no lock that is
  * held for long. */
 bool run_live_launch(run_kernel *k, cu_function function, const run_launch *l, int *result);
-/* Writes down what has ended, of this kernel; `last`: the process ends, and with it what goes on. Under
- * run_lock. */
+/* Takes the times that are known by now, and writes down what has ended, of this kernel; `last`: the process
+ * ends, and with it what goes on. Under run_lock. */
 void run_live_settle(run_kernel *k, bool last);
 /* Opens those anew that were long ago. Under run_lock. */
 void run_live_again(run_kernel *k);

@@ -9,7 +9,8 @@
 
 enum {
   TIMINGS = 64,     /* launches whose times are not known yet */
-  AHEAD = 16,       /* rounds */
+  AHEAD = 16,       /* rounds under way */
+  FAR_AHEAD = 32,   /* of arms that were fast when this program's launches were repeated */
   ROUNDS = 200,     /* of a search, at most */
   GUARDED = 64,     /* launches of a probation, at most */
   FIRST = 3,        /* pairs, before what is on probation is taken to be ahead */
@@ -46,6 +47,7 @@ struct run_live {
   uint32_t looked;         /* `told` as the end was last looked for */
   uint32_t misses, others; /* in a row */
   bool beside;             /* launches that count run beside others */
+  bool eager;              /* many launches may be under way before any time is known */
   atomic_bool leads;       /* the plan on probation is ahead: launches that are not timed run under it */
   atomic_int end;          /* run_live_end */
   uint32_t best;
@@ -236,8 +238,11 @@ static bool is_comparable(run_live *t, const run_launch *l) {
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
 
-/* The more is known, the more launches may be under way. */
-static bool is_turn(const run_live *t) { return t->pending < TIMINGS && t->pending < t->n + (size_t)t->told; }
+/* The more is known, the more launches may be under way. A program that makes all of its launches before it
+ * waits would show nothing of arms that were never launched. */
+static bool is_turn(const run_live *t) {
+  return t->pending < TIMINGS && (t->eager || t->pending < t->n + (size_t)t->told);
+}
 
 /* The launch of the arm whose turn it is; false: it has not been made, and the original is to be launched. */
 static bool launch(run_live *t, cu_function f, const run_launch *l, timing *m, int *result) {
@@ -257,6 +262,7 @@ static bool launch(run_live *t, cu_function f, const run_launch *l, timing *m, i
   else
     atomic_fetch_add_explicit(&t->kernel->trials, 1, memory_order_relaxed);
   m->missed = !mark(l, m->end);
+  run_some_later();
   return true;
 }
 
@@ -331,18 +337,22 @@ static void close(run_live *t) {
 }
 
 run_live *run_live_open(run_kernel *k, const run_shape *s, const run_arm *arms, uint32_t n,
-                        const hd_verdict *verdict, bool trusted) {
+                        const hd_verdict *verdict, run_trust trust) {
   const run_driver *d = &run_real;
   const double gain = run_number(run_settings.gain, 1.01);
   const hd_turns_options o = {.gain = verdict || gain < 1 ? 1 : gain,
                               .most = verdict ? GUARDED : ROUNDS * (n + 1),
-                              .ahead = AHEAD,
+                              .ahead = trust >= RUN_TRUST_FOUND ? FAR_AHEAD : AHEAD,
                               .loss = verdict ? 0 : run_tune_loss(),
                               .seed = k->hash};
   run_live *t = n && n < HD_TURNS_ARMS ? calloc(1, sizeof *t) : NULL;
   if (!t) return NULL;
-  *t = (run_live){
-      .kernel = k, .shape = verdict ? NULL : s, .shared = s->shared, .verdict = verdict, .n = n + 1};
+  *t = (run_live){.kernel = k,
+                  .shape = verdict ? NULL : s,
+                  .shared = s->shared,
+                  .verdict = verdict,
+                  .eager = trust >= RUN_TRUST_FOUND,
+                  .n = n + 1};
   memcpy(t->grid, s->grid, sizeof t->grid);
   memcpy(t->block, s->block, sizeof t->block);
   memcpy(t->arms + 1, arms, n * sizeof *arms);
@@ -352,8 +362,8 @@ run_live *run_live_open(run_kernel *k, const run_shape *s, const run_arm *arms, 
     close(t);
     return NULL;
   }
-  for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], !trusted);
-  atomic_store(&t->leads, trusted);
+  for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], trust != RUN_TRUST_KEPT);
+  atomic_store(&t->leads, trust == RUN_TRUST_KEPT);
   atomic_store(&t->next, atomic_load(&k->live));
   atomic_store_explicit(&k->live, t, memory_order_release);
   return t;
@@ -435,24 +445,38 @@ void run_live_again(run_kernel *k) {
     run_shape s = {.shared = t->shared};
     memcpy(s.grid, t->grid, sizeof s.grid);
     memcpy(s.block, t->block, sizeof s.block);
-    run_live_open(k, &s, &t->known.best, 1, t->verdict, true);
+    run_live_open(k, &s, &t->known.best, 1, t->verdict, RUN_TRUST_KEPT);
   }
 }
 
 void run_live_leave(run_kernel *k) {
   run_live *t;
   if (pthread_mutex_trylock(&lock) != 0) return;
-  while ((t = atomic_load(&k->live))) finish(t, RUN_LIVE_CUT);
+  while ((t = atomic_load(&k->live))) finish(t, RUN_LIVE_LEFT);
   pthread_mutex_unlock(&lock);
   run_live_settle(k, false);
 }
 
+/* The program has waited, so that the times of what it launched before are known. */
+static void look_again(run_kernel *k) {
+  run_live *next;
+  for (run_live *t = atomic_load(&k->live); t; t = next) {
+    next = atomic_load(&t->next);
+    if (!t->pending || run_context() != t->context) continue;
+    const int mode = run_captures_relax();
+    look_back(t);
+    look_at_end(t);
+    run_captures_restore(mode);
+  }
+}
+
 void run_live_settle(run_kernel *k, bool last) {
-  if (!atomic_load(&k->lived) && !last) return;
+  if (!atomic_load(&k->lived) && !atomic_load(&k->live)) return;
   if (pthread_mutex_trylock(&lock) != 0) {
     run_some_later();
     return;
   }
+  if (!last) look_again(k);
   for (run_live *t = atomic_load(&k->lived); t; t = t->after)
     if (!t->settled) settle(t, last);
   for (run_live *t = atomic_load(&k->live); t && last; t = atomic_load(&t->next))

@@ -140,6 +140,12 @@ bool run_is_trusted(run_kernel *k, const hd_verdict *v) {
   return n && n->known && strcmp(n->is.state, HD_STEER_KEPT) == 0;
 }
 
+static run_trust trust_of(run_kernel *k, const hd_verdict *v) {
+  const run_note *n = run_note_of(k, v);
+  if (run_is_trusted(k, v)) return RUN_TRUST_KEPT;
+  return n && n->known && strcmp(n->is.state, HD_STEER_NEW) == 0 ? RUN_TRUST_FOUND : RUN_TRUST_NONE;
+}
+
 void run_probation_open(run_kernel *k, const run_arm *a) {
   run_shape s = {0};
   const run_variant *v = a->variant;
@@ -148,7 +154,7 @@ void run_probation_open(run_kernel *k, const run_arm *a) {
   memcpy(s.block, v ? v->block : w->block, sizeof s.block);
   s.shared = v ? v->shared : w->shared;
   const hd_verdict *verdict = v ? v->verdict : w->verdict;
-  if (run_live_open(k, &s, a, 1, verdict, run_is_trusted(k, verdict))) return;
+  if (run_live_open(k, &s, a, 1, verdict, trust_of(k, verdict))) return;
   if (v) atomic_store(&a->variant->held, false);
   if (w) atomic_store(&a->lever->held, false);
 }
@@ -164,7 +170,7 @@ void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *k
   n->is.when = (int64_t)time(NULL);
   if (known->pairs >= FEWEST && known->original > known->seconds)
     n->is.saves = known->original - known->seconds;
-  if (known->end == RUN_LIVE_OPEN || known->end == RUN_LIVE_CUT) return;
+  if (known->end == RUN_LIVE_OPEN || known->end == RUN_LIVE_LEFT || known->end == RUN_LIVE_CUT) return;
   const bool slower = known->end == RUN_LIVE_LOST || known->median < sure;
   if (known->stays && known->original <= known->seconds) n->is.saves = 0;
   set_state(n, known->stays ? HD_STEER_KEPT : slower ? HD_STEER_BROKEN : HD_STEER_UNSURE);

@@ -57,16 +57,19 @@ static double largest; /* seconds that all launches of a shape have taken so far
 
 /* ---- Time -------------------------------------------------------------------------------------- */
 
-/* `--total 5%` is a share of the time that the program has run. */
-static bool is_share(void) { return strchr(run_settings.total, '%') != NULL; }
+/* `--total 5%` is a share of the time that the program has run; so it is unless something else is asked for,
+ * and half a second at least. */
+static bool is_share(void) { return !run_settings.total[0] || strchr(run_settings.total, '%'); }
 
 /* Seconds that there are left for tuning. */
 static double left(void) {
+  static const double usual = 5, least = 0.5; /* percent, seconds */
   char number[sizeof run_settings.total];
   snprintf(number, sizeof number, "%s", run_settings.total);
   if (!is_share()) return run_number(number, 60) - spent;
-  *strchr(number, '%') = 0;
-  return run_number(number, 5) / 100 * (hd_seconds() - run_began) - spent;
+  if (number[0]) *strchr(number, '%') = 0;
+  const double share = run_number(number, usual) / 100 * (hd_seconds() - run_began);
+  return (!number[0] && share < least ? least : share) - spent;
 }
 
 double run_tune_loss(void) {
@@ -346,7 +349,7 @@ static const char *take_turns(search *s, run_shape *shape) {
   shape->tried = s->tried;
   for (uint32_t i = 0; i < n; i++)
     if (arms[i].variant->plan) run_note_plan(s->k, &s->verdict, arms[i].variant->plan, HD_STEER_OPEN);
-  if (run_live_open(s->k, shape, arms, n, NULL, false)) return NULL;
+  if (run_live_open(s->k, shape, arms, n, NULL, RUN_TRUST_FOUND)) return NULL;
   for (uint32_t i = 0; i < n; i++) atomic_store(&arms[i].variant->off, true);
   return "its launches could not be timed";
 }
@@ -383,7 +386,7 @@ static void keep(run_kernel *k, const run_shape *shape, uint32_t tried, const ru
 
 void run_tune_settle(run_kernel *k, const run_shape *shape, uint32_t arms, const run_lived *known) {
   if (known->lost > 0) spent += known->lost;
-  if (known->end == RUN_LIVE_OPEN) {
+  if (known->end == RUN_LIVE_OPEN || known->end == RUN_LIVE_LEFT) {
     k->tuned = "its launches were too few to decide; the next process goes on";
     return;
   }
