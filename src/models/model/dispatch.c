@@ -5,12 +5,19 @@
 
 /* ---- Places and tasks --------------------------------------------------------------- */
 
+/* The tasks of queue i of n before a place of the order. Queues round the same part of their sizes at
+ * different places, so that their sum is the place, about: were all rounded down, one wave of one task a
+ * queue would have none. */
+static uint64_t queue_before(uint64_t place, uint64_t tasks, uint32_t n, uint32_t i) {
+  const uint64_t all = hd_cluster_size(tasks, n, i), whole = all * place / tasks, rest = all * place % tasks;
+  if (place >= tasks) return all;
+  return whole + (rest * n >= tasks * (n - i));
+}
+
 void model_dispatch_queue(const hd_replay_part *p, uint64_t tasks, uint32_t n, uint32_t i, uint64_t *from,
                           uint64_t *to) {
-  const uint64_t all = hd_cluster_size(tasks, n, i);
-  *from = (uint64_t)((double)all * (double)p->first / (double)tasks);
-  *to = (uint64_t)((double)all * (double)(p->first + p->n) / (double)tasks);
-  if (*to > all || p->first + p->n == tasks) *to = all;
+  *from = queue_before(p->first, tasks, n, i);
+  *to = queue_before(p->first + p->n, tasks, n, i);
 }
 
 uint64_t model_dispatch_left(const model_dispatcher *q, uint32_t i) {

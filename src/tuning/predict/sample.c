@@ -533,7 +533,7 @@ hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, co
     hd_counters c;
     st = replay_part(l, i, m, t, o, p, &c, d);
     if (st != HD_OK) break;
-    const double n = (double)l->parts[i].n;
+    const double n = (double)p->marks[p->n - 1].started; /* queues round the part's number */
     hd_counters_add(out, &c);
     ran += (double)c.warp_instructions;
     done += n;
