@@ -152,6 +152,20 @@ static hd_status describe(const rewrite_job *j, const claim_scheme *s, hd_diag *
 
 /* ---- Conditions --------------------------------------------------------------------------- */
 
+/* shfl.sync and vote.sync, from the leader of a warp to its lanes. */
+static hd_status check_target(const hd_ptx_module *m, hd_diag *d) {
+  enum { LEAST = 30 };
+  if (m->sm && m->sm < LEAST)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "claiming tasks takes shfl.sync, which needs sm_%d: the module is for sm_%u", LEAST,
+                   m->sm);
+  if (m->version_major < 6)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "claiming tasks needs PTX ISA 6.0, and the module is written in %u.%u", m->version_major,
+                   m->version_minor);
+  return HD_OK;
+}
+
 static hd_status check_launch(const rewrite_job *j, hd_diag *d) {
   uint64_t M = hd_plan_clusters(j->plan, &j->opt->grid);
   if (M == 0 || M > MOST_CLUSTERS)
@@ -165,10 +179,6 @@ static hd_status check_launch(const rewrite_job *j, hd_diag *d) {
     return hd_fail(d, HD_ERR_UNSUPPORTED,
                    "a grid of %" PRIu64 " tasks has too many to claim (at most %" PRIu64 ")", j->V,
                    HD_MOST_CLAIMED);
-  if (j->m->version_major < 6)
-    return hd_fail(d, HD_ERR_UNSUPPORTED,
-                   "claiming tasks needs PTX ISA 6.0, and the module is written in %u.%u",
-                   j->m->version_major, j->m->version_minor);
   return HD_OK;
 }
 
@@ -186,6 +196,7 @@ static hd_status check_shared(const rewrite_job *j, const claim_scheme *s, hd_di
 
 hd_status rewrite_decide_claims(rewrite_job *j, hd_diag *d) {
   hd_status st = check_launch(j, d);
+  if (st == HD_OK) st = check_target(j->m, d);
   if (st != HD_OK) return st;
   claim_scheme *s = HD_NEW(j->m->arena, claim_scheme);
   if (!s || !rewrite_find_traits(j->m, j->func, &j->traits)) return hd_nomem(d);
