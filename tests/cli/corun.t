@@ -2,7 +2,7 @@
 
 Two workloads at the same time, on a driver whose streams run beside each other.
 
-  $ heddle corun copy-col matmul-naive --size tiny --repetitions 9 | sed -E 's/ +$//; s/[0-9]+\.[0-9]+/#/g; s/ +/ /g; /^---/d'
+  $ heddle corun copy-col matmul-naive --size tiny --repetitions 9 | sed -E '/^$/N; /carries/d; s/ +$//; s/[0-9]+\.[0-9]+/#/g; s/ +/ /g; /^---/d'
   on cuda:0 (Fake GPU), 9 rounds, medians (99% intervals)
   A: copy-col (tiny), 1 turn, # us alone
   B: matmul-naive (tiny), 1 turn, # us alone

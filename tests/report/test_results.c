@@ -354,6 +354,7 @@ static void a_corun_has_a_row_for_each_mode(void **state) {
     snprintf(row->plans[0], sizeof row->plans[0], "bind=agents:2");
     snprintf(row->plans[1], sizeof row->plans[1], "bind=agents");
   }
+  r.rows[HD_CORUN_STREAMS].us[1] = 1620; /* 81 times as long as alone */
   r.rows[HD_CORUN_GREEN].status = HD_ERR_UNSUPPORTED;
   snprintf(r.rows[HD_CORUN_GREEN].why, sizeof r.rows[0].why, "the driver is too old");
   r.rows[HD_CORUN_THREADS].status = HD_ERR_UNSUPPORTED; /* the device has no such mode: no row */

@@ -1,4 +1,6 @@
 /* The results of two workloads that run at the same time. */
+#include <math.h>
+
 #include "heddle/results.h"
 #include "report/fields.h"
 #include "report/summary.h"
@@ -8,6 +10,7 @@
 typedef struct mode_row {
   const char *mode;
   const hd_corun_row *row;
+  const hd_corun_result *all;
 } mode_row;
 
 static const hd_corun_row *row_of(const void *row) { return ((const mode_row *)row)->row; }
@@ -36,6 +39,16 @@ static void put_figure(const hd_corun_figure *f, hd_buf *out) {
 static void put_stp(const void *row, hd_buf *out) { put_figure(&row_of(row)->stp, out); }
 static void put_antt(const void *row, hd_buf *out) { put_figure(&row_of(row)->antt, out); }
 
+/* How many times as long as alone each takes, of which ANTT is the arithmetic mean. */
+static double turnaround(const void *row, int i) {
+  const double alone = ((const mode_row *)row)->all->alone_us[i];
+  return alone > 0 ? row_of(row)->us[i] / alone : 0;
+}
+static double geometric(const void *row) { return sqrt(turnaround(row, 0) * turnaround(row, 1)); }
+static json_t *turnarounds_json(const void *row) {
+  return json_pack("[f, f]", turnaround(row, 0), turnaround(row, 1));
+}
+
 /* Of hd_corun_row. */
 static bool ran(const void *row) { return ((const hd_corun_row *)row)->status == HD_OK; }
 static bool has_failed(const void *row) { return !ran(row); }
@@ -56,6 +69,9 @@ static const field outcome_fields[] = {
     {"us", ARRAY(hd_corun_row, us)},
     {"stp", STRUCT(hd_corun_row, stp, figure_fields)},
     {"antt", STRUCT(hd_corun_row, antt, figure_fields)},
+    {0},
+};
+static const field partition_fields[] = {
     {.section = has_sms},
     {"sms", ARRAY(hd_corun_row, sms)},
     {"agents", ARRAY(hd_corun_row, agents)},
@@ -67,6 +83,9 @@ static const field mode_fields[] = {
     {"mode", "mode", MEMBER(mode_row, mode)},
     {"outcome", .spread = true, STRUCT_AT(mode_row, row, outcome_fields)},
     {.section = was_run},
+    {"turnaround", .tree = turnarounds_json},
+    {"antt_geometric", .real = geometric},
+    {"partition", .spread = true, STRUCT_AT(mode_row, row, partition_fields)},
     {.heading = "SMs", .put = put_sms},
     {.heading = "CTAs per SM", .put = put_agents},
     {.heading = "A us", .decimals = 2, .real = first_us},
@@ -81,7 +100,7 @@ static bool next_mode(const hd_corun_result *r, int *m, mode_row *out) {
   for (; *m < HD_CORUN_MODES; ++*m) {
     const hd_corun_row *row = &r->rows[*m];
     if (row->status != HD_OK && !row->why[0]) continue;
-    *out = (mode_row){hd_corun_mode_name((hd_corun_mode)(*m)++), row};
+    *out = (mode_row){hd_corun_mode_name((hd_corun_mode)(*m)++), row, r};
     return true;
   }
   return false;
@@ -120,6 +139,18 @@ static const field corun_fields[] = {
 
 void hd_corun_json(const hd_corun_report *s, hd_buf *out) { report_put_fields_json(corun_fields, s, out); }
 
+/* A mean of which one of two carries most is said with both, and with the geometric one. */
+static void put_carried(const mode_row *one, hd_buf *out) {
+  static const double carries = 4;
+  const double slower[2] = {turnaround(one, 0), turnaround(one, 1)};
+  const int more = slower[1] > slower[0];
+  if (slower[!more] <= 0 || slower[more] < carries * slower[!more]) return;
+  hd_buf_printf(out,
+                "\n%s: %c carries the ANTT: it takes %.2fx as long as alone, and %c %.2fx; their geometric "
+                "mean is %.3f\n",
+                one->mode, 'A' + more, slower[more], 'A' + !more, slower[!more], geometric(one));
+}
+
 void hd_corun_text(const hd_corun_report *s, hd_buf *out) {
   const hd_corun_result *r = s->result;
   field_sheet sheet = report_sheet(mode_fields, 0);
@@ -137,6 +168,8 @@ void hd_corun_text(const hd_corun_report *s, hd_buf *out) {
     hd_buf_printf(out, "\npartition: A under %s, B under %s\n", partition->plans[0], partition->plans[1]);
   for (int m = 0; next_mode(r, &m, &one);)
     if (!was_run(&one)) hd_buf_printf(out, "\n%s: %s\n", one.mode, one.row->why);
+  for (int m = 0; next_mode(r, &m, &one);)
+    if (was_run(&one)) put_carried(&one, out);
   if (!s->gpu) return;
   hd_buf_putc(out, '\n');
   report_put_confirmation(s->gpu, true, 1, false, NULL, out);
