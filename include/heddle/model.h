@@ -340,8 +340,8 @@ typedef struct hd_counters {
   /* With a clock: cycles in which any of DRAM's channels has requests, and what the bytes would take at the
    * rate of all channels. Their quotient is the efficiency of DRAM's banks (SCH 6.2). */
   double dram_busy, dram_useful;
-  double time_error_us; /* standard error of time_us, where a long row of launches was predicted from some of
-                           them (predict.h); of rows that are added, the sum of both */
+  double time_error_us; /* standard error of time_us, where launches or tasks were predicted from some of them
+                           (predict.h); of rows that are added, the sum of both */
   uint32_t resident;    /* CTAs per SM that ran at once */
 } hd_counters;
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last

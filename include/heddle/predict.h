@@ -43,6 +43,9 @@ HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
 /* The part of the launches' work that replays of it do; 1: all of it. A sampled study's traces have some of
  * the tasks only. */
 HD_API double hd_study_part(const hd_study *s);
+/* A sampled time is unsure whose parts, from different places, differ so that its standard error
+ * (hd_counters.time_error_us) is more than this part of it. */
+#define HD_SAMPLE_ERROR 0.1
 /* The sample is of a launch of which a few warps have far more work than others. Where they are not in the
  * sample, or end later than they are cut, times lack how long these take to come to their ends. `s` NULL:
  * false. */

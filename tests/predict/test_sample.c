@@ -7,7 +7,7 @@
 #include "predict/study.h"
 #include "session.h"
 
-/* A study for an H100; `units` 0: of the whole. */
+/* `units` 0: of the whole. */
 static hd_study *open_study(hd_workload *w, const hd_gpu *g, uint64_t units, unsigned threads) {
   const hd_run_options run = {
       .threads = threads, .n_sms = g->n_sms, .timed = true, .sample_gpu = g, .sample_units = units};
@@ -37,11 +37,12 @@ static hd_counters replay(const char *name, const char *size, uint64_t units, un
   return c;
 }
 
-enum { MOST_PLANS = 3 };
+enum { MOST_PLANS = 3, FEW_SMS = 3 };
 
 /* What a sample is for: which plan is faster, and by how much. Traffic is known to be off where tasks share
  * tiles that the first of them bring: a sample has more first tasks. Its quotient has bounds on both sides,
- * so that a sample whose bias is mended shows as well as one that gets worse. */
+ * so that a sample whose bias is mended shows as well as one that gets worse. On few SMs small launches have
+ * many waves. */
 static const struct sampled {
   const char *name;
   uint64_t units;
@@ -50,20 +51,25 @@ static const struct sampled {
   double traffic[2]; /* sectors of L2, sample to whole: least and most */
   const char *plans[MOST_PLANS];
 } sampled[] = {
-    {"transpose", 1000000, 0.1, 0.1, {0.95, 1.05}, {"order=reverse"}},
-    {"matmul-naive", 1000000, 0.15, 0.1, {0.8, 1.1}, {"bind=agents", "bypass=l1:0"}},
-    {"gemm-bf16-cluster", 20000000, 0.3, 0.1, {0.8, 1.1}, {"order=band:4"}},
-    {"dxtc", 6750000, 0.25, 0.1, {1.4, 2.1}, {"bind=agents:2"}}, /* most sectors are the first tasks' */
-    {"nw", 2500000, 0.1, 0.1, {0.95, 1.05}, {"order=reverse"}},  /* grids that grow and shrink */
-    /* one wave, whose tasks end one after the other; warps, more divided, that run 8% more; tasks that start
-       late */
-    {"lps", 6750000, 0.1, 0.1, {0.9, 1.05}, {"threads=cta:col", "bind=claim"}},
-    {"nbody", 300000, 0.1, 0.1, {4, 7}, {"bind=claim"}}, /* tiles that later turns find in L1 */
+    {"transpose", 20000, 0.1, 0.2, {0.95, 1.1}, {"order=reverse", "bind=agents"}},
+    {"atax", 20000, 0.1, 0.1, {0.8, 1.1}, {"bind=agents", "bypass=l1:0"}},
+    {"matmul-tiled", 50000, 0.1, 0.1, {1, 1.3}, {"bind=agents", "threads=cta:col"}}, /* first tasks' tiles */
+    {"lps", 20000, 0.15, 0.1, {0.75, 0.95}, {"threads=cta:col", "bind=claim"}}, /* planes of later turns */
+    {"sgemm", 40000, 0.16, 0.1, {0.4, 0.75}, {"order=col"}},                    /* L1 loses tiles later */
+    /* Warps drift apart, and L1 hits less: what the places of the sample tell. */
+    {"matmul-naive", 700000, 0.25, 0.25, {0.6, 1}, {"bind=agents", "bypass=l1:0", "bind=claim"}},
 };
 
+/* Of one of few SMs, on which small launches have many waves. */
+static hd_gpu few_sms(void) {
+  hd_gpu g = load_gpu("gtx570");
+  g.n_sms = FEW_SMS;
+  return g;
+}
+
 static void compare_sampled(const struct sampled *c) {
-  hd_workload *w = open_workload(c->name, "paper");
-  const hd_gpu g = load_gpu("h100");
+  hd_workload *w = open_workload(c->name, "small");
+  const hd_gpu g = few_sms();
   hd_study *all = open_study(w, &g, 0, 2), *part = open_study(w, &g, c->units, 2);
   double base[2] = {0};
   assert_true(hd_study_part(all) == 1);
@@ -75,8 +81,8 @@ static void compare_sampled(const struct sampled *c) {
     const double time = some.time_us / whole.time_us - 1,
                  gain = base[1] / some.time_us / (base[0] / whole.time_us) - 1,
                  traffic = (double)some.l2_sectors / (double)whole.l2_sectors;
-    print_message("%s %s: %.3f of it, time %+.3f, gain %+.3f, L2 sectors %.3f\n", c->name, plan,
-                  hd_study_part(part), time, gain, traffic);
+    print_message("%s %s: %.3f of it, time %+.3f, stated %.3f, gain %+.3f, L2 sectors %.3f\n", c->name, plan,
+                  hd_study_part(part), time, some.time_error_us / some.time_us, gain, traffic);
     assert_true(fabs(time) < c->time);
     assert_true(fabs(gain) < c->gain);
     assert_true(traffic > c->traffic[0] && traffic < c->traffic[1]);
@@ -120,12 +126,15 @@ static void a_study_like_another_is_as_one_of_its_own(void **state) {
   static const char *const names[] = {"bfs", "transpose"};
   skip_without_compiler();
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    double part;
-    const hd_counters alone = replay(names[i], "paper", 2000000, 2, "order=reverse", &part);
-    hd_workload *w = open_workload(names[i], "paper");
-    hd_gpu g = load_gpu("h100");
+    const hd_gpu g = few_sms();
+    hd_workload *w = open_workload(names[i], "small");
     const hd_run_options run = {
-        .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 2000000};
+        .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 5000};
+    hd_study *own = open_study(w, &g, run.sample_units, 2);
+    const hd_counters alone = replay_of(own, &g, "order=reverse");
+    const double part = hd_study_part(own);
+    assert_true(part < 1);
+    hd_study_close(own);
     hd_plan p = parse_plan("order=reverse");
     hd_diag d = {0};
     hd_study *first, *second;
@@ -175,23 +184,18 @@ static void samples_do_not_depend_on_the_number_of_threads(void **state) {
  * among those of the run before it. */
 static void runs_of_waves_may_touch(void **state) {
   skip_without_compiler();
-  hd_workload *w = open_workload("transpose", "paper");
-  const hd_gpu g = load_gpu("h100");
-  const hd_run_options run = {.threads = 2, .n_sms = g.n_sms, .timed = true};
-  const hd_plan none = {0};
-  hd_study *s;
-  hd_counters whole;
-  hd_diag d = {0};
-  double part;
-  if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
-  assert_int_equal(hd_study_replay(s, &g, &none, g.dispatch, 0, &whole, &d), HD_OK);
-  const uint64_t units = (uint64_t)(0.97 * hd_study_units(s));
-  hd_study_close(s);
-  hd_workload_close(w);
-  const hd_counters some = replay("transpose", "paper", units, 2, "baseline", &part);
-  print_message("%.3f of it, time %+.3f\n", part, some.time_us / whole.time_us - 1);
-  assert_true(part > 0.9 && part < 1);
+  hd_workload *w = open_workload("transpose", "small");
+  const hd_gpu g = few_sms();
+  hd_study *all = open_study(w, &g, 0, 2);
+  const hd_counters whole = replay_of(all, &g, "baseline");
+  hd_study *most = open_study(w, &g, (uint64_t)(0.97 * hd_study_units(all)), 2);
+  const hd_counters some = replay_of(most, &g, "baseline");
+  print_message("%.3f of it, time %+.3f\n", hd_study_part(most), some.time_us / whole.time_us - 1);
+  assert_true(hd_study_part(most) > 0.8 && hd_study_part(most) < 1);
   assert_true(fabs(some.time_us / whole.time_us - 1) < 0.1);
+  hd_study_close(all);
+  hd_study_close(most);
+  hd_workload_close(w);
 }
 
 /* Rows of a sweep whose places of the grid are recorded while other rows are replayed, and that look at what
@@ -203,10 +207,10 @@ static void samples_of_many_plans_at_once_are_as_one_after_the_other(void **stat
   enum { N = sizeof plans / sizeof *plans };
   static const unsigned threads[] = {1, 4, 1};
   hd_counters first[N];
-  hd_workload *w = open_workload("transpose", "paper");
-  const hd_gpu g = load_gpu("h100");
+  hd_workload *w = open_workload("transpose", "small");
+  const hd_gpu g = few_sms();
   const hd_run_options run = {
-      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 300000};
+      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 8000};
   for (int k = 0; k < 3; k++) {
     hd_sweep_row rows[N] = {0};
     hd_study *s;
@@ -214,7 +218,7 @@ static void samples_of_many_plans_at_once_are_as_one_after_the_other(void **stat
     for (size_t i = 0; i < N; i++)
       assert_int_equal(hd_plan_parse(plans[k ? N - 1 - i : i], &rows[i].plan, &d), HD_OK);
     if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
-    assert_true(hd_study_part(s) < 0.1);
+    assert_true(hd_study_part(s) < 0.2);
     assert_int_equal(hd_sweep(s, &g, g.dispatch, 1, rows, N, threads[k], NULL, NULL, &d), HD_OK);
     for (size_t i = 0; i < N; i++) {
       const size_t plan = k ? N - 1 - i : i;
@@ -337,7 +341,7 @@ static void write_file(const char *folder, const char *name, const char *text) {
 /* Wherever an order puts them, a sample costs no more than several times what is affordable, and promises no
  * gain that the whole has not. */
 static void a_few_tasks_with_most_of_the_work_do_not_stand_for_all(void **state) {
-  static const char *const plans[] = {"baseline", "order=reverse", "bypass=l1:0"};
+  static const char *const plans[] = {"baseline", "order=reverse"};
   enum { UNITS = 150000 };
   char folder[] = "/tmp/heddle-sample-XXXXXX", command[64];
   assert_non_null(mkdtemp(folder));

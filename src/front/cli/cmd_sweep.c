@@ -1,5 +1,12 @@
 #include "model_common.h"
 
+static void note_unsure(const model_session *s) {
+  hd_buf line = {0};
+  hd_sweep_unsure(s->rows, s->n_rows, &line);
+  if (line.len && !line.failed) fprintf(stderr, "heddle: %s; --exact replays all\n", line.data);
+  hd_buf_free(&line);
+}
+
 int cmd_sweep(int argc, char **argv) {
   model_options o = {0};
   cli_work work = {0};
@@ -30,6 +37,7 @@ int cmd_sweep(int argc, char **argv) {
   if (st == HD_OK && whole) {
     (plot ? hd_sweep_plot : hd_sweep_csv)(s.rows, s.n_rows, &csv);
     st = csv.failed ? hd_nomem(&d) : hd_file_write(output, csv.data, csv.len, &d);
+    note_unsure(&s);
   }
   if (st == HD_OK && whole && html) {
     hd_report r = {.workload = s.workload,

@@ -45,6 +45,8 @@ void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_e
   hd_buf_putc(out, '\n');
 }
 
+static bool is_unsure(const hd_counters *c) { return c->time_error_us > HD_SAMPLE_ERROR * c->time_us; }
+
 void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack_ends, const hd_counters *c,
                              hd_buf *out) {
   put_compared(g, clock, out);
@@ -52,12 +54,38 @@ void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack
   report_put_part(g, part, "--exact replays all", lack_ends, out);
   if (c && c->time_error_us > 0)
     hd_buf_printf(out,
-                  "Some launches stand for those like them: the standard error of the time is %.2f us "
-                  "(%.1f%%).\n",
-                  c->time_error_us, 100 * c->time_error_us / c->time_us);
+                  "Parts of the work stand for those like them: the standard error of the time is %.2f us "
+                  "(%.1f%%)%s.\n",
+                  c->time_error_us, 100 * c->time_error_us / c->time_us,
+                  is_unsure(c) ? ", so that it is unsure" : "");
+}
+
+void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out) {
+  size_t unsure = 0, replayed = 0, worst = 0;
+  double most = 0;
+  for (size_t i = 0; i < n; i++) {
+    const hd_counters *c = &rows[i].counters;
+    if (rows[i].status != HD_OK) continue;
+    replayed++;
+    unsure += is_unsure(c);
+    if (!is_unsure(c) || c->time_error_us / c->time_us <= most) continue;
+    most = c->time_error_us / c->time_us;
+    worst = i;
+  }
+  if (!unsure) return;
+  hd_buf plan = {0};
+  hd_plan_print(&rows[worst].plan, &plan);
+  hd_buf_printf(out,
+                "%zu of %zu times are unsure: their samples differ from place to place by more than %.0f%% "
+                "(%s by %.0f%%)",
+                unsure, replayed, 100 * HD_SAMPLE_ERROR, plan.data ? plan.data : "", 100 * most);
+  hd_buf_free(&plan);
 }
 
 void report_put_own_confirmation(const hd_report *r, hd_buf *out) {
   report_put_confirmation(r->gpu, report_by_clock(r), r->part > 0 ? r->part : 1, r->lack_ends,
                           report_default(r), out);
+  const size_t before = out->len;
+  hd_sweep_unsure(r->rows, r->n_rows, out);
+  if (out->len > before) hd_buf_puts(out, "; --exact replays all.\n");
 }

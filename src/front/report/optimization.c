@@ -111,12 +111,12 @@ void report_put_tried(const hd_report *r, size_t limit, bool colour, hd_buf *out
 static const char *status(const void *row) {
   return ((const hd_sweep_row *)row)->status == HD_OK ? "ok" : "failed";
 }
-static bool was_replayed(const void *row) { return ((const hd_sweep_row *)row)->status == HD_OK; }
-static const char *why_not(const void *row) { return was_replayed(row) ? NULL : ((const hd_sweep_row *)row)->why; }
+static bool is_ok(const void *row) { return ((const hd_sweep_row *)row)->status == HD_OK; }
+static const char *why_not(const void *row) { return is_ok(row) ? NULL : ((const hd_sweep_row *)row)->why; }
 static const field sweep_fields[] = {
     {"plan", MEMBER(hd_sweep_row, plan)},
     {"status", .text = status},
-    {"counters", .spread = true, .when = was_replayed, MEMBER(hd_sweep_row, counters)},
+    {"counters", .spread = true, .when = is_ok, MEMBER(hd_sweep_row, counters)},
     {"why", .text = why_not},
     {0}};
 

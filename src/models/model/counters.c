@@ -34,7 +34,7 @@ const hd_counter hd_counter_table[HD_COUNTER_FIELDS] = {
     REAL(stall_issue, "cycles", 0, SWEEP, "ready, while others issued"),
     REAL(dram_busy, "cycles", 0, SWEEP, "with requests in a channel of DRAM; 0 without a clock"),
     REAL(dram_useful, "cycles", 0, SWEEP, "of these, what the bytes take at DRAM's whole rate"),
-    REAL(time_error_us, "us", 3, 0, "standard error of the time, from launches that were left out"),
+    REAL(time_error_us, "us", 3, 0, "standard error of the time, from what was left out"),
     {"resident", "CTAs", "CTAs that an SM ran at once", HD_COUNTER_LAST, offsetof(hd_counters, resident), 0,
      SWEEP},
 };

@@ -1,5 +1,6 @@
 /* Replays plans: the original's traces under an order, or those of kernels whose accesses a plan changes.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,16 +103,12 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   return st;
 }
 
-/* The launch's tasks are recorded as far as they are not, and replayed. Where tasks are cut, a plan's own
- * ones tell how much of them is missing: divided warps issue more. */
-static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, uint32_t launch,
-                                const hd_gpu *g, const hd_replay_options *o, hd_counters *out, hd_diag *d) {
-  const sample_launch *l = &s->sample->launches[launch];
-  sample_launch own = *l;
-  const hd_trace *t = r->traces[launch];
-  double work = 1;
+/* The launch's tasks are recorded as far as they are not. Where tasks are cut, a plan's own ones tell how
+ * much of them is missing, as *work: divided warps issue more. */
+static hd_status record_sample(const hd_study *s, recording *r, uint32_t launch, const sample_launch *l,
+                               const hd_replay_options *o, double *work, hd_diag *d) {
   uint64_t *tasks, n;
-  hd_status st = sample_tasks(l, o, hd_trace_tasks(t), &tasks, &n, d);
+  hd_status st = sample_tasks(l, o, hd_trace_tasks(r->traces[launch]), &tasks, &n, d);
   if (st != HD_OK) return st;
   pthread_mutex_lock(&r->lock);
   if (r->broken.status != HD_OK || !record_has(r, launch, tasks, n)) {
@@ -119,12 +116,26 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
     st = record_tasks(r, launch, tasks, n, l->most, d);
   }
   if (st == HD_OK && r != s->recording && (l->cut || l->varied))
-    st = survey_compare(s->recording, r, launch, l->instructions, &work, d);
-  own.instructions *= work;
+    st = survey_compare(s->recording, r, launch, s->sample->launches[launch].instructions, work, d);
   pthread_mutex_unlock(&r->lock);
   free(tasks);
-  if (st != HD_OK) return st;
-  return l->n_parts ? sample_replay(&own, m, g, t, o, out, d) : hd_model_replay(m, t, o, out, d);
+  return st;
+}
+
+static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, uint32_t launch,
+                                const hd_gpu *g, const hd_replay_options *o, hd_counters *out, hd_diag *d) {
+  sample_launch own = s->sample->launches[launch];
+  const hd_trace *t = r->traces[launch];
+  double work = 1;
+  hd_status st = record_sample(s, r, launch, &own, o, &work, d);
+  if (st != HD_OK || !own.n_parts) return st == HD_OK ? hd_model_replay(m, t, o, out, d) : st;
+  own.instructions *= work;
+  st = sample_replay(&own, m, g, t, o, out, d);
+  while (st == HD_OK && sample_grow(&own, out, hd_trace_tasks(t))) {
+    st = record_sample(s, r, launch, &own, o, &work, d);
+    if (st == HD_OK) st = sample_replay(&own, m, g, t, o, out, d);
+  }
+  return st;
 }
 
 /* The thresholds that the SMs have, beside the code: in a register of the caches; or each its own, where they
@@ -188,7 +199,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
     else
       hd_counters_add(out, &each[i]);
   }
-  out->time_error_us = error;
+  out->time_error_us = hypot(error, out->time_error_us); /* launches alike err alike: theirs is a sum */
   free(each);
   free(extra);
   return st;

@@ -8,6 +8,8 @@
 
 enum {
   LEAST_WAVES = 3,    /* of a part */
+  CUT_WAVES = 3,      /* of long tasks: one, and a run of two */
+  MUCH = 3,           /* the part of a launch, a third, over which no warps are cut */
   FEW_WAVES = 2,      /* where even LEAST_WAVES cost several times what is affordable, */
   SEVERAL = 6,        /* so many times */
   SMALL = 1 << 11,    /* threads of launches that are not worth a survey */
@@ -28,27 +30,43 @@ uint64_t hd_sample_units(double seconds, size_t replays) {
 
 static void cut(const survey *s, double affordable, uint32_t warps, sample_launch *out) {
   const uint64_t n = s->tasks < s->wave ? s->tasks : s->wave, left = s->tasks % s->wave;
-  double most = affordable / (s->units * (double)n) * s->instructions / warps;
+  const uint64_t waves = s->tasks >= CUT_WAVES * n ? CUT_WAVES : 1;
+  double most = affordable / (s->units * (double)(waves * n)) * s->instructions / warps;
+  if (most < LEAST_CUT) most = LEAST_CUT;
+  if (MUCH * most * warps * (double)(waves * n) > s->instructions * (double)s->tasks) return;
   out->cut = true;
-  out->most = most < LEAST_CUT ? LEAST_CUT : (uint64_t)most;
+  out->most = (uint64_t)most;
   out->parts[out->n_parts++] = (hd_replay_part){0, n};
+  if (waves > 1) {
+    const uint64_t run = (waves - 1) * n, middle = (s->tasks - run) / 2;
+    out->parts[out->n_parts++] = (hd_replay_part){middle < n ? n : middle, run};
+  }
   if (s->tasks > n && left) out->parts[out->n_parts++] = (hd_replay_part){s->tasks - left, left};
 }
 
-/* Runs of waves, the first at the beginning and the last at the end. */
-static void spread(const survey *s, uint64_t waves, sample_launch *out) {
+void sample_place_runs(sample_launch *l, uint32_t parts, uint64_t n, uint64_t tasks) {
+  l->n_parts = parts;
+  for (uint32_t i = 0; i < parts; i++) {
+    const uint64_t free_places = tasks - n, first = parts > 1 ? free_places / (parts - 1) * i : 0;
+    l->parts[i] = (hd_replay_part){i + 1 < parts || parts == 1 ? first : free_places, n};
+  }
+}
+
+/* Runs of waves: two at least, which are compared, where tasks are long enough for short runs. */
+static void spread(const survey *s, uint64_t waves, bool brief, sample_launch *out) {
+  const bool compared = !brief && waves >= LEAST_WAVES && s->tasks > (2 * LEAST_WAVES + 1) * s->wave;
   uint32_t parts = (uint32_t)(waves / (LEAST_WAVES + 1));
   if (parts > SAMPLE_PARTS) parts = SAMPLE_PARTS;
+  if (parts < 2 && compared) {
+    parts = 2;
+    waves = 2 * LEAST_WAVES;
+  }
   if (!parts) parts = 1;
-  const uint64_t n = waves / parts * s->wave;
   out->most = UINT64_MAX;
   out->warm = (s->varied ? 1 : 2) * s->wave;
   out->varied = s->varied;
   memcpy(out->at, s->at, sizeof out->at);
-  for (uint32_t i = 0; i < parts; i++) {
-    const uint64_t free_places = s->tasks - n, first = parts > 1 ? free_places / (parts - 1) * i : 0;
-    out->parts[out->n_parts++] = (hd_replay_part){i + 1 < parts || parts == 1 ? first : free_places, n};
-  }
+  sample_place_runs(out, parts, waves / parts * s->wave, s->tasks);
 }
 
 static void choose(const survey *s, double affordable, uint32_t warps, sample_launch *out) {
@@ -62,7 +80,7 @@ static void choose(const survey *s, double affordable, uint32_t warps, sample_la
   else if (brief && waves < LEAST_WAVES + 1)
     waves = (LEAST_WAVES + 1) * wave <= SEVERAL * affordable ? LEAST_WAVES + 1 : FEW_WAVES;
   if ((brief || waves >= LEAST_WAVES) && s->tasks > (waves + 1) * s->wave)
-    spread(s, waves, out);
+    spread(s, waves, brief, out);
   else if (!brief)
     cut(s, affordable, warps, out);
 }
@@ -325,238 +343,4 @@ bool sample_leaves_out(const sample *s, uint32_t launch) { return s->use[launch]
 
 record_options sample_record(const sample *s) {
   return (record_options){.contents = s->basis->contents, .like = s->like, .before = s->basis->before};
-}
-
-/* ---- Replays ------------------------------------------------------------------------------------ */
-
-/* The work that the survey expects of the task at a place of an order. */
-static double work_at(const sample_launch *l, const hd_table *order, uint64_t place, uint64_t tasks) {
-  const uint64_t task = order && order->n ? order->task[place] : place;
-  return tasks ? l->at[task * SURVEYED / tasks] : 0;
-}
-
-/* A part under an order. The only one of varied tasks begins where these have as much work as the mean of the
- * grid, about. */
-static hd_replay_part part_of(const sample_launch *l, uint32_t i, const hd_table *order, uint64_t tasks) {
-  enum { PLACES = 64 };
-  hd_replay_part out = l->parts[i];
-  if (!l->varied || l->n_parts > 1 || tasks < out.n + PLACES) return out;
-  const uint64_t step = (tasks - out.n) / PLACES;
-  double all = 0, here = 0, least = INFINITY;
-  for (uint64_t u = 0; u < tasks; u++) all += work_at(l, order, u, tasks);
-  for (uint64_t u = 0; u < out.n; u++) here += work_at(l, order, u, tasks);
-  const double mean = all * (double)out.n / (double)tasks;
-  for (uint64_t first = 0, end = step * PLACES; first <= end; first++) {
-    if (first % step == 0 && fabs(here - mean) < least) {
-      least = fabs(here - mean);
-      out.first = first;
-    }
-    if (first < end) here += work_at(l, order, first + out.n, tasks) - work_at(l, order, first, tasks);
-  }
-  return out;
-}
-
-/* Of so few agents that a part has several waves of them: their pace is known, after what the first one finds
- * cold. */
-static bool goes_round(const sample_launch *l, const hd_replay_claims *c) {
-  return c->agents && c->active && (uint64_t)c->n_queues * c->active * LEAST_WAVES <= l->parts[0].n;
-}
-
-/* How many of the parts a plan needs. */
-static uint32_t parts_of(const sample_launch *l, const hd_replay_claims *c) {
-  return l->cut && goes_round(l, c) ? 1 : l->n_parts;
-}
-
-static hd_replay_part warming(const sample_launch *l, const hd_replay_part *p) {
-  const uint64_t n = p->first < l->warm ? p->first : l->warm;
-  return (hd_replay_part){p->first - n, n};
-}
-
-hd_status sample_tasks(const sample_launch *l, const hd_replay_options *o, uint64_t launched,
-                       uint64_t **tasks, uint64_t *n, hd_diag *d) {
-  hd_status st = HD_OK;
-  *tasks = NULL;
-  *n = 0;
-  for (uint32_t i = 0, parts = parts_of(l, &o->claims); st == HD_OK && i < (parts ? parts : 1); i++) {
-    hd_replay_options part = *o;
-    uint64_t *some, n_some;
-    if (parts) {
-      const hd_replay_part timed = part_of(l, i, o->order, launched), warm = warming(l, &timed);
-      part.part = (hd_replay_part){warm.first, warm.n + timed.n};
-    }
-    st = hd_replay_tasks(&part, launched, &some, &n_some, d);
-    uint64_t *all = st == HD_OK ? realloc(*tasks, (*n + n_some + 1) * sizeof *all) : NULL;
-    if (all) {
-      memcpy(all + *n, some, n_some * sizeof *some);
-      *tasks = all;
-      *n += n_some;
-    } else if (st == HD_OK) {
-      st = hd_nomem(d);
-    }
-    free(some);
-  }
-  if (st != HD_OK) {
-    free(*tasks);
-    *tasks = NULL;
-  }
-  return st;
-}
-
-uint64_t sample_size(const sample_launch *l, uint64_t launched) {
-  uint64_t n = 0;
-  for (uint32_t i = 0; i < l->n_parts; i++) n += warming(l, &l->parts[i]).n + l->parts[i].n;
-  return l->n_parts ? n : launched;
-}
-
-/* When so many tasks had started. */
-static double cycle_of(const hd_replay_progress *p, double started) {
-  for (uint32_t i = 0; i < p->n; i++) {
-    const hd_replay_mark *k = &p->marks[i];
-    if ((double)k->started < started) continue;
-    if (!i) return k->cycle;
-    const double step = (double)(k->started - k[-1].started);
-    return k[-1].cycle + (k->cycle - k[-1].cycle) * (started - (double)k[-1].started) / step;
-  }
-  return p->n ? p->marks[p->n - 1].cycle : 0;
-}
-
-/* The pace of a run of waves. */
-typedef struct run_pace {
-  double first; /* until the middle of the second wave's start */
-  double each;  /* from then on, per task */
-  double last;  /* from the middle of the last wave's start */
-} run_pace;
-
-static run_pace pace_of(const hd_replay_progress *p) {
-  const double n = (double)p->marks[p->n - 1].started, end = p->marks[p->n - 1].cycle;
-  const double from = 1.5 * (double)p->places, to = n - 0.5 * (double)p->places;
-  if (to - from < 0.5 * (double)p->places) return (run_pace){from * end / n, end / n, end - to * end / n};
-  const double a = cycle_of(p, from), b = cycle_of(p, to);
-  return (run_pace){a, (b - a) / (to - from), end - b};
-}
-
-/* The first mark by which so many tasks have ended; the last one where fewer do. */
-static const hd_replay_mark *mark_of_end(const hd_replay_progress *p, uint64_t ended) {
-  uint32_t i = 0;
-  while (i + 1 < p->n && p->marks[i].ended < ended) i++;
-  return &p->marks[i];
-}
-
-/* Have all tasks places of their own, with none that comes after another? */
-static bool all_at_once(const hd_replay_progress *p) { return p->marks[p->n - 1].started <= p->places; }
-
-/* From the end of the first task of the last wave on: no others take the places of those that end, so that
- * the wave takes `more` times as long, as tasks do. Those that start later, claimed from another SM's queue,
- * end as much later, however long they are. */
-static double last_ends(const hd_replay_progress *p, double more) {
-  const hd_replay_mark *end = &p->marks[p->n - 1], *started = p->marks;
-  const hd_replay_mark *first = mark_of_end(p, 1), *prompt = mark_of_end(p, p->marks[0].started);
-  while (started < end && started->started < end->started) started++;
-  const double rest = all_at_once(p) ? end->cycle - prompt->cycle : 0;
-  const double late = started->cycle < rest ? started->cycle : rest;
-  return (end->cycle - first->cycle - late) * more + late;
-}
-
-/* How long a wave whose warps were cut would take; `all`: instructions of its tasks, `ran` of these.
- * Schedulers that prefer the oldest let tasks end one after the other. */
-static double uncut(const hd_replay_progress *p, double all, double ran, bool last) {
-  const hd_replay_mark *end = &p->marks[p->n - 1];
-  uint32_t b = 0, a = 0;
-  while (b + 1 < p->n && !p->marks[b + 1].ended && p->marks[b + 1].work < 0.9 * end->work) b++;
-  /* While tasks start the rate grows, and so it does in the work until the first of them ends. */
-  const bool starting = all_at_once(p) && p->marks[b].started < end->started;
-  while (!starting && a < b && p->marks[a].work < 0.4 * p->marks[b].work) a++;
-  if (ran >= all || ran <= 0 || a >= b || p->marks[b].cycle <= p->marks[a].cycle)
-    return ran > 0 ? end->cycle * all / ran : end->cycle;
-  const double rate = (p->marks[b].work - p->marks[a].work) / (p->marks[b].cycle - p->marks[a].cycle);
-  const double more = all / ran, until = last ? mark_of_end(p, 1)->work : end->work;
-  return p->marks[b].cycle + (until * more - p->marks[b].work) / rate + (last ? last_ends(p, more) : 0);
-}
-
-/* Only the trace knows how much of long warps is cut off. */
-static void learn_part(sample *s, sample_launch *l, const hd_trace *t) {
-  const uint64_t tasks = hd_trace_tasks(t);
-  double ran = 0;
-  for (uint32_t i = 0; i < l->n_parts; i++) {
-    const hd_replay_part p = part_of(l, i, NULL, tasks);
-    for (uint64_t k = 0; k < p.n; k++) ran += (double)hd_trace_task_instructions(t, p.first + k);
-  }
-  const double part = l->weight * ran / ((double)tasks * l->instructions);
-  s->part += part - l->part;
-  l->part = part;
-}
-
-void sample_learn(sample *s, uint32_t launch, const hd_trace *t, uint64_t bytes) {
-  sample_launch *l = &s->launches[launch];
-  const hd_trace_info info = hd_trace_get_info(t);
-  const double all = (double)hd_trace_tasks(t) * l->instructions, ran = (double)info.warp_instructions;
-  if (ran <= 0) return;
-  if (l->varied) learn_part(s, l, t);
-  l->threads = (double)info.thread_instructions / ran;
-  l->compulsory = (double)(info.read_bytes + info.written_bytes) * (all > ran ? all / ran : 1);
-  if (l->compulsory > 2 * (double)bytes) l->compulsory = 2 * (double)bytes; /* read and written */
-}
-
-static void scale(const sample_launch *l, hd_counters *c, double factor) {
-  hd_counters_scale(c, factor);
-  c->thread_instructions = (uint64_t)((double)c->warp_instructions * l->threads);
-  c->compulsory_bytes = (uint64_t)l->compulsory;
-}
-
-static hd_status replay_part(const sample_launch *l, uint32_t i, hd_model *m, const hd_trace *t,
-                             const hd_replay_options *o, hd_replay_progress *p, hd_counters *out,
-                             hd_diag *d) {
-  hd_replay_options part = *o;
-  hd_status st = HD_OK;
-  const hd_replay_part timed = part_of(l, i, o->order, hd_trace_tasks(t));
-  part.part = warming(l, &timed);
-  part.progress = p;
-  if (part.part.n) {
-    part.timed = part.keep_caches = false;
-    st = hd_model_replay(m, t, &part, out, d);
-    part.timed = part.keep_caches = true;
-  }
-  part.part = timed;
-  return st == HD_OK ? hd_model_replay(m, t, &part, out, d) : st;
-}
-
-hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, const hd_trace *t,
-                        const hd_replay_options *o, hd_counters *out, hd_diag *d) {
-  const double tasks = (double)hd_trace_tasks(t);
-  double cycles = 0, done = 0, ran = 0, each = 0, last = 0;
-  hd_replay_progress *p = malloc(sizeof *p);
-  hd_status st = p ? HD_OK : hd_nomem(d);
-  const uint32_t n_parts = parts_of(l, &o->claims);
-  const bool waves = !l->cut || goes_round(l, &o->claims);
-  memset(out, 0, sizeof *out);
-  for (uint32_t i = 0; st == HD_OK && i < n_parts; i++) {
-    hd_counters c;
-    st = replay_part(l, i, m, t, o, p, &c, d);
-    if (st != HD_OK) break;
-    const double n = (double)p->marks[p->n - 1].started; /* queues round the part's number */
-    hd_counters_add(out, &c);
-    ran += (double)c.warp_instructions;
-    done += n;
-    /* After the last task: workers leave, stores and atomics are served. */
-    if (i + 1 == n_parts) cycles += c.cycles - p->marks[p->n - 1].cycle;
-    if (!waves) {
-      const double times = i ? 1 : (double)(uint64_t)(tasks / n);
-      const bool last_wave = i + 1 == n_parts;
-      cycles += times * uncut(p, n * l->instructions, (double)c.warp_instructions, last_wave);
-      continue;
-    }
-    const run_pace pace = pace_of(p);
-    const double work =
-        (l->varied || l->cut) && c.warp_instructions ? n * l->instructions / (double)c.warp_instructions : 1;
-    if (!i) cycles += pace.first * work;
-    each += pace.each * work / n_parts;
-    last = pace.last * work;
-    if (i + 1 == n_parts) cycles += (tasks - 2 * (double)p->places) * each + last;
-  }
-  free(p);
-  if (st != HD_OK) return st;
-  scale(l, out, (l->cut || l->varied) && ran > 0 ? tasks * l->instructions / ran : tasks / done);
-  out->cycles = cycles;
-  out->time_us = cycles / g->clock_mhz + (o->keep_caches ? g->launch.next_us : g->launch.first_us);
-  return HD_OK;
 }

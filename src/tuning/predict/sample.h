@@ -4,9 +4,14 @@
  * consecutive waves from evenly spread places of the order are: between the first run's start and the last
  * one's end, tasks are taken to be done at the mean pace of the runs, each counted from the middle of its
  * first wave's end on. L2 is warmed by the traffic of the tasks before a run. Where not even three waves are
- * affordable, one wave is replayed with every warp cut after so many instructions; the rest of the launch
- * goes on at its last pace. Where a few of short tasks have far more work than the others, one run of waves
- * begins where an order has about the mean's work, its warps are cut, and times go by work.
+ * affordable, one wave is replayed with every warp cut after so many instructions, and so are two waves from
+ * the middle of the launch; the rest goes on at the mean of their last paces. Where a few of short tasks have
+ * far more work than the others, one run of waves begins where an order has about the mean's work, its warps
+ * are cut, and times go by work.
+ *
+ * Every sample is checked against itself: runs from different places tell the pace's standard error, and
+ * where that is more than HD_SAMPLE_ERROR of the time, more runs are replayed. Of a launch of one wave the
+ * two halves of what is replayed stand for places.
  *
  * Of long rows of launches some are replayed (predict/launches.h).
  *
@@ -20,14 +25,18 @@
 #include "predict/states.h"
 #include "predict/survey.h"
 
-enum { SAMPLE_PARTS = 4 };
+enum {
+  SAMPLE_PARTS = 4,
+  SAMPLE_MOST_PARTS = 8, /* of a sample that grew */
+};
 
 typedef struct sample_launch {
-  bool cut;                           /* warps are cut after `most` instructions */
-  bool varied;                        /* a few tasks have far more work than others: times go by work */
-  uint32_t n_parts;                   /* 0: the launch is replayed whole */
-  hd_replay_part parts[SAMPLE_PARTS]; /* cut: a wave, and what is left behind the last whole one */
-  uint64_t warm;                      /* tasks before a part that warm L2 */
+  bool cut;                                /* warps are cut after `most` instructions */
+  bool varied;                             /* a few tasks have far more work than others: times go by work */
+  uint32_t n_parts;                        /* 0: the launch is replayed whole */
+  hd_replay_part parts[SAMPLE_MOST_PARTS]; /* cut: a wave; two waves from the middle, where there are as
+                                              many; what is left behind the last whole one */
+  uint64_t warm;                           /* tasks before a part that warm L2 */
   uint64_t most;
   double at[SURVEYED]; /* varied: instructions of a task, in each of as many parts of the grid */
   double instructions; /* of a task, of all its warps: mean of tasks from all over the grid */
@@ -80,8 +89,13 @@ uint64_t sample_size(const sample_launch *l, uint64_t launched);
 /* The launch's trace has the original's parts: threads, compulsory and, where warps are cut, the part of the
  * work that is replayed follow. `bytes`: the launch accesses no more. */
 void sample_learn(sample *s, uint32_t launch, const hd_trace *t, uint64_t bytes);
-/* As hd_model_replay, of a sampled launch. */
+/* As hd_model_replay, of a sampled launch; time_error_us tells how far its places differ. */
 hd_status sample_replay(const sample_launch *l, hd_model *m, const hd_gpu *g, const hd_trace *t,
                         const hd_replay_options *o, hd_counters *out, hd_diag *d);
+/* So many runs of n tasks, the first at the launch's beginning and the last at its end. */
+void sample_place_runs(sample_launch *l, uint32_t parts, uint64_t n, uint64_t tasks);
+/* After such a replay of a launch of so many tasks: twice as many runs, where it is unsure and there is room
+ * for them. */
+bool sample_grow(sample_launch *l, const hd_counters *c, uint64_t tasks);
 
 #endif
