@@ -95,7 +95,6 @@ static void plans_are_for_the_gpus_whose_instructions_they_are_written_with(void
       }
       hd_arena_free(&arena);
       hd_buf_free(&text);
-      hd_plan_free(&p);
     }
     assert_true(taken > 0);
   }
