@@ -61,6 +61,13 @@ function(heddle_floor name)
   set(HEDDLE_FLOORS ${HEDDLE_FLOORS} heddle_${name} PARENT_SCOPE)
 endfunction()
 
+# heddle_text(VARIABLE FILE): the file's bytes as the elements of an array in C, for a floor's own floor.cmake.
+macro(heddle_text variable file)
+  file(READ ${file} ${variable} HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," ${variable} "${${variable}}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+endmacro()
+
 # Link every object of the given static libraries, used or not.
 function(heddle_link_whole target)
   foreach(floor ${ARGN})

@@ -33,6 +33,10 @@ HD_API void hd_manual_help(const hd_manual *m, hd_buf *out);
 HD_API hd_status hd_manual_write(const char *folder, const hd_manual *all, size_t n, const char *version,
                                  hd_diag *d);
 
+/* The glossary, docs/words.md, for a terminal: every word under its heading, or, with `part`, the rows in
+ * whose name a word begins so, whatever the case of letters. False: there is none. */
+HD_API bool hd_manual_words(const char *part, hd_buf *out);
+
 /* A file of completions for one of these shells: commands, options, words of a choice, and the names of
  * workloads and GPUs, which the program is asked for. */
 typedef enum hd_shell { HD_SHELL_BASH, HD_SHELL_ZSH, HD_SHELL_FISH, HD_SHELL_COUNT } hd_shell;

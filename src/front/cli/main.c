@@ -97,7 +97,8 @@ static int print_help(void) {
   hd_text_table_print(t, &b);
   hd_text_table_free(t);
   hd_buf_puts(
-      &b, "\n'heddle COMMAND -h' says more. Exit codes: 0 done; 1 the answer is no (not equal, not\n"
+      &b, "\n'heddle help COMMAND' says more, 'heddle help words' what words mean. Exit codes: 0 done; 1 the "
+          "answer is no (not equal, not\n"
           "sound); 2 bad usage or input; 3 no answer: a bound on time, work or memory was reached, or the "
           "search was stopped; 130 Ctrl-C. $HEDDLE_CUDA_DRIVER names another driver than libcuda.so.1.\n");
   return cli_print(&b);
@@ -120,6 +121,21 @@ static int run(const cli_command *c, int argc, char **argv) {
   int rc = cli_keep_words(argc, argv) ? c->run(argc, argv) : cli_usage("out of memory");
   hd_arena_free(cli_memory());
   return rc;
+}
+
+/* heddle help [COMMAND | words [WORD] | WORD] */
+static int help(int argc, char **argv) {
+  static const char words[] = "words";
+  if (argc < 2) return print_help();
+  const cli_command *c = cli_find(argv[1]);
+  char name[] = "-h", *command[] = {argv[1], name, NULL};
+  if (c) return run(c, 2, command);
+  const bool all = strcmp(argv[1], words) == 0;
+  const char *word = all ? (argc > 2 ? argv[2] : NULL) : argv[1];
+  hd_buf b = {0};
+  if (hd_manual_words(word, &b)) return cli_print(&b);
+  hd_buf_free(&b);
+  return all ? cli_usage("no word '%s'; 'heddle help words' lists them", word) : no_command(word);
 }
 
 /* The next step, by what there is: a GPU, verdicts. */
@@ -163,9 +179,9 @@ int cli_main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   const char *name = argv[1];
-  if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0)
-    return print_help();
-  if (strcmp(name, "--version") == 0) {
+  if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0) return print_help();
+  if (strcmp(name, "help") == 0) return help(argc - 1, argv + 1);
+  if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
     puts("heddle " HEDDLE_VERSION);
     return EXIT_OK;
   }

@@ -1,10 +1,5 @@
 # The style sheet and the script of all pages are part of the library, as text.
-foreach(kind css js)
-  set(page_file ${HEDDLE_FLOOR}/page.${kind})
-  string(TOUPPER PAGE_${kind} variable)
-  file(READ ${page_file} ${variable} HEX)
-  string(REGEX REPLACE "(..)" "0x\\1," ${variable} "${${variable}}")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_file})
-endforeach()
+heddle_text(PAGE_CSS ${HEDDLE_FLOOR}/page.css)
+heddle_text(PAGE_JS ${HEDDLE_FLOOR}/page.js)
 configure_file(${HEDDLE_FLOOR}/assets.c.in ${CMAKE_BINARY_DIR}/page_assets.c @ONLY)
 target_sources(heddle_page PRIVATE ${CMAKE_BINARY_DIR}/page_assets.c)
