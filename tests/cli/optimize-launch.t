@@ -4,12 +4,12 @@ Plans that need another launch say how, behind the kernel; or are left out. With
 choose among them, and the output says so:
 
   $ sed '/^\[units\]/,/^$/d' $SOURCE/gpus/k40.toml > bare.toml
-  $ heddle optimize block-reuse --gpu ./bare.toml --size small --plans order=col,bind=agents | grep -E '^(Best|Proved|Wrote|It|The file)' | sed 's/predicted [0-9.]*x/predicted Nx/; s/, [+-][0-9.]*%.*//'
+  $ heddle optimize block-reuse --gpu ./bare.toml --size small --plans order=col,bind=agents | grep -E '^(Best|Proved|Wrote|Its|The file)' | sed 's/predicted [0-9.]*x/predicted Nx/; s/, [+-][0-9.]*%.*//'
   The file of bare has no [units], which a clock needs.
   Best: order=col,bind=agents, predicted Nx as fast as the default, by bounds on the time.
   Proved: 210964 bytes equal under 8 dispatchers
   Wrote ./block-reuse.ptx and ./block-reuse.html.
-  It is launched another way than the original: its last lines say how (--keep-launch leaves such plans out).
+  Its launch differs from the original's: the comments at the file's end say how (--keep-launch leaves such plans out).
   $ grep '^//' block-reuse.ptx
   // Launch block_reuse as before, but with these parameters behind its own:
   //   .u64 at 24: the address of 2048 bytes of device memory, zero at first; each launch leaves them zero.

@@ -26,7 +26,11 @@ static void find_parts(const hd_counters *c, double part[REASONS]) {
 void report_put_stalls(const hd_counters *c, hd_buf *out) {
   double part[REASONS];
   if (c->warp_cycles <= 0) return;
+  bool any = false;
   find_parts(c, part);
-  for (int i = 0; i < REASONS; i++)
-    hd_buf_printf(out, "%s%.0f%% %s", i ? ", " : "", part[i], reasons[i].name);
+  for (int i = 0; i < REASONS; i++) {
+    if (part[i] < 0.5) continue; /* 0% in print */
+    hd_buf_printf(out, "%s%.0f%% %s", any ? ", " : "", part[i], reasons[i].name);
+    any = true;
+  }
 }

@@ -27,10 +27,10 @@ static void put_seconds(const hd_report *r, hd_buf *out) {
 /* Where the warps of the default and of the plan kept wait. */
 static void put_waits(const hd_report *r, hd_buf *out) {
   if (!report_by_clock(r)) return;
-  hd_buf_puts(out, "Warps of the default: ");
+  hd_buf_puts(out, "Where the default's warps spend their time: ");
   report_put_stalls(&r->rows[0].counters, out);
   if (r->best > 0) {
-    hd_buf_puts(out, ";\nof the best: ");
+    hd_buf_puts(out, ";\nand the best plan's: ");
     report_put_stalls(&r->rows[r->best].counters, out);
   }
   hd_buf_puts(out, ".\n");
@@ -67,9 +67,9 @@ static void put_best(const hd_report *r, hd_buf *out) {
   hd_buf_printf(out, "Wrote %s%s%s and %s.\n", r->output, r->table ? ", " : "", r->table ? r->table : "",
                 r->html);
   if (r->other_launch)
-    hd_buf_puts(out,
-                "It is launched another way than the original: its last lines say how (--keep-launch leaves "
-                "such plans out).\n");
+    hd_buf_puts(
+        out, "Its launch differs from the original's: the comments at the file's end say how (--keep-launch "
+             "leaves such plans out).\n");
   hd_buf_free(&plan);
 }
 
