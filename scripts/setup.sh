@@ -20,7 +20,7 @@ heddle_need() {
 }
 
 heddle_setup() {
-  command -v dpkg-query >/dev/null || { echo "these scripts set up Debian and Ubuntu; elsewhere see README.md" >&2; return 1; }
+  command -v dpkg-query >/dev/null || { echo "these scripts set up Debian and Ubuntu; elsewhere see CONTRIBUTING.md, Building" >&2; return 1; }
   heddle_need gcc g++ libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libjansson-dev \
     libtomlplusplus-dev libisl-dev libgmp-dev libsqlite3-dev nettle-dev libcmocka-dev "$@"
   # Kernels in CUDA C need a compiler: nvcc where there is one, else the distribution's clang.

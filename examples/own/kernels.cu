@@ -1,4 +1,4 @@
-// Kernels of five kinds, for the README's "Your own kernel". kernels.ptx is what nvcc makes of this file:
+// Kernels of five kinds, for docs/launches.md. kernels.ptx is what nvcc makes of this file:
 //   nvcc -ptx -arch=compute_80 kernels.cu
 
 // A template.

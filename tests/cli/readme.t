@@ -1,24 +1,18 @@
-The README's "Your own kernel", followed word by word, but for the GPU, which is a model here:
+The README's command, and what the README shows of its output: each of its lines comes, in this order.
 
-  $ ln -s $SOURCE/examples; sed -n '/^### Your own kernel/,/^### Plans/p' $SOURCE/README.md | sed -n 's/^    //p' | sed 's/cuda:0/model:h100/; s/^heddle verdicts/& --store v.db/; s/^heddle tune.*/& --store v.db --budget 1/' > commands; grep -c '^heddle' commands
-  10
-  $ bash -ex commands > out 2> trace; echo $?; grep -c '^+ heddle' trace
+  $ ln -s $SOURCE/examples; awk '/^```/ {inside = !inside; next} inside' $SOURCE/README.md > shown; sed -n 's/^  [$>] //p' shown > command; grep -c '^heddle' command
+  1
+  $ bash -e command > printed; echo $?
   0
-  10
-  $ grep -E ': equal|^Proved|verdict: ' out | sed 's/ [0-9.]* us;.*//; s/, [-+][0-9.]*% instr.*//; s/verdict: .*/verdict/'; ls own own/spmv
-  kernels-axpy_float_4 (small), plan order=reverse: equal
-  Proved: 196608 bytes equal under 8 dispatchers
-  kernels-convolve (small), plan order=tile:2x8: equal
-  spmv (small), plan bind=agents: equal
-  kernels-sample (small), plan order=reverse: equal
-    verdict
-  own:
-  fast.ptx
-  kernels-dense_product.html
-  kernels-dense_product.json
-  kernels-dense_product.ptx
-  spmv
-  
-  own/spmv:
-  module.ptx
-  workload.toml
+  $ sed -n '/^  [^$>]/{s/^  //; /^[.][.][.]$/d; p}' shown > lines; grep -c . lines
+  8
+  $ awk 'NR == FNR {want[++n] = $0; next} $0 == want[at + 1] {at++} END {for (i = at + 1; i <= n; i++) print want[i]}' lines printed
+  $ ls out
+  columns-scale.html
+  columns-scale.json
+  columns-scale.ptx
+
+Commands that README and the page of commands name are there, and the pages that README leads to:
+
+  $ cat $SOURCE/README.md $SOURCE/docs/commands.md | grep -o '^    heddle [a-z]*\|`heddle [a-z]*' | sed 's/.*heddle //' | sort -u | grep -vx help > named; heddle -h | sed -n 's/^   *\([a-z]*\) .*/\1/p' | sort > there; comm -23 named there
+  $ grep -o '](\([^)#]*\)' $SOURCE/README.md | sed 's/^](//' | while read -r page; do [ -e "$SOURCE/$page" ] || echo "$page"; done
