@@ -24,9 +24,9 @@ A page on a workload:
     restored           120     0%       0%      0%   100%      0%  60%  0%  0%    10%          100%     100%  affine
   
   proposals  plan                      time  L1 hits  L2 sectors  DRAM bytes  because
-    1        stream=auto              1.00x     +0.0        -60%         +0%  of what some loads ask for, 0% is asked for again; it takes room in L1 from what other loads ask for
-    2        bypass=l1:1,stream=auto  1.00x     +0.0        -60%         +0%  of what some loads ask for, 0% is asked for again; it takes room in L1 from what other loads ask for
-  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
+    1        stream=auto              1.00x     +0.0        -60%         +0%  0% of the data of some loads is requested again; it takes room in L1 from other loads' data
+    2        bypass=l1:1,stream=auto  1.00x     +0.0        -60%         +0%  0% of the data of some loads is requested again; it takes room in L1 from other loads' data
+  The file of gtx580 has no [launch]: a launch costs nothing beside its CTAs' work.
   
   forward_dct, reuse between CTAs from the code: direction x
   
@@ -66,7 +66,7 @@ Orders that a trace tells are found, proved and simulated like others:
 
   $ heddle check spmm-community --size tiny --plan order=affinity,bind=redirect | head -2
   spmm-community (tiny), plan order=affinity,bind=redirect: equal
-    21264 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory); the original agrees with its reference
+    21264 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory); the original agrees with its reference
   $ heddle simulate spmm-community --size tiny --plan order=heavy-first --json | grep '"plan'
     "plan": "order=heavy-first",
 

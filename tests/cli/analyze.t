@@ -116,7 +116,7 @@ The control-flow graph, and a whole file's accesses by class:
   affine          2  66.7%  
   
   Affine or quasi-affine: 3 (100.0%).
-  Of files, at a launch, whichever it is: 3 of 3 accesses (100.0%).
+  Files, at any launch: 3 of 3 accesses (100.0%).
 
 With a launch at hand, its arguments say how the kernel divides the CTA's number:
 

@@ -21,7 +21,7 @@ On a model the tables say what their times are:
 
   $ sed -n '/^Times/,/^$/p' out/table.txt; grep -c 'The file of gtx580 has no \[launch\]' out/report.html
   Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
-  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
+  The file of gtx580 has no [launch]: a launch costs nothing beside its CTAs' work.
   
   1
 
@@ -63,7 +63,7 @@ Every verdict once more, elsewhere: the tables of orders come along, and the wor
   $ heddle verdicts import w.json --store w.db
   3 verdicts taken over
   $ heddle bench --verify --device model:gtx580 --store w.db -o verified 2>err.txt | grep -oE '^(reduce|matmul|workload|Verdicts).*' | sed 's/table:.*verdict-/table:.../; s/  *[0-9].*  \(or\)/ ... \1/' | sort
-  Verdicts measured once more, slowest first: speedup over the default launch when it was tuned, and now. Where the original was kept, it is the default launch.
+  Verdicts measured once more, slowest first: speedup over the default launch when it was tuned, and now. An original that was kept is the default launch itself.
   matmul-swapped  tiny ... order=table:...e3ff36808ef368c87af4541c767dcc04.table
   reduce          tiny ... original kept
   workload        size   tuned     now  99% interval    default us  plan us  plan

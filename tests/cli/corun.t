@@ -36,7 +36,7 @@ A mode that the device lacks is one line of the table; a device that runs no two
   heddle: cuda:0: cuGreenCtxCreate of 2 SMs: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
   [2]
   $ FAKE_CUDA_FAIL=cuDevSmResourceSplitByCount:1:1 heddle corun copy-col copy-row --size tiny --repetitions 1 | tail -1
-  green: cuda:0: cuDevSmResourceSplitByCount of 1 SMs: unknown result (1): the driver has no words for it
+  green: cuda:0: cuDevSmResourceSplitByCount of 1 SMs: unknown result (1): the driver has no text for this error
   $ FAKE_CUDA_FAIL=cuStreamWaitEvent:9:719 heddle corun copy-col copy-row --size tiny 2>&1 | cut -c1-40
   heddle: cuda:0: cuStreamWaitEvent, kerne
   $ heddle corun copy-col copy-row --size tiny --device emu
@@ -46,7 +46,7 @@ A mode that the device lacks is one line of the table; a device that runs no two
   heddle: corun: name two workloads ('heddle list' shows them)
   [2]
   $ heddle corun copy-col copy-row --plan sms=0-1,bind=agents
-  heddle: corun: bind and sms of the plans are for corun to find
+  heddle: corun: corun finds bind and sms itself; leave them out of the plans
   [2]
 
 On a modelled GPU, by its clock, with persistent threads beside the partitions:
@@ -66,4 +66,4 @@ On a modelled GPU, by its clock, with persistent threads beside the partitions:
   
   Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
   $ heddle corun copy-col copy-row --size tiny --device model:m2075 --plan bypass=l1:1 | grep '^partition: '
-  partition: copy-col: together with others only plans are replayed that change no accesses, whole and by a clock
+  partition: copy-col: co-runs need whole traces, a clock, and plans that change no accesses

@@ -29,7 +29,7 @@ Launches cost nothing where the file does not say what they cost, and no other G
   $ for gpu in h100 gtx580 ./plain.toml; do heddle simulate copy-row --size tiny --gpu $gpu | sed -n '/^Times/,$p'; done | sed 's/off by [0-9.]*% (mean of [0-9]*/off by N% (mean of N/; s/sign of [0-9]*%/sign of N%/'
   Times are by a clock. Compared with such a GPU, it was off by N% (mean of N default launches), and right about the sign of N% of plans' effects over 5% (docs/decisions/clock.md).
   Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
-  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
+  The file of gtx580 has no [launch]: a launch costs nothing beside its CTAs' work.
   Times are bounds, those of the busiest resource. Compared with such a GPU, they were right about the sign of N% of plans' effects over 5% (docs/decisions/clock.md).
   The file of plain has no [units], which a clock needs.
   $ heddle simulate copy-row --size tiny --gpu gtx580 --depth traffic | sed -n '/^Times/,$p'

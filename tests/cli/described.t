@@ -8,7 +8,7 @@ A struct by value, a texture and a constant filter are described in words. A var
   [2]
   $ cd $SOURCE/tests/cli/data; heddle check filter.ptx --grid 32 --block 64 --arg 'struct{f32[2048]=none, u32:64}' --arg 'texture{f32[2048]=iota, shape=32x64}' --set 'weights=f32[3]=value(0.25)' --plan order=reverse
   filter-blur (small), plan order=reverse: equal
-    16396 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    16396 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
     thread instructions: 53248 original, 55296 rewritten (+3.85%)
 
 An image that is none is told by its word:
@@ -21,5 +21,5 @@ The same as a folder:
 
   $ heddle check $SOURCE/tests/cli/data/filter --plan order=reverse
   filter (small), plan order=reverse: equal
-    16396 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    16396 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
     thread instructions: 53248 original, 55296 rewritten (+3.85%)

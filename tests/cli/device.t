@@ -61,7 +61,7 @@ them so.
   Times are by a clock. Compared with such a GPU, it was off by N% (mean of N default launches), and right about the sign of N% of plans' effects over 5% (docs/decisions/clock.md).
   $ heddle time copy-col --size tiny --device model:gtx580 --repetitions 1 --no-counters | sed -n '/^Times/,$p'
   Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
-  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
+  The file of gtx580 has no [launch]: a launch costs nothing beside its CTAs' work.
   $ for gpu in h100 gtx580; do for w in copy-col atax bfs; do heddle time $w --size tiny --device model:$gpu --repetitions 1 --json | jq '.rows[0].median_us'; heddle simulate $w --size tiny --gpu $gpu --exact --json | jq .time_us; done; done | uniq -c | sed 's/[0-9.]*$/us/'
         2 us
         2 us

@@ -123,5 +123,5 @@ Drivers that are none:
   heddle: the NVIDIA driver is too old: it has no cuInit (CUDA 11.8 is needed)
   [2]
   $ FAKE_CUDA_FAIL=cuInit:1:803 heddle time copy-col --size tiny
-  heddle: cuda:0: cuInit: unknown result (803): the driver has no words for it
+  heddle: cuda:0: cuInit: unknown result (803): the driver has no text for this error
   [2]

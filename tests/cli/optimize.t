@@ -3,7 +3,7 @@ A kernel that no order helps is left as it is; the report is still written:
   $ heddle optimize $SOURCE/tests/cli/data/scale.ptx -k scale --gpu h100 --grid 64 --block 256 --arg 'f32[16384]=none' --arg 'f32[16384]=uniform(-1, 1)' --arg f32:2.5 --arg u32:16384 | sed '/^(/d' | tail -5
   The kernel is left as it is: no gain is predicted; latency bounds the time on h100, not bandwidth: 64 CTAs of 8 warps keep 64 of 132 SMs busy, each with 8 of 64 warps at once (8 CTAs would fit).
   Where the default's warps spend their time: 95% memory, 3% dependency, 1% throttle, 1% issuing.
-  The model does not see what loads gain on the read-only path, or from L2 giving up their lines first. On a GPU, measure these, the most promising first:
+  The model does not see the gain of loads on the read-only path, or of loads whose lines L2 gives up first. On a GPU, measure these, the most promising first:
     heddle time ... --device cuda:0 --plan bypass=ro:8 --plan bypass=ro:0 --plan bypass=l2:0 --plan bypass=ro:4 --plan bypass=ro:1 --plan bypass=l2:4
   Wrote ./scale-scale.html.
   $ ls

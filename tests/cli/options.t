@@ -11,7 +11,7 @@ The parser and -h read one table per command; a long option has its text below i
   $ heddle analyze --help
   usage: heddle analyze WORKLOAD | FILE [-k KERNEL --grid ... --block ... --arg ...]
   
-  where the reuse is, whether it can be had, and what to do about it
+  where the reuse is, whether a plan can use it, and which plans to try
   
     --size NAME        the workload's size (default: small)
     --param NAME=N     another value for one of the size's parameters; may be given several times

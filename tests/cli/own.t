@@ -83,7 +83,7 @@ Several kernels one after the other, on the same buffers; the line becomes a fol
 
   $ heddle check app.fatbin -k AESEncrypt --grid 4 --block 64 --arg plain=u32[256]=iota --arg key=u32[256]=none -k AESDecrypt --arg key --arg plain --plan order=reverse --save kept
   app-cipher_AESEncrypt+cipher_AESDecrypt (small), plan order=reverse: equal
-    2048 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    2048 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
     thread instructions: 7680 original, 8192 rewritten (+6.67%)
   $ ls kept; sed -n '/launch/,$p' kept/workload.toml | tail -8; heddle check kept --plan order=reverse
   module.ptx
@@ -97,7 +97,7 @@ Several kernels one after the other, on the same buffers; the line becomes a fol
     "plain",
   ]
   kept (small), plan order=reverse: equal
-    2048 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    2048 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
     thread instructions: 7680 original, 8192 rewritten (+6.67%)
 
 A command's usual size is that of heddle's own workloads; one that lacks it has its size "small" taken:
@@ -108,7 +108,7 @@ A command's usual size is that of heddle's own workloads; one that lacks it has 
   heddle: kept/workload.toml: there is no size 'tiny', known are: small
   [2]
   $ heddle levers app.fatbin -k total --random 10
-  heddle: levers: --random draws sizes of workloads, and a file's kernels have only one
+  heddle: levers: --random needs workloads with several sizes; a kernel file has one size
   [2]
 
 A workload.toml names any such file as its source; the module is that of the kernel:
@@ -165,7 +165,7 @@ in columns that a file names, times a vector that is what another buffer holds.
   > rows 's32[256]=file("c.npy")' 'f32[256]=uniform(-1, 1)' | head -1
   > rows 's32[256]=permutation' 'f32[256]=file("c.npy")'
   app-row_sums (small), plan order=reverse: equal
-    2820 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    2820 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
     thread instructions: 4480 original, 4480 rewritten (+0.00%)
   heddle: values.bin: holds 1024 bytes; buffer 'arg3' needs 1028
   heddle: columns.txt:256:1: here is one number more than the 255 of buffer 'arg2'
@@ -188,15 +188,15 @@ null pointer. Kernels may store them too, and a proof compares what they stored:
   > heddle check pointers.ptx -k swap --grid 4 --block 32 --arg 'u64[256]=address(z, i)'
   > heddle check pointers.ptx -k swap --grid 4 --block 32 --buffer f32[4]=zero --arg 'u64[256]=zero'
   pointers-batched (small), plan order=tile:4x2: equal
-    32864 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    32864 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
   pointers-batched (small), plan bind=claim: equal
-    32864 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    32864 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
   pointers-batched (small), plan order=reverse: equal
     32864 bytes agree in 3 runs on the device
   pointers-length (small), plan order=reverse: equal
-    3072 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    3072 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
   pointers-swap (small), plan bind=claim: equal
-    18432 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    18432 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
   1
   heddle: pointers-swap: element 41 of buffer 'arg1' points to element 4100 of 'x', which has 4096
   heddle: --arg 'u64[256]=address(z, i)': there is no buffer 'z'
@@ -207,11 +207,11 @@ Kernels without parameters are kernels too. What they leave in variables of the 
 
   $ heddle check globals.ptx -k empty --grid 4 --block 32 --plan order=reverse
   globals-empty (small), plan order=reverse: equal
-    132 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    132 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
     thread instructions: 128 original, 128 rewritten (+0.00%)
   $ heddle check globals.ptx -k see --grid 4 --block 32 --plan bind=claim | head -2
   globals-see (small), plan bind=claim: equal
-    132 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    132 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
   $ heddle check globals.ptx -k leave --grid 4 --block 32 --plan order=reverse
   heddle: globals-leave: the original's result depends on its schedule: original kernel, dispatcher reverse: variable last: element 0 is 0, should be 3; 1 of 4 elements differ
   [1]
@@ -221,7 +221,7 @@ CTAs that all meet are launched so that all are resident:
   $ meet="globals.ptx -k meet --grid 8 --block 64 --arg u32[512]=none --arg u32[512]=none"; heddle check $meet --cooperative | head -2
   > heddle check $meet 2>&1 | grep -o 'trap: trap;\|meets all CTAs.*'
   globals-meet (small), plan baseline: equal
-    4228 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory)
+    4228 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory)
   trap: trap;
   meets all CTAs, as in grid.sync(), and its launch is not cooperative: --cooperative (in a workload.toml: cooperative = true)
 

@@ -14,7 +14,7 @@ Tuning on a modelled GPU, whose times do not vary; of nvcc's code and clang's, o
       proved on the emulator at size tiny, grid 2x5x1: 16428 bytes equal under 8 dispatchers
   
   Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
-  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
+  The file of gtx580 has no [launch]: a launch costs nothing beside its CTAs' work.
   
 
 It goes by the clock of `heddle simulate`; without [units] by bounds, of which less is asked. For scan some plans that
@@ -65,7 +65,7 @@ A workload of one size, as a recorded launch is, has no smaller one for the advi
     verdict: threads=cta:col
   
   Times are by a clock that was not compared with such a GPU (docs/decisions/clock.md).
-  The file of gtx580 has no [launch]: what launches take beside their CTAs' work counts as nothing.
+  The file of gtx580 has no [launch]: a launch costs nothing beside its CTAs' work.
   
   $ heddle tune copy-col --device model:gtx580 --size tiny --store v.db --verify
   heddle: copy-col (tiny): there is no verdict to verify
@@ -185,8 +185,8 @@ Single CTAs, each with another threshold, alone on a model; a GPU is for a vote:
     no vote: gtx580 hands out CTAs round-robin: faster SMs get no more of them
     vote: 8 of 8 agents, under bind=agents 
   $ heddle tune copy-col --device model:gtx570 --size tiny --store none --budget 1 --no-advice --rows 0 --strategy vote | grep vote
-    no vote: 0 waves of CTAs: too few to tell SMs apart
-    no vote on agents: 0 waves of CTAs: too few to tell SMs apart
+    no vote: 0 waves of CTAs: too few to compare SMs
+    no vote on agents: 0 waves of CTAs: too few to compare SMs
   $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx570.toml" >unitless.toml
   $ heddle tune ./blocks --device model:unitless.toml --size tiny --store none --budget 1 --no-advice --rows 0 --strategy compare | grep units
     no vote: the file of unitless has no [units], which a clock needs

@@ -4,7 +4,7 @@ A plan proved:
 
   $ heddle check copy-row --plan order=stride:8x1,bind=redirect | head -2
   copy-row (small), plan order=stride:8x1,bind=redirect: equal
-    2400000 bytes agree under 8 dispatchers; no races were found (not looked at: printed text; threads of one CTA in global memory); the original agrees with its reference
+    2400000 bytes agree under 8 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory); the original agrees with its reference
   $ heddle check copy-row --plan order=col --any-grid --json | grep -E '"(equal|plan|workload|size|dispatchers)"'
     "equal": true,
     "workload": "copy-row",

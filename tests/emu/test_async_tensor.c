@@ -464,7 +464,7 @@ static void the_host_is_told_what_is_wrong(void **state) {
   BAD(t.fill = (hd_tensor_fill)2, "fill 2 is unknown");
   BAD((t.fill = HD_TENSOR_FILL_NAN, t.type = HD_TENSOR_U16), "only floating-point");
   BAD((t.interleave = HD_TENSOR_INTERLEAVE_16B, t.rank = 2), "rank of at least 3");
-  BAD(t.interleave = HD_TENSOR_INTERLEAVE_32B, "interleave 32B goes with swizzle 32B alone");
+  BAD(t.interleave = HD_TENSOR_INTERLEAVE_32B, "interleave 32B needs swizzle 32B");
   BAD((t.interleave = HD_TENSOR_INTERLEAVE_32B, t.swizzle = HD_TENSOR_SWIZZLE_32B, t.address = 16),
       "no multiple of 32");
   hd_tensor large = good;

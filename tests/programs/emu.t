@@ -3,13 +3,13 @@ Whole command lines of `heddle emu`, with their whole output. $PROGRAMS holds th
 The report, with its seconds cut out:
 
   $ heddle emu -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'
-  heddle: the program asks for kernel 'nothing', which its module has not
+  heddle: the program asks for kernel 'nothing', which its module lacks
   heddle: saxpy                                           2 launches          34528 thread instructions T s
   heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
   saxpy: equal
 
   $ heddle emu --json out.json -- $PROGRAMS/program_driver_saxpy; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
-  heddle: the program asks for kernel 'nothing', which its module has not
+  heddle: the program asks for kernel 'nothing', which its module lacks
   saxpy: equal
   {"kernels": [
     {"kernel": "saxpy", "title": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T}],
@@ -37,14 +37,14 @@ Launches that would change nothing again are not run; with a check, they are:
 With each kernel's locality, in the words of `heddle analyze`:
 
   $ heddle emu --analyze -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'
-  heddle: the program asks for kernel 'nothing', which its module has not
+  heddle: the program asks for kernel 'nothing', which its module lacks
   heddle: saxpy                                           2 launches          34528 thread instructions T s
   heddle:   streaming: 0% of line reuse and 0% of word reuse cross CTAs. Of what CTAs touch, 0% is shared with some other CTAs and 0% with all alike.
   heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
   saxpy: equal
 
   $ heddle emu --analyze --check --threads 1 --json out.json -- $PROGRAMS/program_driver_saxpy; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
-  heddle: the program asks for kernel 'nothing', which its module has not
+  heddle: the program asks for kernel 'nothing', which its module lacks
   saxpy: equal
   {"kernels": [
     {"kernel": "saxpy", "title": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T,
@@ -135,7 +135,7 @@ Input, output, exit code and signals are the program's own:
 What no driver takes is answered as a driver does, and said in one line:
 
   $ heddle emu -- $PROGRAMS/program_bad missing_kernel
-  heddle: the program asks for kernel 'load', which its module has not
+  heddle: the program asks for kernel 'load', which its module lacks
   heddle: 0 kernels, 0 launches, 0 thread instructions, 0.000 s emulated; 0 findings
   the module: CUDA_SUCCESS
   another kernel: CUDA_ERROR_NOT_FOUND
@@ -171,9 +171,9 @@ What no driver takes is answered as a driver does, and said in one line:
   a little: CUDA_SUCCESS
   $ heddle emu -- $PROGRAMS/program_bad again
   heddle: argument: launch of store: gridDim.x of 0, and the GPU takes at least 1
-  heddle: the program asks for kernel 'load', which its module has not
+  heddle: the program asks for kernel 'load', which its module lacks
   heddle: 1000 times: argument: launch of store: gridDim.x of 0, and the GPU takes at least 1
-  heddle: 3 times: the program asks for kernel 'load', which its module has not
+  heddle: 3 times: the program asks for kernel 'load', which its module lacks
   heddle: 0 kernels, 0 launches, 0 thread instructions, 0.000 s emulated; 1 findings
   1000 launches refused, 3 kernels unknown
   $ heddle emu --json again.json -- $PROGRAMS/program_bad again >/dev/null 2>&1; grep -c '"times": 1000' again.json; rm again.json

@@ -206,8 +206,7 @@ static void a_simulation_is_all_its_counters(void **state) {
   assert_json("simulation.json", &out);
 }
 
-#define NO_LAUNCH                                                                                            \
-  "The file of other has no [launch]: what launches take beside their CTAs' work counts as nothing.\n"
+#define NO_LAUNCH "The file of other has no [launch]: a launch costs nothing beside its CTAs' work.\n"
 
 /* The figures are the GPU's own, by its file. */
 static void what_confirms_times_is_said_for_each_gpu(void **state) {
@@ -290,7 +289,7 @@ static void what_a_part_of_the_work_tells_is_said_by_the_gpus_file(void **state)
        0.25,
        true,
        "25.0% of the launches' work was replayed (--exact replays all). A few warps have far more work than "
-       "others and were cut: times compare plans, and lack how long these warps take.\n"}};
+       "others and were cut: times compare plans, but do not say how long these warps take.\n"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hd_buf text = {0};
     report_put_part(&cases[i].gpu, cases[i].part, "--exact replays all", cases[i].lack_ends, &text);

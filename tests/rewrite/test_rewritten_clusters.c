@@ -146,9 +146,9 @@ static void refused(const char *plan, const char *why) {
 }
 
 static void levers_that_part_a_cluster_are_refused(void **state) {
-  refused("bind=redirect", "whose CTAs would be bound apart");
-  refused("bind=claim", "whose CTAs would be bound apart");
-  refused("order=col,bind=agents:2", "whose CTAs would be bound apart");
+  refused("bind=redirect", "whose CTAs would be bound separately");
+  refused("bind=claim", "whose CTAs would be bound separately");
+  refused("order=col,bind=agents:2", "whose CTAs would be bound separately");
   refused("threads=col", "whose threads work together");
   refused("threads=cta:reverse", "whose threads work together");
   refused("order=col,prefetch=l2:1", "whose next task is not known");

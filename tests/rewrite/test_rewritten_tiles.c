@@ -226,7 +226,7 @@ static const struct {
      "shape=loop: no loop"},
     {START
      "tiles:\nmad.wide.u32 %d1, %r1, 4, %d0; ld.global.u32 %r7, [%d1]; st.global.u32 [%d1+4], %r7;\n" STEP,
-     "--assume no-carry is the word that none does"},
+     "--assume no-carry says that no tile does"},
     {"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;\ntiles:\n" WORK
      "add.s32 %r1, %r1, %r2; setp.lt.s32 %p2, %r1, 11; @%p2 bra tiles;\n",
      "shape=loop: the loop goes through 11 tiles"},
@@ -400,7 +400,7 @@ static void ctas_that_learn_which_they_are_need_the_callers_word(void **state) {
       fail_msg("line %u: %s\n%s", d.line, d.message, text.data);
     assert_int_equal(hd_plan_parse("order=col,shape=loop:4x3", &p, &d), HD_OK);
     const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
-    if (cases[k].learns ? st != HD_ERR_REFUSED || !strstr(d.message, "which of them it is") : st != HD_OK)
+    if (cases[k].learns ? st != HD_ERR_REFUSED || !strstr(d.message, "which CTA it is") : st != HD_OK)
       fail_msg("%d %s: %s %s", st, d.message, cases[k].before, cases[k].behind);
     hd_arena_free(&arena);
     hd_buf_free(&text);

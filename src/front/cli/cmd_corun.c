@@ -26,7 +26,7 @@ static hd_status parse_plans(session *s, const cli_list *plans, hd_diag *d) {
   for (size_t i = 0; st == HD_OK && i < plans->n; i++) {
     st = hd_plan_parse(plans->items[i], &s->o.plans[i], d);
     if (st == HD_OK && (s->o.plans[i].bind != HD_BIND_NONE || hd_numbers_count(&s->o.plans[i].sms)))
-      st = hd_fail(d, HD_ERR_USAGE, "corun: bind and sms of the plans are for corun to find");
+      st = hd_fail(d, HD_ERR_USAGE, "corun: corun finds bind and sms itself; leave them out of the plans");
   }
   return st;
 }

@@ -89,7 +89,7 @@ int cmd_levers(int argc, char **argv) {
   if (o.compositions && (o.work.shard || o.work.journal || o.work.resume))
     return cli_usage("levers: --random is split by its --seed, not into shards");
   if (o.compositions && (o.in.n_words || o.in.save))
-    return cli_usage("levers: --random draws sizes of workloads, and a file's kernels have only one");
+    return cli_usage("levers: --random needs workloads with several sizes; a kernel file has one size");
   hd_diag d = {0};
   char **names;
   size_t n_names;

@@ -99,7 +99,7 @@ int cmd_optimize(int argc, char **argv) {
       {"library", 0, CLI_TEXT, &p.library, 0, "FOLDER", NULL},
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
       MODEL_OPTIONS(o),
-      CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: paper where there is one)"),
+      CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: paper if there is one)"),
       CLI_COMMON("wall", &o.wall),
       CLI_COMMON("assume", &o.assume),
       CLI_COMMON("threads", &o.threads),

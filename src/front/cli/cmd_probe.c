@@ -13,7 +13,7 @@ int cmd_probe(int argc, char **argv) {
       {"delay", 0, CLI_NUMBER, &delay, 10000000, "CYCLES", "between waves of the latter (default: 3000)"},
       {"dram", 0, CLI_NUMBER, &megabytes, 1 << 20, "MB", "what the DRAM bandwidths read (default: 2048)"},
       {"against", 0, CLI_TEXT, &against, 0, "GPU",
-       "its file, by name or path, beside what was probed; exit code 1 where\nany measured key differs"},
+       "its file, by name or path, beside what was probed; exit code 1 if any\nmeasured key differs"},
       {"within", 0, CLI_NUMBER, &within, 1000, "PERCENT", "by which keys may differ there (default: 10)"},
       CLI_COMMON_AS("output", &output, "the GPU file (default: its name with .toml, in this folder)"),
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "a page of plots as well"},

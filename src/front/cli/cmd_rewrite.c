@@ -45,7 +45,7 @@ int cmd_rewrite(int argc, char **argv) {
       {"grid", 0, CLI_DIMS, grid, 0, "X[,Y[,Z]]",
        "the launch's grid: constants are baked in, and only this grid is right\n(default: any grid)"},
       {"block", 0, CLI_DIMS, block, 0, "X[,Y[,Z]]",
-       "threads per CTA of the launches to come, where the kernel does not say"},
+       "threads per CTA of the launches to come, if the kernel does not say"},
       {"more-registers", 0, CLI_FLAG, &more_registers, 0, NULL,
        "bind=agents:N: as many registers as N CTAs per SM leave (needs the block)"},
       {"registers", 0, CLI_NUMBER, &registers, 255, "N",

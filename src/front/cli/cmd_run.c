@@ -11,7 +11,7 @@ int cmd_run(int argc, char **argv) {
   hd_steer_options o = {0};
   const cli_option options[] = {
       {"pin", 0, CLI_TEXT, &o.pin, 0, "FILE",
-       "the verdicts of a file that heddle verdicts export wrote, alone"},
+       "only the verdicts of a file that heddle verdicts export wrote"},
       {"force-plan", 0, CLI_TEXT, &o.plan, 0, "P",
        "this plan for every kernel that admits it; nothing proves it"},
       {"tune", 0, CLI_FLAG, &o.tune, 0, NULL,
@@ -22,7 +22,7 @@ int cmd_run(int argc, char **argv) {
        "and for all of them; 5%: of the time that the program has run (default: that, and 0.5 s at least)"},
       {"worth", 0, CLI_TEXT, &o.worth, 0, "S",
        "seconds that launches take before they are tuned (default: 0.001)"},
-      {"gain", 0, CLI_TEXT, &o.gain, 0, "X", "the least speedup that a plan is adopted for (default: 1.01)"},
+      {"gain", 0, CLI_TEXT, &o.gain, 0, "X", "the least speedup for which a plan is adopted (default: 1.01)"},
       {"no-guard", 0, CLI_FLAG, &o.unguarded, 0, NULL,
        "apply verdicts without measuring them in the program, and whatever they cost"},
       {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},

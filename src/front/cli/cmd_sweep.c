@@ -18,7 +18,7 @@ int cmd_sweep(int argc, char **argv) {
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "also draw the landscape"},
       CLI_COMMON_AS("output", &output, "write the CSV to a file"),
       {"free-mapping", 0, CLI_FLAG, &o.free_mapping, 0, NULL,
-       "order and binding cost no instructions, as where the GPU's own CTA scheduler has them (MAP 2)"},
+       "order and binding cost no instructions, as if the GPU's own CTA scheduler did them (MAP 2)"},
       CLI_COMMON("plot", &plot),
       REPLAY_OPTIONS(o),
       CLI_WORK_OPTIONS(work),

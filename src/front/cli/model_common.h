@@ -29,7 +29,7 @@ typedef struct model_options {
 #define REPLAY_OPTIONS(o)                                                                                    \
   MODEL_OPTIONS(o), CLI_COMMON("l1", &(o).l1_bytes),                                                         \
       CLI_COMMON_AS("seed", &(o).seed, "seed of the dispatcher"), CLI_COMMON("depth", &(o).depth),           \
-      CLI_INPUT_OPTIONS(&(o).in, "the workload's size (default: paper where there is one)"),                 \
+      CLI_INPUT_OPTIONS(&(o).in, "the workload's size (default: paper if there is one)"),                    \
       CLI_COMMON("threads", &(o).threads)
 
 /* A workload, a GPU, the workload's traces. Close whether opening succeeded or not. */

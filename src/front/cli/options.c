@@ -11,11 +11,10 @@ static const cli_option common[] = {
      "no-waits: no loop waits for another CTA, whatever it looks like;\nno-carry: no tile of a persistent "
      "kernel's loop reads or overwrites what an earlier one left in memory"},
     {"budget", 0, CLI_NUMBER, NULL, 86400, "S",
-     "work for each workload, as seconds of an idle machine (default: 4, up to 10 where runs take "
-     "long,\nmore "
+     "work for each workload, as seconds of an idle machine (default: 4, up to 10 if runs take long,\nmore "
      "while much is unseen)"},
     {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
-     "by a clock (default where the GPU's file has [units]), or a bound"},
+     "by a clock (default if the GPU's file has [units]), or a bound"},
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
     {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
     {"exact", 0, CLI_FLAG, NULL, 0, NULL, "replay all launches whole, however long that takes"},
@@ -33,7 +32,7 @@ static const cli_option common[] = {
     {"no-counters", 0, CLI_FLAG, NULL, 0, NULL, "times only"},
     {"no-hoisting", 0, CLI_FLAG, NULL, 0, NULL, "bind=agents: a loop out of which ptxas hoists nothing"},
     {"once", 0, CLI_FLAG, NULL, 0, NULL,
-     "do not measure winners once more on a second GPU, where MPI's ranks have several"},
+     "do not measure winners once more on a second GPU, if MPI's ranks have several"},
     {"output", 'o', CLI_TEXT, NULL, 0, "OUT", "write to a file"},
     {"param", 0, CLI_LIST, NULL, 0, "NAME=N",
      "another value for one of the size's parameters; may be given several times"},
@@ -48,8 +47,8 @@ static const cli_option common[] = {
      "do part I of N only, into a journal: 'heddle merge' puts them together. auto: the task\nof a Slurm "
      "array"},
     {"shared", 0, CLI_FLAG, NULL, 0, NULL,
-     "others use the GPU: do not take all its free memory, as the winner's test else does for\nsome tenths "
-     "of a second, to try it with buffers in fragmented memory"},
+     "others use the GPU: the winner's test does not take all its free memory, which it else takes\nfor some "
+     "tenths of a second, to try buffers in fragmented memory"},
     {"size", 0, CLI_TEXT, NULL, 0, "NAME", "the workload's size (default: small)"},
     {"store", 0, CLI_TEXT, NULL, 0, "FILE",
      "where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere"},

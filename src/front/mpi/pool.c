@@ -243,7 +243,8 @@ static hd_status settle(state *s, hd_diag *d) {
 
 static hd_status take_answer(state *s, int rank, const hd_work_answer *head, const char *bytes, hd_diag *d) {
   peer *p = &s->peers[rank];
-  if (head->item >= s->w->n) return hd_fail(d, HD_ERR_INPUT, "rank %d answers to no item", rank);
+  if (head->item >= s->w->n)
+    return hd_fail(d, HD_ERR_INPUT, "rank %d answers for an item that does not exist", rank);
   const size_t k = s->place[head->item];
   out_item *o = &s->out[k];
   for (unsigned i = 0; i < p->n; i++)

@@ -238,7 +238,7 @@ void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, 
                 p->gpu.driver, p->version);
   hd_buf_puts(
       out, "Speedup over the default launch: the best plan of each lever alone, and the best of all, which "
-           "is the original where none won.\n\n");
+           "is the original if no plan won.\n\n");
   put_rows(speedup_fields, rows, n, out);
   if (p->predicted[0]) hd_buf_printf(out, "\n%s", p->predicted);
   hd_buf_puts(

@@ -45,9 +45,9 @@ void hd_check_text(const hd_check_report *c, hd_buf *out) {
   hd_plan_print(c->plan, out);
   hd_buf_printf(out, ": equal\n  %" PRIu64 " bytes agree %s %u %s%s%s\n", r->bytes_compared,
                 c->device ? "in" : "under", r->runs, c->device ? "runs on the device" : "dispatchers",
-                r->race_free ? "; no races were found (not looked at: printed text; threads of one CTA in "
-                               "global memory)"
-                             : "",
+                r->race_free
+                    ? "; no races were found (not checked: printed text; threads of one CTA in global memory)"
+                    : "",
                 r->against_reference ? "; the original agrees with its reference" : "");
   if (r->assume) hd_buf_printf(out, "  assumed: %s\n", hd_assume_text(r->assume));
   if (!c->device)

@@ -5,8 +5,8 @@
 void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out) {
   if (clock && !hd_gpu_has_launches(g))
     hd_buf_printf(out,
-                  "The file of %s has no [launch]: what launches take beside their CTAs' work counts as "
-                  "nothing.\n",
+                  "The file of %s has no [launch]: a launch costs nothing beside its CTAs' "
+                  "work.\n",
                   g->name);
   if (!clock && !hd_gpu_has_clock(g))
     hd_buf_printf(out, "The file of %s has no [units], which a clock needs.\n", g->name);
@@ -37,8 +37,8 @@ void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_e
   hd_buf_printf(out, "%.1f%% of the launches' work was replayed (%s).", 100 * part, more);
   if (lack_ends)
     hd_buf_puts(out,
-                " A few warps have far more work than others and were cut: times compare plans, and lack "
-                "how long these warps take.");
+                " A few warps have far more work than others and were cut: times compare plans, but do "
+                "not say how long these warps take.");
   else if (g->compared.sampled)
     hd_buf_printf(out, " Such times were off by %.1f%% (mean of %u) from those of whole replays.",
                   g->compared.sampled_error, g->compared.sampled);

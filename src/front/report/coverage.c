@@ -57,9 +57,8 @@ static void put_any_launch(const hd_coverage *c, hd_buf *out) {
   uint64_t nature = 0;
   for (size_t i = 0; i < sizeof by_nature / sizeof *by_nature; i++)
     nature += c->any_launch_whys[by_nature[i]];
-  hd_buf_printf(out,
-                "Of files, at a launch, whichever it is: %" PRIu64 " of %" PRIu64 " accesses (%.1f%%).\n",
-                formed, all, 100 * report_rate(formed, all));
+  hd_buf_printf(out, "Files, at any launch: %" PRIu64 " of %" PRIu64 " accesses (%.1f%%).\n", formed, all,
+                100 * report_rate(formed, all));
   put_share("affine or quasi-affine in a CTA, from a start computed from its number", computed, all, out);
   put_share("the same, from a start that a load brings, as a pointer of a batch", loaded, all, out);
   put_share("with all of these", computed + loaded ? formed + computed + loaded : 0, all, out);

@@ -26,7 +26,7 @@ typedef void putter(double over, const char *limit, const char *gpu, hd_buf *out
 
 static void put_found(double over, const char *limit, const char *gpu, hd_buf *out) {
   hd_buf_printf(out,
-                "launches find in L2 what others left there, so DRAM traffic is %.2fx compulsory, and %s "
+                "launches find other launches' data in L2, so DRAM traffic is %.2fx compulsory, and %s "
                 "bounds the time on %s, which the order of the CTAs does not change",
                 over, limit, gpu);
 }

@@ -51,7 +51,7 @@ static const char *note_of(const hd_report *r, size_t i) {
   if (r->best != 0 || !report_has_answer(r) || r->n_rows < 2) return "  default";
   for (size_t k = 1; k < r->n_rows; k++)
     if (r->rows[k].status == HD_OK && hd_report_speedup(r, k) >= shown)
-      return "  kept: what is faster gains less than the model may err";
+      return "  kept: faster plans gain less than the model may err";
   return "  kept: nothing beats it";
 }
 

@@ -71,8 +71,8 @@ void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
                 p->seconds * 1e3, 100 * (p->seconds > 0 ? reached(p) / p->seconds : 0));
   if (any)
     hd_buf_puts(out,
-                "ceiling: what no plan beats on the model, and most plans miss; heddle optimize predicts\n");
-  if (p->emulated) hd_buf_puts(out, "Times are the emulator's, and tell nothing of a GPU's.\n");
+                "ceiling: no plan beats it on the model, and most plans miss it; heddle optimize predicts\n");
+  if (p->emulated) hd_buf_puts(out, "Times are the emulator's, and say nothing about a GPU's.\n");
 }
 
 /* ---- All of them ---------------------------------------------------------------------------------- */

@@ -178,7 +178,7 @@ void hd_bench_json(const hd_bench_results *r, hd_buf *out) {
 void hd_verify_results_text(const hd_bench_results *r, double least, hd_buf *out) {
   hd_verify_text(&r->place, r->verified.data, r->verified.n, least, out);
   if (r->unknown)
-    hd_buf_printf(out, "%llu of %llu verdicts are of other workloads.\n", (unsigned long long)r->unknown,
+    hd_buf_printf(out, "%llu of %llu verdicts belong to other workloads.\n", (unsigned long long)r->unknown,
                   (unsigned long long)r->verdicts);
   if (r->gone)
     hd_buf_printf(out, "%llu workloads have other kernels or launches now than their verdicts.\n",

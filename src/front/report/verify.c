@@ -135,7 +135,7 @@ void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n
                 p->gpu.driver, p->version);
   hd_buf_puts(
       out, "Verdicts measured once more, slowest first: speedup over the default launch when it was tuned, "
-           "and now. Where the original was kept, it is the default launch.\n\n");
+           "and now. An original that was kept is the default launch itself.\n\n");
   put_table(rows, n, least, out);
   hd_bench_mean mean = hd_verify_geomean(rows, n);
   hd_buf_printf(out, "\nGeometric mean %.3fx over %u, of which %zu kept the original. Below %.2fx: %zu.\n",

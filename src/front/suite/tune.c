@@ -69,7 +69,7 @@ hd_status suite_measure_again(hd_device *dev, const hd_workload *w, const hd_tun
   hd_status st = hd_store_open(":memory:", &own, d);
   if (st == HD_OK) st = hd_store_import(own, text, len, w->name, &imported, d);
   if (st == HD_OK) st = hd_tuning_recall(own, dev, w, how, t, &found, d);
-  if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_INPUT, "the verdict is of another kernel or GPU");
+  if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_INPUT, "the verdict belongs to another kernel or GPU");
   const unsigned adopted = found ? suite_count_adopted(t) : 0;
   if (st == HD_OK) st = hd_tuning_verify(dev, w, &short_one, 0, t, d);
   *held = st == HD_OK && suite_count_adopted(t) == adopted;

@@ -89,7 +89,7 @@ hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double 
               .n_names = n,
               .d = d};
   hd_tune_place(hd_device_get_info(*dev), &x.place);
-  if (!o->store) return hd_fail(d, HD_ERR_USAGE, "there is no store to measure verdicts of");
+  if (!o->store) return hd_fail(d, HD_ERR_USAGE, "there is no store with verdicts to measure");
   hd_status st = hd_store_each(o->store, NULL, take_verdict, &x, d);
   if (st == HD_OK) st = x.status;
   if (st == HD_OK && !r->verdicts)

@@ -285,7 +285,7 @@ hd_status hd_shard_parse(const char *text, uint32_t *shard, uint32_t *shards, hd
     uint64_t least, most, step = 1;
     if (!variable("SLURM_ARRAY_TASK_ID", &i) || !variable("SLURM_ARRAY_TASK_MIN", &least) ||
         !variable("SLURM_ARRAY_TASK_MAX", &most) || i < least || i > most)
-      return hd_fail(d, HD_ERR_USAGE, "--shard auto: the environment tells of no task of a Slurm array");
+      return hd_fail(d, HD_ERR_USAGE, "--shard auto: the environment names no task of a Slurm array");
     if (!variable("SLURM_ARRAY_TASK_STEP", &step) || !step) step = 1;
     n = (most - least) / step + 1;
     uint64_t tasks = n;

@@ -407,7 +407,7 @@ const KINDS = {
   profile: {
     is: (d) => d && Array.isArray(d.kernels) && "reached_seconds" in d,
     title: (d) => `Profile: ${number(d.seconds)} s in ${d.kernels.length} kernels`,
-    draw: (d) => [el("p", {}, `${d.kernels.length} kernels, ${number(d.seconds * 1e3, 4)} ms, ${percent(share(d.reached_seconds, d.seconds))} of it in kernels that plans can touch.` + (d.emulated ? " Times are the emulator's, and tell nothing of a GPU's." : "")),
+    draw: (d) => [el("p", {}, `${d.kernels.length} kernels, ${number(d.seconds * 1e3, 4)} ms, ${percent(share(d.reached_seconds, d.seconds))} of it in kernels that plans can touch.` + (d.emulated ? " Times are the emulator's, and say nothing about a GPU's." : "")),
       d.kernels.length ? profile(d.kernels) : null, key([["plans can touch it", "var(--blue)"], ["of this, no plan can save", "var(--pale)"], ["plans cannot touch it", "var(--bar)"]]),
       table([{head: "kernel", of: (k) => k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "time \u00b5s", of: (k) => k.seconds * 1e6, show: (v) => number(v, 5)},
         {head: "category", of: (k) => k.category}, {head: "reuse lost", of: (k) => k.reuse_lost, show: times}, {head: "ceiling", of: (k) => k.at_most, show: times},

@@ -5,7 +5,8 @@ hd_status cuda_check(cuda_device *c, cu_result r, const char *call, const char *
   if (r == CU_SUCCESS) return HD_OK;
   const char *name = NULL, *text = NULL;
   if (c->api.cuGetErrorName(r, &name) != CU_SUCCESS || !name) name = "unknown result";
-  if (c->api.cuGetErrorString(r, &text) != CU_SUCCESS || !text) text = "the driver has no words for it";
+  if (c->api.cuGetErrorString(r, &text) != CU_SUCCESS || !text)
+    text = "the driver has no text for this error";
   cuda_class class = cuda_classify(r);
   hd_diag e;
   /* A fault belongs to the kernel in flight, whichever call reports it first. */

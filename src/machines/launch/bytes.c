@@ -77,7 +77,7 @@ bool launch_keeps_word(const hd_workload *w, void *const *before, const bool *fi
     if (hd_elem_compare(b->type, HD_COMPARE_EXACT, 0, 0, after[i], before[i], b->count, difference,
                         sizeof difference))
       continue;
-    snprintf(what, cap, "buffer %s is not unwritten, whatever was said: %s", b->name, difference);
+    snprintf(what, cap, "buffer %s was said to be unwritten, but is written: %s", b->name, difference);
     return false;
   }
   return true;

@@ -174,7 +174,7 @@ hd_status variant_open(variant *v, placement *p, const hd_resolved *plans, hd_di
   for (uint32_t i = 0; i < p->w->n_images; i++)
     if (p->w->images[i].reference)
       return hd_fail(d, HD_ERR_UNSUPPORTED,
-                     "%s: texture and surface references are for the emulator's check alone", p->w->name);
+                     "%s: texture and surface references work only in the emulator's check", p->w->name);
   hd_status st = launch_setup_open(&v->setup, p->code, memory, d);
   if (st != HD_OK) return st;
   v->grids = hd_arena_zalloc(&v->setup.arena, (size_t)p->w->n_launches + 1, sizeof *v->grids);

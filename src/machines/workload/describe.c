@@ -371,8 +371,8 @@ static const struct {
      MEMORY,
      take_set},
     {{"buffer", 0, "NAME=B",
-      "a buffer TYPE[COUNT]=FILL that no argument is: for addresses in others to lead to, as\n"
-      "'u64[8]=address(NAME, i * 64)' holds, or for an --arg NAME"},
+      "a buffer TYPE[COUNT]=FILL that is no argument: other buffers hold addresses in it, "
+      "by\n'u64[8]=address(NAME, i * 64)', or an --arg NAME passes it"},
      MEMORY,
      take_buffer},
     {{"cooperative", 0, NULL, "all CTAs are resident at once, as for grid.sync()"},
@@ -386,7 +386,7 @@ static const struct {
     {{"near", 0, "TOL", "as --atomics, by TOL, absolutely and relatively"}, FOR_ALL, take_near},
     {{"unwritten", 0, "A,B",
       "buffers that nothing writes while the kernels run, whatever their text looks like, by\nname: arg1 or "
-      "as given; bypass=ro may go by that"},
+      "as given; bypass=ro may rely on that"},
      FOR_ALL,
      take_unwritten},
 };

@@ -185,11 +185,11 @@ static hd_status prepare(corun *c, lane *l, uint64_t *l1_bytes, hd_diag *d) {
     const hd_replay_options *o = s->launches[i].options;
     const hd_trace *t = s->launches[i].trace;
     if (!o->timed || o->part.n || hd_trace_get_info(t).recorded != model_trace_tasks(t))
-      return hd_fail(d, HD_ERR_USAGE, "streams are replayed by a clock, and whole");
+      return hd_fail(d, HD_ERR_USAGE, "co-runs are replayed whole, and by a clock");
     st = model_replay_check(c->m, t, o, &l->resident[i], d);
     if (st == HD_OK) st = model_replay_set_scheduler(c->m, o, d);
     if (st == HD_OK && c->m->gpu.scheduler == HD_SCHED_CCWS)
-      st = hd_fail(d, HD_ERR_UNSUPPORTED, "the warp scheduler ccws is of one launch");
+      st = hd_fail(d, HD_ERR_UNSUPPORTED, "the warp scheduler ccws works on one launch");
     if (st == HD_OK) st = model_pace_make(t, &c->m->gpu, o->loads_within, &l->paces[i], d);
     uint64_t bytes =
         st == HD_OK ? model_replay_l1_bytes(&c->m->gpu, l->resident[i], o->shared_bytes) : UINT64_MAX;

@@ -328,7 +328,7 @@ static void offer_bindings(list *l) {
 
 /* ---- Caches ------------------------------------------------------------------------- */
 
-static const char around[] = "what is not used again leaves room in the cache for what is";
+static const char around[] = "data that is not used again leaves room in the cache for data that is";
 static const char readonly[] = "loads of memory that nothing writes may take the read-only path";
 
 /* Every threshold, because the speedup rises and falls with the threshold: BYP's static way tries them all,

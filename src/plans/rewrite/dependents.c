@@ -9,9 +9,9 @@
 
 static const char *reason(const hd_plan *p) {
   if (hd_bind_claims(p->bind) || p->bypass.kind == HD_BYPASS_AUTO)
-    return "the launch may overlap the one before it, and this plan's state would be of both";
+    return "the launch may overlap the one before it, and both would use this plan's state";
   if (p->bind == HD_BIND_CANCEL)
-    return "a CTA that has let the next launch begin would do tasks of this one behind that";
+    return "a CTA that has let the next launch begin would do further tasks of this launch";
   if (p->prefetch.kind == HD_PREFETCH_L1)
     return "the launch may overlap the one before it, and prefetch=l1 would fetch before that one's writes";
   return NULL;

@@ -167,7 +167,7 @@ static hd_status prepare(rewrite_job *j, hd_prog *prog, hd_diag *d) {
 static hd_status apply(rewrite_job *j, const hd_prog *prog, uint32_t header, uint32_t *begin, hd_diag *d) {
   hd_buf text = {0};
   if (!j->asked && (j->recipe->state_bytes || j->recipe->table_bytes))
-    return hd_fail(d, HD_ERR_USAGE, "this plan changes how the kernel is launched, and nobody asked how");
+    return hd_fail(d, HD_ERR_USAGE, "this plan changes the launch, but the caller passed no recipe");
   uint32_t declared = 0;
   hd_status st = rewrite_add_params(j, d);
   if (st == HD_OK) st = rewrite_set_registers(j, d);

@@ -224,9 +224,9 @@ static const char *touched(run_trial *t) {
 /* NULL: memory is as the program's own launch left it. */
 static const char *changed(run_trial *t) {
   bool same = false;
-  if (!t->as_after) return "what the launch wrote could not be put back";
-  if (compare(t, &same) != CU_SUCCESS) return "what the launch wrote could not be checked";
-  return same ? touched(t) : "what the launch wrote differs";
+  if (!t->as_after) return "the memory that the launch wrote could not be restored";
+  if (compare(t, &same) != CU_SUCCESS) return "the memory that the launch wrote could not be checked";
+  return same ? touched(t) : "the memory that the launch wrote differs";
 }
 
 /* The program goes on with what its own launch left, or with a line that says that this is not so, or not

@@ -116,17 +116,16 @@ static void offer_tables(candidates *c) {
   const hd_reuse_spread *work = &out->sum.reuse.work;
   int64_t random = advice_irregular_array(out, &regular);
   if (apart > 0.1 || (random >= 0 && advice_exploitable(r)))
-    offer(
-        c, (hd_plan){.order = {.kind = HD_ORDER_AFFINITY}},
-        "%.0f%% of what CTAs touch is shared with CTAs that are no neighbours: which ones, the data decides",
-        100 * apart);
+    offer(c, (hd_plan){.order = {.kind = HD_ORDER_AFFINITY}},
+          "%.0f%% of what CTAs touch is shared with CTAs that are not neighbours; the data decides which",
+          100 * apart);
   if (work->mean > 0 && (double)work->most > 1.5 * work->mean && c->V > c->wave)
     offer(c, (hd_plan){.order = {.kind = HD_ORDER_HEAVY_FIRST}},
           "the longest CTA has %.1f times the mean's work: started late, it would run alone",
           (double)work->most / work->mean);
 }
 
-/* "load 3 asks", "loads 3, 5 and 7 ask". */
+/* "load 3", "loads 3, 5 and 7". */
 static void name_loads(const hd_numbers *loads, char *out, size_t cap) {
   const uint32_t n = hd_numbers_count(loads);
   uint32_t k = 0;
@@ -135,9 +134,9 @@ static void name_loads(const hd_numbers *loads, char *out, size_t cap) {
   for (uint32_t at = 0; hd_numbers_run(loads, at, &r); at = r.last + 1)
     for (uint32_t load = r.first; load <= r.last; load++, k++)
       hd_buf_printf(&list, "%s%u", !k ? "" : k + 1 < n ? ", " : " and ", load);
-  snprintf(out, cap, "some loads ask");
+  snprintf(out, cap, "some loads");
   if (!list.failed && n && list.len < cap - 16)
-    snprintf(out, cap, n == 1 ? "load %s asks" : "loads %s ask", list.data);
+    snprintf(out, cap, n == 1 ? "load %s" : "loads %s", list.data);
   hd_buf_free(&list);
 }
 
@@ -149,12 +148,12 @@ static void offer_streams(candidates *c, double hits) {
     hd_plan p = {.stream = c->streams[i].loads};
     double reused = 100 * c->streams[i].reused;
     static const char why[] =
-        "of what %s for, %.0f%% is asked for again; it takes room in L1 from what other loads ask for";
+        "%.0f%% of the data of %s is requested again; it takes room in L1 from other loads' data";
     char what[128];
     name_loads(&p.stream.loads, what, sizeof what);
-    offer(c, p, why, what, reused);
+    offer(c, p, why, reused, what);
     p.bypass = (hd_bypass){.kind = HD_BYPASS_L1, .warps = warps / 2};
-    if (hits < 0.5 && warps > 1) offer(c, p, why, what, reused);
+    if (hits < 0.5 && warps > 1) offer(c, p, why, reused, what);
   }
 }
 
@@ -213,10 +212,9 @@ static void offer_cache_control(candidates *c) {
   const hd_pattern_row *p = &out->sum.pattern.all;
   double hits = advice_part(out->baseline.l1_hits, out->baseline.l1_sectors);
   if (!c->a->g->l1_global)
-    offer(
-        c, (hd_plan){.bypass = {.kind = HD_BYPASS_READONLY, .warps = HD_WARP}},
-        "this GPU keeps global loads out of L1, but not those of memory that nobody writes, by its read-only "
-        "path");
+    offer(c, (hd_plan){.bypass = {.kind = HD_BYPASS_READONLY, .warps = HD_WARP}},
+          "this GPU keeps global loads out of L1; loads of memory that is never written may take its "
+          "read-only path");
   if (!out->baseline.l1_sectors) return;
   if (hits < 0.5 && advice_sector_use(p) < 0.75)
     offer(c, (hd_plan){.bypass = {.kind = HD_BYPASS_L1, .warps = 0}},

@@ -91,7 +91,8 @@ static hd_status make_replay_plan(const hd_study *s, uint32_t launch, const hd_g
   const bool clusters =
       hd_rewrite_clusters(s->code->module, s->code->kernels[s->code->kernel_of[launch]].func, cluster);
   if (clusters && (hd_order_needs_table(p->order.kind) || p->bind != HD_BIND_NONE))
-    return hd_fail(d, HD_ERR_REFUSED, "%s runs in clusters, which stay together and in no table", l->kernel);
+    return hd_fail(d, HD_ERR_REFUSED, "%s runs in clusters, which take neither bindings nor tables",
+                   l->kernel);
   for (unsigned k = 0; clusters && k < 3; k++)
     if (grid.g[k] % cluster[k] == 0) grid.g[k] /= cluster[k];
   hd_status st = launch_table(s, launch, p, V, &table, d);

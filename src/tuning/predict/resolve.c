@@ -54,7 +54,7 @@ static hd_status resolve_all(study_source *from, const hd_plan_set *plans, hd_re
     idle += out->kernels[k].idle;
   }
   if (st == HD_OK && idle && idle == code->n_kernels)
-    st = hd_fail(d, HD_ERR_REFUSED, "stream=auto: what the loads of %s ask for is asked for again",
+    st = hd_fail(d, HD_ERR_REFUSED, "stream=auto: all data that the loads of %s request is requested again",
                  code->n_kernels > 1 ? "all kernels" : code->kernels[0].name);
   return st;
 }

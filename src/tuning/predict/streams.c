@@ -24,10 +24,8 @@ static hd_status make_stream(const hd_stream_row *row, const hd_gpu *g, stream *
   const size_t n = s->w->n_launches;
   hd_status st = hd_plan_check(p, d);
   if (st == HD_OK && (retrace_is_needed(p) || s->sample || !s->run.timed))
-    st = hd_fail(
-        d, HD_ERR_UNSUPPORTED,
-        "%s: together with others only plans are replayed that change no accesses, whole and by a clock",
-        s->w->name);
+    st = hd_fail(d, HD_ERR_UNSUPPORTED,
+                 "%s: co-runs need whole traces, a clock, and plans that change no accesses", s->w->name);
   if (st != HD_OK) return st;
   out->extra = calloc(n + 1, sizeof *out->extra);
   out->made = calloc(n + 1, sizeof *out->made);

@@ -167,5 +167,5 @@ bool hd_plan_is_unseen(const hd_plan *p) {
 }
 
 const char *hd_explain_unseen(void) {
-  return "what loads gain on the read-only path, or from L2 giving up their lines first";
+  return "the gain of loads on the read-only path, or of loads whose lines L2 gives up first";
 }

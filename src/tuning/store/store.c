@@ -157,7 +157,8 @@ static hd_status check_version(hd_store *s, hd_diag *d) {
   if (st == HD_OK && id == 0 && tables == 0)
     st = make_tables(s, true, d);
   else if (st == HD_OK && id != APPLICATION_ID)
-    st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0, "a database, but not one of verdicts");
+    st = hd_fail_at(d, HD_ERR_INPUT, s->path, NULL, 0, 0,
+                    "no store of verdicts, but another program's SQLite database");
   else if (st == HD_OK && version >= 1 && version < VERSION)
     st = upgrade(s, version, d);
   else if (st == HD_OK && version != VERSION)

@@ -95,7 +95,7 @@ static hd_status count_before(tuning *t, device_bench *b, hd_diag *d) {
   hd_tuning *out = t->out;
   if (t->o.no_counters) return HD_OK;
   if (out->before_us * 1e-6 > tuning_budget(t) / 20) {
-    snprintf(out->no_counters, sizeof out->no_counters, "a run takes %.1f s, and counting takes many",
+    snprintf(out->no_counters, sizeof out->no_counters, "a run takes %.1f s, and counters need many runs",
              out->before_us * 1e-6);
     return HD_OK;
   }

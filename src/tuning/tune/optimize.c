@@ -400,7 +400,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
     if (best == 0 || !count_promising(z)) break;
     if (!is_promising(z, &rows[best])) { /* others are content with less */
       strike_out(&rows[best], HD_ERR_UNSUPPORTED,
-                 "promises less than is asked of plans that bind CTAs to SMs, or change what caches keep");
+                 "promises too little for a plan that binds CTAs to SMs, or changes what caches keep");
       continue;
     }
     if (z->out->tried && asked_to_stop(z)) {

@@ -69,6 +69,6 @@ void undone_explain(hd_optimized *z) {
     undone_leave_unproved(z, next, next->bound, "looked at again");
   else
     hd_fit(z->why, sizeof z->why, "%s",
-           replayed ? "of the plans that were replayed none gains enough and can be proved"
+           replayed ? "no plan that was replayed gains enough and can be proved"
                     : "no plan but the default was replayed");
 }

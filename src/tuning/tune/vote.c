@@ -58,7 +58,7 @@ static bool cannot_vote(const hd_plan_space *s, bool agents, hd_tune_vote *out) 
   else if (!too_many(agents ? "numbers of agents" : "thresholds", agents ? resident : s->warps + 1, s->n_sms,
                      out) &&
            waves < LEAST_WAVES)
-    snprintf(out->why, sizeof out->why, "%" PRIu64 " waves of CTAs: too few to tell SMs apart", waves);
+    snprintf(out->why, sizeof out->why, "%" PRIu64 " waves of CTAs: too few to compare SMs", waves);
   return out->why[0] != 0;
 }
 

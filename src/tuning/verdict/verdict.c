@@ -154,7 +154,7 @@ static hd_status keep_launch(hd_store *s, const keys *k, const hd_workload *w, u
     v.high = r->speedup.high;
   }
   if (r->adopted && !verdict_assume_print(w, launch, &r->plan, t->assume, v.assume, sizeof v.assume))
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: what the plan rests on is too long to be kept", v.name);
+    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: the plan's assumption is too long to be kept", v.name);
   if (t->has_counters) print_counters(t, v.counters, sizeof v.counters);
   static const hd_tune_options defaults;
   return put_verdict(s, w, launch, &(o ? o : &defaults)->run, NULL, &r->plan, &v, d);

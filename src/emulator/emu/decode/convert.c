@@ -365,7 +365,7 @@ static bool emit_cvt(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, 
   const unsigned dst_bits = emu_reg_bits(fn, dst->sym),
                  src_bits = source_bits(fn, emu_operand(fn, s, 1), from);
   if (emu_operand(fn, s, 1)->kind == HD_O_SREG && kind != CVT_INT_INT)
-    return emu_refuse(fn, s, "a special register is converted to an integer alone");
+    return emu_refuse(fn, s, "a special register converts only to an integer");
   if (dst_bits < to || dst_bits > 64 || src_bits > 64)
     return emu_refuse(fn, s, "its registers have the wrong sizes");
   if (!emu_destination(fn, s, dst, dst_bits, false, &in->dst) ||

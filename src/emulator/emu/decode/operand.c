@@ -143,10 +143,10 @@ static bool special(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o
   const unsigned id = sym->index;
   if (id == HD_SR_NONE || id >= HD_SR_COUNT)
     return emu_refuse(fn, s, "special register %s is unknown", sym->name);
-  if (hd_ptx_sreg_clock(id)) return emu_refuse(fn, s, "%s is read by mov alone", sym->name);
+  if (hd_ptx_sreg_clock(id)) return emu_refuse(fn, s, "%s can be read only by mov", sym->name);
   const hd_ptx_op op = s->kind == HD_S_INST ? (hd_ptx_op)fn->d->m->forms[s->form].op : HD_OP_UNKNOWN;
   if (op != HD_OP_MOV && op != HD_OP_CVT)
-    return emu_refuse(fn, s, "%s is read by mov and cvt alone", sym->name);
+    return emu_refuse(fn, s, "%s can be read only by mov and cvt", sym->name);
   if (is_unknowable(sym->name, id)) return emu_refuse(fn, s, "%s is not emulated", sym->name);
   const bool wide = id == HD_SR_GRIDID || id == HD_SR_CURRENT_GRAPH_EXEC;
   if (bits != (wide ? 64u : 32u)) return emu_refuse(fn, s, "%s is read as %u bits", sym->name, bits);

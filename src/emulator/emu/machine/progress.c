@@ -466,13 +466,15 @@ void emu_progress_fault(const emu_progress *p, emu_verdict v, hd_emu_cta *const 
   const emu_code *code = whole ? s->window.code : s->inst ? s->code : f->frame->code;
   const emu_inst *i = whole ? s->window.inst : s->inst ? s->inst : &code->insts[f->pc];
   const uint32_t lanes = whole ? s->window.lanes : s->inst ? s->lanes : f->mask;
-  char what[96] = "nothing that it reads";
+  char what[96] = "any memory";
   if (whole || s->inst)
-    snprintf(what, sizeof what, "what it reads at 0x%" PRIx64, whole ? s->window.address : s->address);
+    snprintf(what, sizeof what, "the memory that it reads, at 0x%" PRIx64,
+             whole ? s->window.address : s->address);
   if (v == EMU_DEADLOCK)
-    emu_fault_at(m, code, i, lanes, HD_FAULT_HANG,
-                 "deadlock: the loop at lines %u to %u never ends, because nobody can change %s any more; %s",
-                 s->first_line, s->last_line, s->inst ? what : "what it reads", others);
+    emu_fault_at(
+        m, code, i, lanes, HD_FAULT_HANG,
+        "deadlock: the loop at lines %u to %u never ends, because no warp can change %s any more; %s",
+        s->first_line, s->last_line, s->inst ? what : "the memory that it reads", others);
   else
     emu_fault_at(m, code, i, lanes, HD_FAULT_HANG,
                  "no progress: the loop at lines %u to %u waits for a change of %s, and in %" PRIu64

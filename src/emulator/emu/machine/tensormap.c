@@ -51,7 +51,7 @@ static bool check_kinds(const hd_tensor *t, char *why, size_t cap) {
   if (t->interleave != HD_TENSOR_INTERLEAVE_NONE && t->rank < 3)
     return WRONG("an interleaved tensor has a rank of at least 3, not %u", t->rank);
   if (t->interleave == HD_TENSOR_INTERLEAVE_32B && t->swizzle != HD_TENSOR_SWIZZLE_32B)
-    return WRONG("interleave 32B goes with swizzle 32B alone");
+    return WRONG("interleave 32B needs swizzle 32B");
   return true;
 }
 

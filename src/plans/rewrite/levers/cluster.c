@@ -35,7 +35,7 @@ hd_status rewrite_check_clusters(const rewrite_job *j, hd_diag *d) {
         d, HD_ERR_REFUSED,
         "the kernel runs in clusters, whose CTAs would have to end a task together to begin another");
   if (p->bind != HD_BIND_NONE)
-    return hd_fail(d, HD_ERR_REFUSED, "the kernel runs in clusters, whose CTAs would be bound apart");
+    return hd_fail(d, HD_ERR_REFUSED, "the kernel runs in clusters, whose CTAs would be bound separately");
   if (p->threads.kind != HD_ORDER_ROW)
     return hd_fail(d, HD_ERR_REFUSED, "threads: the kernel runs in clusters, whose threads work together");
   if (p->prefetch.kind != HD_PREFETCH_NONE)

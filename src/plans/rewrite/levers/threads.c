@@ -33,8 +33,9 @@ typedef struct scan {
 #define TOGETHER "the threads of a CTA meet here, and threads= would put others together"
 #define WARP_WIDE "the threads of a warp work together here, and threads= would put others together"
 #define SHARED "shared memory belongs to a CTA, and threads= would put other threads into it"
-#define WHOLE_LINE "one thread gives up what its neighbours have used, and threads= would give it others"
-#define LANE "it tells the thread where in its warp it is, which threads= changes"
+#define WHOLE_LINE                                                                                           \
+  "one thread gives up a line that its neighbours have used, and threads= would give it other neighbours"
+#define LANE "it gives the thread's place in its warp, which threads= changes"
 
 /* Code for one warp without barriers stores, and loads what another lane stored before: by volatile, or by
  * relaxed accesses, or with .cv. A load that no store of the kernel can reach tells it nothing of its warp.

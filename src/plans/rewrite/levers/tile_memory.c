@@ -190,9 +190,9 @@ static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access
 /* ---- All of the loop -------------------------------------------------------------------------------------
  */
 
-#define NEEDS_WORD "; --assume no-carry is the word that none does"
+#define NEEDS_WORD "; --assume no-carry says that no tile does"
 #define READS "in a loop over tiles, may read what an earlier tile left in memory" NEEDS_WORD
-#define IDENTITY "before a loop over tiles, may tell the CTA which of them it is" NEEDS_WORD
+#define IDENTITY "before a loop over tiles, may show the CTA which CTA it is" NEEDS_WORD
 #define MEETING "in a loop over tiles that some threads of the CTA may not go through, may meet the others"
 #define ORDERS "in a loop over tiles, may show others which tiles are done" NEEDS_WORD
 #define WRITES "in a loop over tiles, may overwrite what an earlier tile left in memory" NEEDS_WORD

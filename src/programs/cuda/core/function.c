@@ -85,7 +85,7 @@ cu_result core_module_function(core_module *m, const char *name, core_function *
     }
   const int64_t index = hd_ptx_find_kernel(m->ptx, name);
   if (index < 0) {
-    if (!core.settings.quiet) core_say("the program asks for kernel '%s', which its module has not", name);
+    if (!core.settings.quiet) core_say("the program asks for kernel '%s', which its module lacks", name);
     return CU_NOT_FOUND;
   }
   core_function *f = core_function_new();
