@@ -22,7 +22,7 @@ typedef struct hd_accuracy_row {
 /* The model's counters of all the workload's launches: one trace, one replay as the GPU dispatches. */
 HD_API hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o,
                                    hd_counters *out, hd_diag *d);
-/* The device's. HD_ERR_UNSUPPORTED, saying why, where it counts nothing. */
+/* The device's. HD_ERR_UNSUPPORTED, with the reason, if it counts nothing. */
 HD_API hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const hd_run_options *o,
                                     hd_counters *out, hd_diag *d);
 
@@ -40,7 +40,7 @@ typedef enum hd_accuracy_metric {
 HD_API const char *hd_accuracy_name(hd_accuracy_metric m); /* "L2 read sectors" */
 HD_API uint64_t hd_accuracy_value(const hd_counters *c, hd_accuracy_metric m);
 
-/* Model over device: above 1, the model sees more. 1 where both are 0, NaN where one is or the row has
+/* Model over device: above 1, the model sees more. 1 if both are 0; NaN if one of them is, or if the row has
  * failed. */
 HD_API double hd_accuracy_ratio(const hd_accuracy_row *row, hd_accuracy_metric m);
 
@@ -83,7 +83,7 @@ enum { HD_ACCURACY_PLANS = 32 };
 typedef struct hd_accuracy_plan {
   char text[88];                /* notation; the first plan is "baseline" */
   double measured_us, model_us; /* 0: not known */
-  hd_counters model;            /* where model_us is known */
+  hd_counters model;            /* if model_us is known */
 } hd_accuracy_plan;
 
 typedef struct hd_accuracy_times {
@@ -96,26 +96,26 @@ typedef struct hd_accuracy_times {
 
 /* The plans that are compared unless the caller names others. */
 HD_API const char *const *hd_accuracy_plans(size_t *n);
-/* The model's times of each row's plans. A plan that is refused, or that the time does not suffice for, gets
- * none. */
+/* The model's times of each row's plans. A plan that is refused, or for which the time does not suffice, gets
+ * no time. */
 HD_API hd_status hd_accuracy_model_times(const hd_accuracy_job *j, hd_accuracy_times *rows, hd_diag *d);
 /* The device's, medians of `repetitions`; L2 is flushed before each. */
 HD_API hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, uint32_t repetitions,
                                           hd_accuracy_times *row, hd_diag *d);
 
-/* Smaller relative differences count as none: repeated measurements of one plan differ by as much. */
+/* Smaller relative differences count as 0: repeated measurements of one plan differ by as much. */
 #define HD_ACCURACY_NOISE 0.02
 /* Effects of more than that part must be predicted with their sign. */
 #define HD_ACCURACY_EFFECT 0.05
 
 /* The plan changes the measured time by more than HD_ACCURACY_EFFECT. */
 HD_API bool hd_accuracy_is_effect(const hd_accuracy_times *row, uint32_t plan);
-/* It does, and the model predicts no change, or one to the other side. */
+/* It does, and the model predicts no change, or the opposite one. */
 HD_API bool hd_accuracy_is_contradicted(const hd_accuracy_times *row, uint32_t plan);
 
-/* The judgement of one workload; NaN where there is none. */
+/* The judgement of one workload; NaN if it has none. */
 typedef struct hd_accuracy_verdict {
-  double ratio;            /* of the original: model over measured */
+  double ratio;            /* model over measured time of the original */
   uint32_t effects, right; /* plans that change the measured time by more than HD_ACCURACY_EFFECT; of these,
                               plans whose change the model predicts with the right sign */
   double tau;    /* Kendall's, over the pairs whose measured times differ by more than HD_ACCURACY_NOISE: the

@@ -2,8 +2,7 @@
  * trying.
  *
  * Everything follows from a study's traces: counts first (heddle/reuse.h, heddle/sharing.h), replays on a
- * modelled GPU where counts do not decide (CLU 4.4), and replays of the plans that are proposed.
- */
+ * modelled GPU if counts do not decide (CLU 4.4), and replays of the plans that are proposed. */
 #ifndef HEDDLE_ADVISE_H
 #define HEDDLE_ADVISE_H
 
@@ -21,9 +20,9 @@ extern "C" {
 typedef enum hd_category {
   HD_CATEGORY_ALGORITHM = 1,  /* CTAs use the same words */
   HD_CATEGORY_CACHE_LINE = 2, /* CTAs, or a warp's threads, use different words of the same lines */
-  HD_CATEGORY_DATA = 4,       /* what is accessed depends on what memory holds */
+  HD_CATEGORY_DATA = 4,       /* addresses depend on the contents of memory */
   HD_CATEGORY_WRITE = 8,      /* CTAs write into arrays whose other parts they read */
-  HD_CATEGORY_STREAMING = 16, /* no CTA has much that another one could use */
+  HD_CATEGORY_STREAMING = 16, /* CTAs share little */
 } hd_category;
 enum { HD_CATEGORIES = 5 };
 /* "data+write", as workload.toml has it; "" for 0. */
@@ -54,7 +53,7 @@ HD_API hd_status hd_facts_measure(const hd_trace *t, const uint32_t grid[3], con
                                   uint32_t n, uint32_t line, hd_facts *out, hd_diag *d);
 HD_API void hd_facts_free(hd_facts *f);
 
-/* The kernels' text about a buffer: over all accesses that are known to be to it. */
+/* What the kernels' text says about a buffer, over all accesses that are known to go to it. */
 typedef struct hd_text_facts {
   uint32_t sites;   /* such accesses */
   hd_level address; /* the worst of their addresses */
@@ -71,7 +70,7 @@ typedef struct hd_experiments {
   hd_counters baseline, along_x, along_y, no_l1; /* along_x: CLU's Y-partitioning, CTAs of a row together */
 } hd_experiments;
 
-/* The grounds for a category where there is no workload to make experiments with. */
+/* The grounds for a category without a workload to experiment with. */
 typedef struct hd_category_case {
   const hd_facts *facts;
   const hd_reuse_array *arrays; /* those that the facts were measured with */
@@ -79,7 +78,7 @@ typedef struct hd_category_case {
   uint32_t unknown_sites;       /* accesses that may be to any of them */
 } hd_category_case;
 enum { HD_EVIDENCE = 1024 };
-/* From counts alone: where replays would decide, the nearest category. */
+/* From counts alone: if replays would have to decide, the nearest category. */
 HD_API hd_status hd_category_decide(const hd_category_case *c, unsigned *category, char evidence[HD_EVIDENCE],
                                     hd_diag *d);
 
@@ -142,7 +141,7 @@ typedef struct hd_advise_options {
   uint64_t seed;
   bool no_race_check;
   bool no_proposals;
-  bool no_experiments; /* a category from counts alone, where replays would decide the nearest one */
+  bool no_experiments; /* a category from counts alone: the nearest one if replays would have to decide */
   bool no_predictions; /* proposals are all plans worth trying, the likeliest first: one of each lever that
                           the accesses ask for before the second of any */
   uint32_t launches;   /* facts are measured for so many launches of each kernel, evenly spread; 0: 16 */

@@ -34,8 +34,8 @@ typedef enum hd_status {
   HD_ERR_USAGE,       /* the caller's words are off */
 } hd_status;
 
-/* It is a plan that cannot be had, so that others may still be tried. Everything else is the kernel's, the
- * machine's or the caller's. */
+/* True if the plan is to blame, so that other plans may still be tried. Every other failure comes from the
+ * kernel, the machine or the caller. */
 static inline bool hd_blames_plan(hd_status st) {
   return st == HD_ERR_REFUSED || st == HD_ERR_UNSUPPORTED || st == HD_ERR_USAGE;
 }
@@ -43,11 +43,11 @@ static inline bool hd_blames_plan(hd_status st) {
 /* What an emulated kernel did wrong, with HD_ERR_FAULT. */
 typedef enum hd_fault {
   HD_FAULT_NONE = 0,
-  HD_FAULT_OTHER, /* breaks a rule of an instruction */
+  HD_FAULT_OTHER, /* it breaks a rule of an instruction */
   HD_FAULT_BOUNDS,
   HD_FAULT_MISALIGNED,
   HD_FAULT_UNWRITTEN,        /* reads memory that was never written */
-  HD_FAULT_UNWRITTEN_SHARED, /* the same of shared memory, which another warp may write later */
+  HD_FAULT_UNWRITTEN_SHARED, /* the same in shared memory, which another warp may write later */
   HD_FAULT_RACE,             /* the result may depend on the schedule */
   HD_FAULT_BARRIER,          /* it is never complete */
   HD_FAULT_HANG, /* a deadlock, a livelock, no progress, or no end within the steps that are given */
@@ -72,7 +72,7 @@ typedef struct hd_diag {
   hd_status status;
   hd_fault fault;
   uint16_t reason; /* where in the message its reason begins, behind the instruction that it is about */
-  hd_bound bound;  /* of HD_ERR_BUDGET, where it is known */
+  hd_bound bound;  /* with HD_ERR_BUDGET, if it is known */
   uint32_t line, column;
   char file[512];
   char message[768];
@@ -84,7 +84,7 @@ static inline const char *hd_diag_reason(const hd_diag *d) { return d->message +
 /* Fill *d (if not NULL) with a status and a message without a place. Returns st. */
 HD_API hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) HD_PRINTF(3, 4);
 
-/* The same about something that a message puts in front: "fmt: why". The reason is `why`. */
+/* The same with the message "fmt: why", whose reason is `why`. */
 HD_API hd_status hd_fail_because(hd_diag *d, hd_status st, const char *why, const char *fmt, ...)
     HD_PRINTF(4, 5);
 /* The same for a bound that was reached. Returns HD_ERR_BUDGET. */
@@ -102,11 +102,11 @@ HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const ch
 #endif
 
 /* What `fmt` prints, in `cap` bytes. If that is too long, the longest words, which are mangled names, lose
- * their middles ("_Z6spars...P3_"), so that what stands behind them stays. Returns out. */
+ * their middles ("_Z6spars...P3_"), so that the text behind them stays. Returns out. */
 HD_API const char *hd_fit(char *out, size_t cap, const char *fmt, ...) HD_PRINTF(3, 4);
 HD_API const char *hd_fit_args(char *out, size_t cap, const char *fmt, va_list ap) HD_PRINTF(3, 0);
 
-/* The one way to say that memory ran out, where there is nothing to add. Returns HD_ERR_NOMEM. */
+/* Fill *d with "out of memory", if there is nothing to add. Returns HD_ERR_NOMEM. */
 static inline hd_status hd_nomem(hd_diag *d) { return hd_fail(d, HD_ERR_NOMEM, "out of memory"); }
 
 /* "file:line:column: message" in one line, without a newline. Control bytes
@@ -191,21 +191,20 @@ static inline void hd_buf_putc(hd_buf *b, char c) {
   }
 }
 
-/* Letters to insert, drop or change to make b of a, as far as their first 64 letters tell: for "did you
- * mean".
+/* How many letters to insert, drop or change to turn a into b, in their first 64 letters: for "did you mean".
  */
 HD_API unsigned hd_edit_distance(const char *a, const char *b);
-/* The number of a word among "first|second", from 1; 0: it is none of them. The same words as "first, second
- * or third"; as they are where memory runs out. */
+/* The number of a word among "first|second", from 1; 0: it is not there. hd_alternatives: the same words as
+ * "first, second or third", or unchanged if memory runs out. */
 HD_API unsigned hd_choose(const char *words, const char *text);
 HD_API const char *hd_alternatives(const char *words, hd_arena *a);
 /* "; did you mean hilbert or zigzag?": the words of a list ("row, col:N or hilbert", "row|hilbert") that are
- * spelt nearly as the first n letters of `wanted`, numbers behind a colon apart; "" where there are none. */
+ * spelt nearly as the first n letters of `wanted`, without numbers behind a colon; "" if there are none. */
 enum { HD_NEAR = 96 };
 HD_API const char *hd_near(const char *words, const char *wanted, size_t n, char out[HD_NEAR]);
-enum { HD_FEW_NAMES = 12 }; /* that a message can list */
-/* Append, as "a, b", the names to suggest where `wanted` is none of them: all where they are no more than
- * `few`, else those that hold it or are spelt nearly as it. */
+enum { HD_FEW_NAMES = 12 }; /* names that a message can list */
+/* Append, as "a, b", the names to suggest if `wanted` is not one of them: all if there are at most `few`,
+ * else those that contain it or are spelt nearly like it. */
 HD_API void hd_suggest(const char *const *names, size_t n, size_t few, const char *wanted, hd_buf *out);
 
 /* ---- Numbers ----------------------------------------------------------- */
@@ -227,8 +226,8 @@ HD_API bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out);
 /* 64-bit FNV-1a style mix of n bytes; stable over runs and machines. */
 HD_API uint64_t hd_hash(const void *p, size_t n);
 
-/* A hash for keys of caches and stores: FNV-1a, 128 bits, over pieces of which each counts with its
- * length, so that pieces cannot run together. Stable over runs, machines and versions. */
+/* A hash for keys of caches and stores: FNV-1a, 128 bits, over pieces. The length of each is hashed with it,
+ * so that pieces cannot run together. Stable over runs, machines and versions. */
 typedef struct hd_digest {
   uint64_t high, low;
 } hd_digest;
@@ -286,22 +285,21 @@ HD_API double hd_seconds(void); /* monotonic */
 /* Number of processors that this process may run on, at least 1. */
 HD_API unsigned hd_cpu_count(void);
 
-/* Run fn(ctx, worker) for worker = 0..n-1, each on its own thread (worker 0
- * on the caller's), and join. Returns false when a thread could not be
- * started; the ones that were have then finished all the same. */
+/* Run fn(ctx, worker) for worker = 0..n-1, each on its own thread (worker 0 on the caller's), and join.
+ * Returns false when a thread could not be started; then those that were started have finished. */
 HD_API bool hd_parallel(unsigned n, void (*fn)(void *ctx, unsigned worker), void *ctx);
 
 /* ---- How far work is ---------------------------------------------------- */
 
-/* Told that `done` of n parts of a stage are done, by one thread at a time; `stage` is a constant. tell NULL:
- * nobody asks. */
+/* `tell` is called, by one thread at a time, when `done` of n parts of a stage are done; `stage` is a
+ * constant. NULL: no calls. */
 typedef struct hd_watch {
   void (*tell)(void *ctx, const char *stage, size_t done, size_t n);
   void *ctx;
 } hd_watch;
 HD_API void hd_watch_tell(const hd_watch *w, const char *stage, size_t done, size_t n); /* NULL is fine */
 
-/* A stage of many small parts, done by many threads: some hundred times its watch is told. */
+/* A stage of many small parts, done by many threads: its watch is called about a hundred times. */
 typedef struct hd_meter {
   const hd_watch *watch;
   const char *stage;
@@ -310,7 +308,7 @@ typedef struct hd_meter {
 } hd_meter;
 HD_API hd_meter hd_meter_begin(const hd_watch *w, const char *stage, uint64_t n); /* w outlives the meter */
 HD_API void hd_meter_add(hd_meter *m, uint64_t parts); /* from any thread; NULL is fine */
-HD_API void hd_meter_end(const hd_meter *m);           /* also where parts are left */
+HD_API void hd_meter_end(const hd_meter *m);           /* also if parts are left */
 
 #ifdef __cplusplus
 }

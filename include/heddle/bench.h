@@ -16,7 +16,7 @@ typedef struct hd_bench_lever {
   double speedup, low, high;
 } hd_bench_lever;
 
-/* The very GPU that something was measured on; "" and 0 where that is not known. */
+/* The GPU on which something was measured; "" and 0 if that is not known. */
 typedef struct hd_bench_gpu {
   char title[128], uuid[48], driver[32];
   double clock_mhz, memory_clock_mhz; /* the highest */
@@ -40,8 +40,8 @@ typedef struct hd_bench_row {
   hd_bench_lever levers[HD_TUNE_LEVERS]; /* in the order of hd_bench_lever_name */
   bool has_counters;
   hd_counters before, after;
-  /* The bytes that must move between DRAM and the GPU: each once. From traces where there are some, else the
-   * size of the workload's buffers, which is more when not all of them is used. */
+  /* The bytes that must move between DRAM and the GPU: each once. From traces if there are any, else the size
+   * of the workload's buffers, which is more if parts of them are not used. */
   uint64_t compulsory_bytes;
   double roofline_us; /* the time that takes at the memory's peak; 0: unknown */
   uint32_t tried;
@@ -55,14 +55,14 @@ typedef struct hd_bench_place {
   hd_bench_gpu gpu;
   uint32_t n_sms;
   double dram_bytes_per_second; /* peak; 0: unknown */
-  char predicted[640];          /* of a model: lines on what its times are; "": they are measured */
+  char predicted[640];          /* of a model: lines that say what its times are; "": they are measured */
 } hd_bench_place;
 
 HD_API const char *hd_bench_lever_name(unsigned lever); /* "order", "bind", ... */
 HD_API void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place *out);
 HD_API void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_place *p,
                           hd_bench_row *out);
-/* Take over what hd_tuning_verify found on a second GPU. `held`: of every kernel whose plan was adopted; else
+/* Take over the results of hd_tuning_verify on a second GPU. `held`: every adopted plan won there, too; else
  * the row becomes that of the plans that are left. */
 HD_API void hd_bench_fill_second(const hd_tuning *t, const hd_bench_gpu *gpu, bool held, hd_bench_row *out);
 
@@ -136,7 +136,7 @@ HD_API hd_status hd_bench_record_command(const char *folder, int argc, char *con
  * Lines of another device, driver or version are not taken; a file that was cut off within a line is mended.
  */
 HD_API hd_status hd_bench_read(hd_bench_results *r, hd_bench_file which, hd_diag *d);
-/* NULL: there is none. Until the next row is added. */
+/* NULL: there is none. Valid until the next row is added. */
 HD_API const hd_bench_row *hd_bench_find(const hd_bench_results *r, const char *workload, const char *size);
 HD_API const hd_verify_row *hd_verify_find(const hd_bench_results *r, const char *workload, const char *size);
 /* A row as a line of its file, on the disk when this returns; then the table and the page. */

@@ -21,8 +21,8 @@ extern "C" {
 /* ---- Calls ------------------------------------------------------------------- */
 
 /* A function and those that it can reach: every function of the module that a reached body names (calls,
- * lists in .calltargets, or takes the address of), itself first. Where a body calls through a register
- * without .calltargets, the functions whose addresses variables are initialised with are among them. */
+ * lists in .calltargets, or takes the address of), itself first. If a body calls through a register without
+ * .calltargets, they include the functions whose addresses initialise variables. */
 typedef struct hd_reach {
   uint32_t *funcs; /* into module->funcs; all have bodies; none is a kernel but the first may be */
   uint32_t n;
@@ -32,7 +32,7 @@ typedef struct hd_reach {
 HD_API void hd_reach_find(const hd_ptx_module *m, uint32_t func, hd_arena *arena, hd_reach *out);
 /* The function that a call names: index into funcs; HD_NONE: it goes through a register. */
 HD_API uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call);
-/* The call is of a function of the system's that writes no memory of the program. */
+/* Whether the call is to a function of the system that writes no memory of the program. */
 HD_API bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call);
 
 /* ---- The graph ----------------------------------------------------------------- */
@@ -61,7 +61,7 @@ typedef struct hd_block {
   uint32_t first_succ, n_succ; /* into edges */
   uint32_t first_pred, n_pred; /* into edges */
   uint32_t idom;               /* immediate dominator; HD_NONE for the entry and for unreachable blocks */
-  uint32_t ipdom; /* immediate post-dominator; HD_NONE for the exit, and where the exit is not reached */
+  uint32_t ipdom; /* immediate post-dominator; HD_NONE for the exit, and if the exit is not reached */
   uint32_t dom_pre, dom_last; /* a dominates b: a.dom_pre <= b.dom_pre <= a.dom_last */
   uint32_t loop;              /* innermost loop around it, or HD_NONE */
   uint32_t rpo;               /* its number in reverse postorder; HD_NONE: unreachable */
@@ -77,7 +77,7 @@ typedef struct hd_loop {
   uint32_t n_blocks, n_latches,
       n_exits;            /* n_exits: edges that leave it, those to the exit block not counted */
   uint32_t line;          /* of the header's first instruction */
-  uint32_t leave, leaves; /* the blocks of an edge that leaves it, where there is one; else HD_NONE */
+  uint32_t leave, leaves; /* the blocks of an edge that leaves it, if there is one; else HD_NONE */
 } hd_loop;
 
 typedef struct hd_cfg {
@@ -103,7 +103,7 @@ HD_API hd_status hd_cfg_build(const hd_ptx_module *m, uint32_t func, uint32_t ma
                               hd_cfg *out, hd_diag *d);
 
 HD_API bool hd_dominates(const hd_cfg *g, uint32_t a, uint32_t b);
-/* Loop `outer` is `inner` or around it; HD_NONE is around everything. */
+/* Whether loop `outer` is `inner` or around it; HD_NONE is around everything. */
 HD_API bool hd_loop_contains(const hd_cfg *g, uint32_t outer, uint32_t inner);
 /* The graph in Graphviz' language: blocks with their instructions, loops as clusters. */
 HD_API void hd_cfg_dot(const hd_cfg *g, const hd_ptx_module *m, hd_buf *out);
@@ -156,8 +156,8 @@ HD_API bool hd_result_is_read(const hd_cfg *g, const uint8_t *is_read, uint32_t 
 /* The number of the parameter of the graph's own function that the variable is; HD_NONE. */
 HD_API uint32_t hd_cfg_param(const hd_cfg *g, hd_sym var);
 
-/* The variable by whose name those go that share its storage: all shared variables whose size the launch says
- * begin at one place. */
+/* The variable whose name stands for all that share its storage: all shared variables whose size the launch
+ * says begin at one place. */
 HD_API hd_sym hd_storage(const hd_ptx_module *m, hd_sym var);
 
 /* The array that an address leads into. */
@@ -169,7 +169,7 @@ typedef struct hd_root {
 /* Of an address operand, or of a register that an address is computed from. Shared variables whose size the
  * launch says are one array, under the name of the module's first. */
 HD_API hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o);
-/* Two names, both known. Two parameters may hold one pointer all the same. */
+/* Whether two names are both known and differ. Two parameters may still hold one pointer. */
 HD_API bool hd_roots_differ(hd_root a, hd_root b);
 /* The space that a generic address into the array leads to; HD_IN_SHARED and HD_IN_GLOBAL if it is not known.
  * The host passes no pointers to shared memory. */
@@ -191,10 +191,10 @@ static inline bool hd_live_in(const hd_liveness *l, uint32_t block, uint32_t reg
 /* The threads that agree on a value, or on whether a block runs. */
 typedef enum hd_same { HD_SAME_IN_CTA = 0, HD_SAME_IN_WARP, HD_SAME_NOWHERE } hd_same;
 
-/* The level of a value is the highest of those it is computed from, of its instruction's guard, and of that
- * instruction's block; that of a register, where it is read, of the values that may be in it there. A block's
- * level is that of the branches that it is control-dependent on, directly or through others. An operation
- * that is not understood counts as different for each thread. */
+/* The level of a value is the highest among the values that it is computed from, of its instruction's guard,
+ * and of that instruction's block; that of a register, where it is read, of the values that may be in it
+ * there. A block's level is that of the branches that it is control-dependent on, directly or through others.
+ * An operation that is not understood counts as different for each thread. */
 typedef struct hd_uniformity {
   uint8_t *block; /* hd_same */
   uint8_t *inst;  /* hd_same: see hd_inst_same */
@@ -202,8 +202,8 @@ typedef struct hd_uniformity {
 /* `block_dims`: threads of every CTA, or {0}. */
 HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,
                                hd_uniformity *out);
-/* The same where block `branch` ends in a branch that is taken for granted to go one way: for the threads
- * that go it, behind it. */
+/* The same under the assumption that the branch at the end of block `branch` goes one way: for the threads
+ * that take it, behind it. */
 HD_API void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_t branch,
                                  hd_arena *arena, hd_uniformity *out);
 /* Whether all lanes that the mask of a warp's operation names run it: the mask is a ballot's, and the lanes
@@ -213,7 +213,7 @@ HD_API bool hd_members_run(const hd_cfg *g, const hd_writers *writers, const uin
 /* A barrier that waits for all threads of the CTA: for those that have not ended, or for as many as the block
  * has. Dimensions that are not known are 0. */
 HD_API bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst, const uint32_t block_dims[3]);
-/* A barrier that says how many threads it waits for; it waits for those that have ended as well. */
+/* A barrier that says how many threads it waits for; it waits for threads that have ended, too. */
 HD_API bool hd_inst_counts_threads(const hd_cfg *g, uint32_t inst);
 /* The threads that agree on whether an instruction runs. */
 HD_API hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);

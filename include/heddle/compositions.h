@@ -35,7 +35,7 @@ typedef struct hd_composed_group {
   uint32_t grid[3]; /* of its first launch */
   uint32_t n_sms;   /* least of the trials' */
   unsigned arch;    /* that its kernels are compiled for: every fourth group's, by chance, has bind=cancel */
-  char *broken;     /* the original does not hold at this size: how, and the command line; else NULL */
+  char *broken;     /* how the original fails at this size, and the command line; else NULL */
   size_t n;
   hd_composed trials[HD_COMPOSED_PER_GROUP];
 } hd_composed_group;
@@ -54,7 +54,7 @@ typedef struct hd_compositions_options {
 typedef struct hd_compositions {
   hd_composed_group *groups; /* the same whatever the number of threads */
   size_t n_groups;
-  char folder[64]; /* of the tables of those that differ; gone when none does */
+  char folder[64]; /* of the tables of compositions that differ; removed if all are equal */
 } hd_compositions;
 
 /* HD_OK whether or not some differ; fails when a workload cannot be opened or run. */

@@ -1,12 +1,10 @@
 /* heddle/container.h: reads PTX modules from files.
  *
- * Opens a .ptx text, a raw fatbin, or an ELF executable, shared library or
- * relocatable object (or an ar archive of those) whose sections hold fatbins,
- * and hands out one PTX text at a time: memory is bounded by the largest
- * module, not by the file. Entries may be plain, LZ4- or zstd-compressed.
- * Fatbins are found in any section that a program loads as data, not only in
- * those that nvcc makes for them; an ELF file without any has no modules.
- */
+ * It opens a .ptx text, a raw fatbin, or an ELF executable, shared library or relocatable object (or an ar
+ * archive of those) whose sections hold fatbins, and hands out one PTX text at a time: memory is bounded by
+ * the largest module, not by the file. Entries may be plain, LZ4- or zstd-compressed. Fatbins are found in
+ * any section that a program loads as data, not only in those that nvcc makes for them; an ELF file without
+ * fatbins has no modules. */
 #ifndef HEDDLE_CONTAINER_H
 #define HEDDLE_CONTAINER_H
 
@@ -29,7 +27,7 @@ typedef enum hd_compression { HD_COMP_NONE = 0, HD_COMP_LZ4, HD_COMP_ZSTD } hd_c
 typedef enum hd_target_kind {
   HD_TARGET_PLAIN = 0, /* PTX: this GPU and all later ones; machine code: those of its major version */
   HD_TARGET_FAMILY,    /* this GPU and later ones of its major version */
-  HD_TARGET_EXACT,     /* this GPU alone */
+  HD_TARGET_EXACT,     /* only this GPU */
 } hd_target_kind;
 typedef struct hd_target {
   unsigned sm;
@@ -67,11 +65,12 @@ HD_API hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, 
 HD_API void hd_container_close(hd_container *c);
 /* How many modules a file holds that can be read. */
 HD_API hd_status hd_container_count(const char *path, uint64_t *n, hd_diag *d);
-/* Module number i of n is one of `sample` that lie evenly among them; 0: all are. */
+/* Whether module number i of n is one of `sample` modules that are spread evenly; sample 0: all are. */
 HD_API bool hd_container_sampled(uint64_t i, uint64_t n, uint64_t sample);
-/* Code for GPUs that hd_container_next passed over so far: modules assembled for one architecture. */
+/* How many pieces of code for GPUs hd_container_next passed over so far: modules assembled for one
+ * architecture. */
 HD_API uint64_t hd_container_assembled(const hd_container *c);
-/* Fill *d for a file that holds no PTX: whether it holds assembled code alone, and how PTX is kept. */
+/* Fill *d for a file that holds no PTX: whether it holds only assembled code, and how PTX is kept. */
 HD_API hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d);
 
 /* ---- The image that a driver takes ---------------------------------------------------------- */
@@ -80,16 +79,17 @@ HD_API hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_di
 HD_API hd_target hd_target_parse(const char *target);
 /* Whether PTX, or machine code, for this target runs on sm_`arch`. */
 HD_API bool hd_target_runs(hd_target t, bool code, unsigned arch);
-/* Whether a driver on sm_`arch` takes PTX for this target before PTX for another: what runs comes first, then
- * the latest, and of one architecture sm_90a before sm_90. Of what does not run: the earliest. `arch` 0: all
- * of it runs. */
+/* Whether a driver on sm_`arch` takes PTX for this target before PTX for another: targets that run come
+ * first, the latest before others, and sm_90a before sm_90. Of targets that do not run, the earliest comes
+ * first. `arch` 0: all run. */
 HD_API bool hd_target_is_nearer(hd_target t, hd_target than, unsigned arch);
-/* The latest version of PTX that a driver reads, 84 for 8.4, by what cuDriverGetVersion says; 0: any. */
+/* The latest version of PTX that a driver reads, 84 for 8.4, from the result of cuDriverGetVersion; 0: any.
+ */
 HD_API unsigned hd_ptx_isa_of_driver(int version);
 
 typedef struct hd_chosen {
   bool found;    /* there is PTX */
-  bool runs;     /* and it runs on the GPU; else it is for later ones */
+  bool runs;     /* and it runs on the GPU; else it is for later GPUs */
   bool has_code; /* there is machine code that the GPU runs */
   hd_ptx_text text;
 } hd_chosen;
@@ -108,7 +108,7 @@ HD_API hd_status hd_module_load(const char *path, uint64_t index, hd_arena *aren
 /* ---- Kernels by name ---------------------------------------------------- */
 
 /* A kernel's readable name, "scale<float, 4>" for "_Z5scaleIfLi4EEvPT_", without result and parameters; with
- * them where `whole`. A name that C++ did not mangle, or that would take too long to read, stays as it is. */
+ * them if `whole`. A name that C++ did not mangle, or that would take too long to read, stays as it is. */
 HD_API void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
 
 /* Whether a kernel is one of those that a word means, of which there may be several: its symbol, its title
@@ -124,19 +124,19 @@ HD_API bool hd_kernel_matches(const char *symbol, const char *word);
  * module's number. */
 HD_API hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_arena *arena,
                                 hd_ptx_module **m, uint32_t *func, uint64_t *at, hd_diag *d);
-/* The same in a module that is at hand. */
+/* The same in a parsed module. */
 HD_API hd_status hd_kernel_find_in(const hd_ptx_module *m, const char *name, uint32_t *func, hd_diag *d);
 
 /* ---- Images in memory ------------------------------------------------------------------------ */
 
-/* Images as a program hands them to the driver: by their address alone. */
+/* Images as a program hands them to the driver: only by their address. */
 typedef enum hd_module_image {
   HD_MODULE_TEXT = 0, /* or anything else */
   HD_MODULE_ELF,
   HD_MODULE_FATBIN,
   HD_MODULE_LINKED, /* a list of the fatbins that a device link joined, up to a NULL */
 } hd_module_image;
-/* The kind of an image of four bytes at least, and in *data the image itself, or what lies in the wrapper
+/* The kind of an image of four bytes at least, and in *data the image itself, or the contents of the wrapper
  * that nvcc puts around fatbins for the runtime. */
 HD_API hd_module_image hd_module_image_of(const void *image, const void **data);
 /* Whether n bytes are PTX, as a driver takes text for it: .version comes first, behind blanks and comments.
@@ -147,8 +147,8 @@ typedef struct hd_fatbin_span {
   const char *data;
   uint64_t header_bytes, bytes; /* bytes: with the header */
 } hd_fatbin_span;
-/* A fatbin says itself how long it is: HD_ERR_INPUT unless it is one of at most 1 GB, all of whose pages are
- * there. */
+/* The length that a fatbin states. HD_ERR_INPUT unless it is a fatbin of at most 1 GB, all of whose pages are
+ * mapped. */
 HD_API hd_status hd_fatbin_find(const void *data, hd_fatbin_span *out, hd_diag *d);
 
 #ifdef __cplusplus

@@ -4,14 +4,13 @@
  * streams    the original kernels in two streams: the hardware mixes their CTAs as it likes
  * partition  two streams, and plans with bind=agents and sms=: workload A has the first SMs, B the others
  * green      the original kernels in two green contexts of the driver, each with SMs of its own
- * threads    persistent threads: on each SM one worker, which takes task after task; A's on the first SMs.
- *            On modelled GPUs only, for where hardware puts workers is not to be had (SMC 6.1)
+ * threads    persistent threads: on each SM one worker, which takes task after task; A's on the first SMs. On
+ *            modelled GPUs only, because hardware does not let a program place workers (SMC 6.1)
  *
  * The workload that takes less time runs several turns in a row, so that both are busy all the while. Times
  * are those of all turns. With t alone and T together, over the two workloads: system throughput STP is the
  * sum of t / T, the average normalised turnaround time ANTT the mean of T / t. Serially each waits for the
- * other's turn, so T is both workloads' time, and STP is 1.
- */
+ * other's turn, so T is both workloads' time, and STP is 1. */
 #ifndef HEDDLE_CORUN_H
 #define HEDDLE_CORUN_H
 

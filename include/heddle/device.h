@@ -44,7 +44,7 @@ typedef struct hd_device_options {
 
 typedef enum hd_device_kind { HD_DEVICE_EMU = 0, HD_DEVICE_MODEL, HD_DEVICE_CUDA } hd_device_kind;
 
-/* 0 and "" where a device does not know. */
+/* 0 and "" if a device does not know. */
 typedef struct hd_device_info {
   hd_device_kind kind;
   bool has_times; /* hd_device_time works */
@@ -106,15 +106,15 @@ typedef struct hd_device_source {
 /* Begin to compile these on the host's other processors, and return at once. The next hd_device_load of the
  * same text with the same options waits for it, and only puts machine code on the device: a driver compiles
  * the texts that it loads one after the other. The code is the driver's own, so only a ptxas of its release
- * makes it. Nothing is said of text that cannot be compiled; loading it will. The machine code waits in the
- * host's memory until it is loaded, or the device is closed. The texts are copied. Other devices than cuda,
- * and hosts without such a ptxas, do nothing. */
+ * makes it. Text that cannot be compiled is no error here, but when it is loaded. The machine code waits in
+ * the host's memory until it is loaded, or the device is closed. The texts are copied. Other devices than
+ * cuda, and hosts without such a ptxas, do nothing. */
 HD_API hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n,
                                          hd_diag *d);
 HD_API void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */
 
-/* Where a .global or .const variable of the module lies, and its bytes. HD_ERR_USAGE when the loaded module
- * has none of that name: compilers leave out what no kernel uses. */
+/* The address and size of a .global or .const variable of the module. HD_ERR_USAGE if the loaded module has
+ * no variable of that name: compilers leave out variables that no kernel uses. */
 HD_API hd_status hd_device_symbol(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes,
                                   hd_diag *d);
 
@@ -137,13 +137,13 @@ HD_API hd_status hd_device_resident(hd_device_module *m, const char *kernel, uin
 typedef struct hd_device_launch {
   const char *kernel;
   uint32_t grid[3], block[3];
-  uint32_t dynamic_shared; /* bytes; more than 48 KB is asked for from the driver as it must be */
+  uint32_t dynamic_shared; /* bytes; for more than 48 KB the driver is asked as it requires */
   const void *args; /* the parameter block, laid out by hd_ptx_param_layout; read before the call returns */
   uint64_t args_bytes;
   bool has_carveout;  /* else the driver chooses how L1 and shared memory split their store */
   uint32_t carveout;  /* percent of the store that shared memory prefers, at most 100 */
   uint32_t registers; /* per thread, for a model's occupancy; 0: not limiting */
-  bool cooperative;   /* all CTAs are resident at once; HD_ERR_USAGE where they do not fit */
+  bool cooperative;   /* all CTAs are resident at once; HD_ERR_USAGE if they do not fit */
 } hd_device_launch;
 
 /* Begin a launch; launches run one after the other. On emu and model it has ended when the call returns. */
@@ -152,7 +152,7 @@ HD_API hd_status hd_device_run(hd_device_module *m, const hd_device_launch *l, h
 HD_API hd_status hd_device_sync(hd_device *dev, hd_diag *d);
 
 /* The tensor map of this device for a parameter of such a kernel: HD_TENSOR_MAP_BYTES at `map`.
- * HD_ERR_UNSUPPORTED where there are none (before compute capability 9.0). */
+ * HD_ERR_UNSUPPORTED if it has none (before compute capability 9.0). */
 HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
 
 /* ---- Textures and surfaces --------------------------------------------------------------- */
@@ -161,7 +161,7 @@ HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *
  * and memory with a pitch are read where they lie. An array is a copy of that memory, as GPUs lay arrays out
  * in their own way: hd_device_image_copy brings its texels from there, or `back`, in the order of the
  * launches. Objects over the same image share one array. On emu and model the memory is the array.
- * HD_ERR_INPUT where the device takes no such image. */
+ * HD_ERR_INPUT if the device takes no such image. */
 HD_API hd_status hd_device_image(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle,
                                  hd_diag *d);
 HD_API hd_status hd_device_image_copy(hd_device *dev, uint64_t handle, bool surface, bool back, hd_diag *d);
@@ -169,15 +169,15 @@ HD_API hd_status hd_device_image_free(hd_device *dev, uint64_t handle, bool surf
 
 /* ---- Streams ---------------------------------------------------------------------------- */
 
-/* Launches in one stream run in order; launches in several run at the same time, where there is room. The
- * device has one stream of its own, which is the one meant wherever none is named. Streams are for
- * hd_device_time_together only, and are closed before their device. HD_ERR_UNSUPPORTED on emu and model,
- * which run one launch at a time. */
+/* Launches in one stream run in order; launches in several run at the same time, if there is room. The device
+ * has one stream of its own, which is used if no stream is named. Streams are for hd_device_time_together
+ * only, and are closed before their device. HD_ERR_UNSUPPORTED on emu and model, which run one launch at a
+ * time. */
 typedef struct hd_device_stream hd_device_stream;
 HD_API hd_status hd_device_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d);
 /* Two streams with SMs of their own (green contexts): the first gets `sms`, or somewhat more as the GPU can
- * be parted, the second the others; got[] says how many. HD_ERR_UNSUPPORTED where the driver (before
- * CUDA 12.5) or the GPU cannot, or where that leaves the second none. */
+ * be parted, the second the others; got[] says how many. HD_ERR_UNSUPPORTED if the driver (before CUDA 12.5)
+ * or the GPU cannot do that, or if the second stream would get no SM. */
 HD_API hd_status hd_device_split(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2],
                                  hd_diag *d);
 HD_API void hd_device_stream_close(hd_device_stream *s); /* NULL is fine */
@@ -195,17 +195,17 @@ typedef struct hd_device_job {
 typedef struct hd_timing_options {
   uint32_t warmups;     /* untimed rounds before the first */
   uint32_t repetitions; /* timed rounds; at least 1 */
-  bool keep_l2; /* each timed run follows an untimed one of the same job and finds that one's data in L2; else
-                   L2 holds other data */
+  bool keep_l2; /* each timed run follows an untimed run of the same job and finds its data in L2; else L2
+                   holds other data */
   hd_watch watch;
 } hd_timing_options;
 
-/* So many microseconds the device is kept busy before a timed job: launches made meanwhile, some ten, do not
- * wait for the host. */
+/* The device is kept busy for so many microseconds before a timed job: about ten launches made meanwhile do
+ * not wait for the host. */
 #define HD_DEVICE_HEAD_START_US 30
 
 /* Rounds in which every job runs once, each round beginning with another job: us[i * repetitions + r] is the
- * time of job i in round r, in microseconds, from the start of its first launch to the end of its last. Where
+ * time of job i in round r, in microseconds, from the start of its first launch to the end of its last. If
  * nothing limits the host, a job of few launches is queued while the device is still busy, so the host's time
  * for them does not show. */
 HD_API hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n,
@@ -220,8 +220,8 @@ enum { HD_DEVICE_PARTS = 8 };
 
 /* Run all parts once. All are prepared and L2 is filled with other data; then the launches of their jobs go
  * into their streams and start at the same time. Parts of one stream follow each other. us[i]: from that
- * start to the end of part i, in microseconds. A fault is said to be the last launch's, whichever it was. n
- * is at most HD_DEVICE_PARTS, else HD_ERR_USAGE. */
+ * start to the end of part i, in microseconds. A fault is attributed to the last launch, whichever caused it.
+ * n is at most HD_DEVICE_PARTS, else HD_ERR_USAGE. */
 HD_API hd_status hd_device_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us,
                                          hd_diag *d);
 

@@ -75,16 +75,16 @@ typedef struct hd_difftest_report {
   char *text;       /* the program that is left, and one thread's registers before and after on both sides */
 } hd_difftest_report;
 
-/* Programs of which bits differ; each is counted once. */
+/* Programs with bits that differ; each is counted once. */
 typedef struct hd_difftest_tally {
   uint64_t bounded;   /* all within the bounds of approximate instructions */
-  uint64_t compiler;  /* beyond; but the same program agrees when the device's compiler does not optimize, so
-                         it is the compiler's doing */
+  uint64_t compiler;  /* beyond the bounds; but the same program agrees if the device's compiler does not
+                         optimize, so the compiler made the difference */
   uint64_t different; /* neither: unexplained */
 } hd_difftest_tally;
 
-/* The same of one instruction: each approximate one of a program is counted, but of other differences the one
- * that is left, "not reduced" beyond max_reports. */
+/* The same for one instruction: every approximate instruction of a program is counted, but of other
+ * differences only the instruction that is left after reducing; "not reduced" beyond max_reports. */
 typedef struct hd_difftest_count {
   char instruction[96];
   hd_difftest_tally tally;
@@ -104,8 +104,8 @@ typedef struct hd_difftest_result {
 } hd_difftest_result;
 
 /* Run programs first..first+programs-1, a module an item; how, whole: as hd_work_run has them. HD_OK whether
- * or not some differ. A program that one side refuses or faults on counts as one that differs and is reduced
- * like the others. The calling process must not have used CUDA: its children do. */
+ * or not some differ. A program that one side refuses, or that faults on one side, counts as different and is
+ * reduced like the others. The calling process must not have used CUDA: its children do. */
 HD_API hd_status hd_difftest_run(const hd_difftest_options *o, const hd_work_how *how, bool *whole,
                                  hd_difftest_result *out, hd_diag *d);
 HD_API void hd_difftest_result_free(hd_difftest_result *r);

@@ -29,25 +29,25 @@ enum { HD_WARP = 32 };
 
 typedef struct hd_emu hd_emu;
 
-/* HD_CHECK_RACE, global memory: a task reads or overwrites memory that another task of the same launch
- * wrote, or writes memory that another one read. Exempt are two accesses that are morally strong (PTX ISA,
- * memory consistency model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA;
- * the plain load whose value is a guess that atom.cas compares; and plain stores of the bytes that another
- * task's stores left there (flags that several set). Accesses are ordered by flags, too: a strong write of a
- * scope beyond the CTA and its cluster tells what its warp knows if it releases, else that behind which a
- * thread has fenced for such a scope; who reads the same address strongly is told. A barrier of the CTA
- * orders its threads for each other and tells no other CTA. Lanes of one warp are not told apart there.
- * Shared memory: accesses of two threads, one of them a store and not both strong, with no barrier, mbarrier
- * or flag with fences between them. Lanes of a warp need a barrier, too (bar.warp.sync; a shuffle or a vote
- * is none), but not within one instruction. Bytes of a bulk copy are known to who has waited for its
- * mbarrier, and a bulk copy or a warpgroup's product must not read what threads wrote without
- * fence.proxy.async. Threads of one CTA are not compared in global memory. A cluster of several CTAs counts
- * as one task, and races in its shared memory are not looked for. Launches use one host thread. */
+/* HD_CHECK_RACE, global memory: a task reads or overwrites memory that another task of the same launch wrote,
+ * or writes memory that another one read. Exempt are two accesses that are morally strong (PTX ISA, memory
+ * consistency model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA; the plain
+ * load whose value is a guess that atom.cas compares; and plain stores of the bytes that another task's
+ * stores left there (flags that several set). Flags order accesses, too: a strong write of a scope beyond the
+ * CTA and its cluster publishes what its warp knows if it releases, else what was known when a thread last
+ * fenced for such a scope; a strong read of the same address learns that. A barrier of the CTA orders its
+ * threads for each other, and publishes nothing to other CTAs. Lanes of one warp count as one there. Shared
+ * memory: accesses of two threads, one of them a store and not both strong, with no barrier, mbarrier or flag
+ * with fences between them. Lanes of a warp need a barrier, too (bar.warp.sync; a shuffle or a vote is none),
+ * but not within one instruction. Bytes of a bulk copy are known to who has waited for its mbarrier, and a
+ * bulk copy or a warpgroup's product must not read what threads wrote without fence.proxy.async. Threads of
+ * one CTA are not compared in global memory. A cluster of several CTAs counts as one task, and races in its
+ * shared memory are not looked for. Launches use one host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of memory never written; local: see `unwritten` */
                             HD_CHECK_RACE = 4,   /* races */
-                            HD_CHECK_NC = 8,     /* non-coherent loads of what the launch wrote before */
+                            HD_CHECK_NC = 8, /* non-coherent loads of memory that the launch wrote before */
                             HD_CHECK_ALL = 15,
 } hd_emu_check;
 
@@ -63,15 +63,15 @@ typedef struct hd_emu_options {
                                 0: 2^36 */
   /* Warp instructions that a launch's CTAs may run, all of them only reading the same addresses over and over
    * while no memory changes, before they count as hung; 0: 2^30. A loop that provably never ends is found
-   * without waiting for this. A 64th for each warp is enough where all poll, by atomics or past the caches.
-   * The same where memory changes and goes through the same few states. If the whole machine comes back to a
+   * without waiting for this. A 64th for each warp is enough if all poll, by atomics or past the caches. The
+   * same holds if memory changes and goes through the same few states. If the whole machine comes back to a
    * state again and again, a 64th is enough (a livelock). */
   uint64_t quiet_instructions;
-  hd_emu_isa isa; /* AUTO picks the best the processor has */
+  hd_emu_isa isa; /* AUTO picks the best that the processor has */
   bool shared;    /* device memory lies in a file, for hd_emu_show and `like` */
   /* Device memory begins with the bytes of this emulator's, which was created with `shared`; pages are copied
-   * when they are written. Nothing may change that one's memory as long as this one lives. Its allocations
-   * are to be made here, too. NULL: with zeros. */
+   * when they are written. Nothing may change that emulator's memory as long as this one lives, and its
+   * allocations must be made here, too. NULL: memory begins with zeros. */
   const hd_emu *like;
 } hd_emu_options;
 
@@ -82,7 +82,8 @@ HD_API hd_emu_isa hd_emu_isa_used(const hd_emu *e);
  * call it, during a launch, too: its hooks can so end it. */
 HD_API void hd_emu_set_until(hd_emu *e, double at);
 /* With `skip`, mma, wmma and wgmma leave the registers of their results as they are: for traces of kernels
- * whose accesses follow from no product, which are then taken several times as fast. Not during a launch. */
+ * whose accesses do not follow from products; such traces are then several times as fast. Not during a
+ * launch. */
 HD_API void hd_emu_skip_products(hd_emu *e, bool skip);
 
 /* Device memory. Addresses are 256-byte aligned and never 0; accesses past an
@@ -92,15 +93,14 @@ HD_API hd_status hd_emu_alloc(hd_emu *e, uint64_t bytes, uint64_t *address, hd_d
 HD_API hd_status hd_emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address,
                                       hd_diag *d);
 HD_API hd_status hd_emu_free(hd_emu *e, uint64_t address, hd_diag *d);
-/* Let only the launches of these users access the allocation that begins at `address`: a bit each, as
- * hd_emu_launch_params.user has one. At first all may. Not during a launch. HD_ERR_USAGE: none begins there.
- */
+/* Let only the launches of these users access the allocation that begins at `address`: a bit for each
+ * hd_emu_launch_params.user. At first all may. Not during a launch. HD_ERR_USAGE: none begins there. */
 HD_API hd_status hd_emu_set_users(hd_emu *e, uint64_t address, uint64_t users, hd_diag *d);
 /* The first address that device memory may have, and how many bytes follow. */
 HD_API void hd_emu_range(const hd_emu *e, uint64_t *first, uint64_t *bytes);
-/* Map the pages that hold [address, address + bytes) a second time, at `at`, which lies as far behind the
- * start of a page as `address` does; what was mapped there is gone. For memory that host and device share:
- * only of an emulator created with `shared`. HD_ERR_IO. */
+/* Map the pages that hold [address, address + bytes) a second time, at `at`, which has the same offset in its
+ * page as `address`; an earlier mapping there is replaced. For memory that host and device share: only of an
+ * emulator created with `shared`. HD_ERR_IO. */
 HD_API hd_status hd_emu_show(hd_emu *e, uint64_t address, uint64_t bytes, void *at, hd_diag *d);
 /* Host pointer to [address, address+bytes), or NULL when that is not inside one
  * allocation. Writing through it needs hd_emu_mark_written. Addresses are valid
@@ -118,19 +118,19 @@ HD_API uint64_t hd_emu_written(hd_emu *e, uint64_t address, uint64_t bytes);
 /* ---- Memory as it was ------------------------------------------------------- */
 
 /* A number that grows with every call, and every launch, that may change what a launch reads: device memory
- * (hd_emu_ptr gives a pointer to write through), allocations, programs, textures. What the host writes where
- * hd_emu_show has mapped memory is not seen. */
+ * (hd_emu_ptr gives a pointer to write through), allocations, programs, textures. Writes of the host to
+ * memory that hd_emu_show has mapped are not seen. */
 HD_API uint64_t hd_emu_changes(const hd_emu *e);
 
 /* A copy of the device memory that was ever touched, of an emulator created with `shared`. HD_ERR_NOMEM:
- * there is no memory for it, or it takes more than `most` bytes. No launch may be under way, nor when it is
- * compared. */
+ * there is no memory for it, or it takes more than `most` bytes. No launch may be under way, here or when it
+ * is compared. */
 typedef struct hd_emu_snapshot hd_emu_snapshot;
 HD_API hd_status hd_emu_snapshot_take(hd_emu *e, uint64_t most, hd_emu_snapshot **out, hd_diag *d);
 HD_API void hd_emu_snapshot_free(hd_emu_snapshot *s);
 HD_API uint64_t hd_emu_snapshot_bytes(const hd_emu_snapshot *s);
-/* Whether a launch would find what it would have found then: the same bytes, in the same pages, and no
- * allocation, program or texture has come or gone. */
+/* Whether a launch would find the same state as then: the same bytes, in the same pages, with the same
+ * allocations, programs and textures. */
 HD_API bool hd_emu_snapshot_same(const hd_emu_snapshot *s);
 /* Whether these bytes of one allocation are the same. */
 HD_API bool hd_emu_snapshot_same_at(const hd_emu_snapshot *s, uint64_t address, uint64_t bytes);
@@ -146,8 +146,8 @@ HD_API hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program *
 HD_API void hd_emu_unload(hd_emu_program *p);
 /* HD_OK, or HD_ERR_UNSUPPORTED naming the first instruction that is not emulated. */
 HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d);
-/* Whether the kernel has ordered loads of global memory, or atomics whose old value it uses: those that loops
- * have that wait for others. */
+/* Whether the kernel has ordered loads of global memory, or atomics whose old value it uses, as loops have
+ * that wait for others. */
 HD_API bool hd_emu_may_wait(const hd_emu_program *p, const char *kernel);
 /* Bytes of static shared memory a CTA of the kernel takes, called functions included; 0 when there is no
  * such kernel. */
@@ -162,9 +162,9 @@ HD_API void hd_emu_reset(hd_emu_program *p);
 /* ---- Textures and surfaces ----------------------------------------------------- */
 
 /* The handle of a texture or surface object over memory of this emulator: what kernels take as a
- * cudaTextureObject_t. Never 0. The image must lie inside one allocation, else HD_ERR_USAGE; that is looked
- * at again by every access. A handle of the wrong kind, and one that is none, is a fault of the kernel. Not
- * to be called while a launch is under way. */
+ * cudaTextureObject_t. Never 0. The image must lie inside one allocation, else HD_ERR_USAGE; every access
+ * checks that again. A wrong handle, or one of the wrong kind, is a fault of the kernel. Not to be called
+ * while a launch is under way. */
 HD_API hd_status hd_emu_texture(hd_emu *e, const hd_texture *t, uint64_t *handle, hd_diag *d);
 HD_API hd_status hd_emu_surface(hd_emu *e, const hd_image *i, uint64_t *handle, hd_diag *d);
 HD_API hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d);
@@ -189,8 +189,8 @@ typedef struct hd_emu_launch_params {
   const void *args; /* the parameter block, laid out by hd_ptx_param_layout */
   uint64_t args_bytes;
   /* All CTAs are resident at once, whatever the dispatcher: they may wait for each other, and grid.sync() of
-   * cooperative groups works. HD_ERR_USAGE where they do not fit: `fit` of them to each of the machine's SMs,
-   * 0: as many as have room in one with 2048 threads, 32 CTAs and 228 KB of shared memory. */
+   * cooperative groups works. HD_ERR_USAGE if they do not fit: `fit` of them on each of the machine's SMs; 0:
+   * as many as have room in an SM with 2048 threads, 32 CTAs and 228 KB of shared memory. */
   bool cooperative;
   uint32_t fit;
   uint64_t user; /* its bit in hd_emu_set_users; 0: all memory is accessible */
@@ -198,7 +198,7 @@ typedef struct hd_emu_launch_params {
    * their lines. NULL, or with HD_CHECK_INIT or HD_CHECK_RACE: they are faults. */
   hd_emu_strays *strays;
   /* HD_CHECK_INIT: loads of memory never written are added here, the first of each instruction, and the
-   * kernel goes on. NULL: they are faults, and local memory is not looked at. */
+   * kernel goes on. NULL: they are faults, and local memory is not checked. */
   hd_emu_strays *unwritten;
 } hd_emu_launch_params;
 
@@ -284,11 +284,11 @@ typedef struct hd_tensor {
                                               of 16 below 2^40 */
   uint32_t box[HD_TENSOR_DIMS];            /* elements a copy takes along each dimension: 1 to 256; the
                                               innermost ones have a multiple of 16 bytes */
-  uint32_t element_stride[HD_TENSOR_DIMS]; /* 1 to 8: of box[i] elements every so manieth is copied; that of
-                                              dimension 0 is not looked at */
-  hd_tensor_interleave interleave;         /* another one than NONE: maps are made, copies refused */
+  uint32_t element_stride[HD_TENSOR_DIMS]; /* 1 to 8: every n-th of box[i] elements is copied; dimension 0's
+                                              is ignored */
+  hd_tensor_interleave interleave;         /* with any other than NONE maps are made, but copies refused */
   hd_tensor_swizzle swizzle;
-  hd_tensor_promotion promotion; /* of no consequence here */
+  hd_tensor_promotion promotion; /* without effect here */
   hd_tensor_fill fill;           /* of elements outside the tensor */
 } hd_tensor;
 
@@ -297,7 +297,7 @@ HD_API hd_status hd_tensor_check(const hd_tensor *t, hd_diag *d);
 /* The same, and make the tensor map that kernels on the emulator are given (in their parameters at a
  * multiple of HD_TENSOR_MAP_ALIGN, or in global memory). It means nothing to a GPU. */
 HD_API hd_status hd_emu_tensor_map(const hd_tensor *t, void *map, hd_diag *d);
-/* Let a map that was made describe the same tensor at another address. */
+/* Make a map describe the same tensor at another address. */
 HD_API hd_status hd_emu_tensor_map_move(void *map, uint64_t address, hd_diag *d);
 
 /* ---- Trace hooks --------------------------------------------------------------- */
@@ -345,7 +345,7 @@ typedef struct hd_access {
   uint64_t task; /* CTA's number in the launched grid: x + gx*(y + gy*z) */
   uint32_t warp; /* in its CTA */
   uint32_t line; /* PTX line */
-  uint32_t inst; /* statement number in the kernel or function: tells loads apart */
+  uint32_t inst; /* statement number in the kernel or function, which identifies loads */
   bool called;   /* it is a function's that the kernel calls, not the kernel's own */
   bool strong;   /* towards threads of other CTAs (PTX ISA, memory consistency model) */
   bool system;   /* and towards the host */
@@ -365,9 +365,9 @@ typedef struct hd_emu_hooks {
   void (*access)(void *ctx, unsigned worker, const hd_access *a);
   void (*barrier)(void *ctx, unsigned worker, uint64_t task, uint32_t warp);
   /* The warp has run the instructions first..last of funcs[func], one after the other; a function's
-   * instructions count from 0 in the order of its text; those of other programs' functions, which a pointer
-   * may lead to, are not told. Their accesses were reported before, but for those of instructions at which
-   * threads of a warp wait for each other, which come later. */
+   * instructions count from 0 in the order of its text; calls through a pointer to other programs' functions
+   * are not reported. Their accesses were reported before, but for those of instructions at which threads of
+   * a warp wait for each other, which come later. */
   void (*ran)(void *ctx, unsigned worker, uint64_t task, uint32_t warp, uint32_t func, uint32_t first,
               uint32_t last);
   void (*cta_start)(void *ctx, unsigned worker, uint64_t task, uint32_t sm);
@@ -375,10 +375,10 @@ typedef struct hd_emu_hooks {
                   uint64_t thread_instructions);
   /* Called before each CTA starts, from all host threads: false ends the launch with HD_ERR_BUDGET. */
   bool (*go_on)(void *ctx);
-  /* Called where no CTA goes on unless others than the launch change memory: while the call lasts, no CTA
-   * runs. `proved`: that is certain, or has been so for very long; then true lets the CTAs read memory
-   * again, and false (or NULL here) ends the launch as one that cannot continue. Not proved: they seem to
-   * wait, and go on in any case. `moved`: they may have changed memory since the last call, or the start. */
+  /* Called if no CTA goes on unless memory is changed from outside the launch: while the call lasts, no CTA
+   * runs. `proved`: that is certain, or has been so for very long; then true lets the CTAs read memory again,
+   * and false (or NULL here) ends the launch as one that cannot continue. Not proved: they seem to wait, and
+   * go on in any case. `moved`: they may have changed memory since the last call, or the start. */
   bool (*wait)(void *ctx, bool proved, bool moved);
   /* vprintf output; NULL: thrown away. Calls are serialised. */
   void (*print)(void *ctx, const char *text, size_t len);

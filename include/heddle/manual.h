@@ -1,4 +1,4 @@
-/* heddle/manual.h: what the program's tables of options say, as help, man pages, and completions of shells.
+/* heddle/manual.h: the program's tables of options, as help, man pages, and completions of shells.
  *
  * The program hands over its commands; everything here is text from their tables, so that help, manual and
  * completions cannot differ. */
@@ -14,7 +14,7 @@ extern "C" {
 typedef struct hd_manual_option {
   const char *name;     /* without the dashes */
   char letter;          /* 0: none */
-  const char *argument; /* "N", "FILE", "first|second"; "[=TEXT]" where it may be left out; NULL: a flag */
+  const char *argument; /* "N", "FILE", "first|second"; "[=TEXT]" if it may be left out; NULL: a flag */
   bool launch;          /* one that describes the launches of a file's kernels */
   const char *help;     /* a newline begins another line */
 } hd_manual_option;

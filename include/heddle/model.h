@@ -62,7 +62,7 @@ typedef struct hd_units {
   uint32_t fence_latency;       /* of a fence for the GPU; 0: as L2's */
 } hd_units;
 
-/* The code that ptxas makes for the GPU, for replays with a clock; all 0 where it was not looked at. */
+/* The code that ptxas makes for the GPU, for replays with a clock; all 0 if it was not examined. */
 typedef struct hd_ptxas {
   uint32_t registers;   /* that it gives a thread of itself so that loads are in flight together, and up to
                            .maxnreg where there is one; 0: as many as leave room for all of an SM's warps */
@@ -72,22 +72,21 @@ typedef struct hd_ptxas {
 } hd_ptxas;
 
 /* How replays compare with measurements of such a GPU (docs/decisions/clock.md), as scripts/accuracy-table
- * puts it into the file; all 0 where they were not compared, or the GPU is changed. Of an effect the sign is
- * right where the measurement has it, too. */
+ * puts it into the file; all 0 if they were not compared, or if the GPU was changed. The sign of an effect is
+ * right if the measurement has the same. */
 typedef struct hd_compared {
   uint32_t launches;                         /* default launches by the clock */
   double time_error;                         /* of their times: percent, the mean */
   uint32_t effects, right_signs;             /* plans' effects by the clock (accuracy.h) */
   uint32_t bound_effects, bound_right_signs; /* the same by bounds */
-  uint32_t sampled;                          /* times of which a part is replayed, beside those of all */
-  double sampled_error;                      /* percent, the mean */
+  uint32_t sampled; /* predicted times from a part of the work that were compared with those from all of it */
+  double sampled_error; /* percent, the mean */
 } hd_compared;
 
-/* The time that launches take beside their CTAs' work, for replays with a clock; all 0 where it is not
- * known. */
+/* The time that launches take beside their CTAs' work, for replays with a clock; all 0 if it is not known. */
 typedef struct hd_launch_cost {
   double first_us,
-      next_us;      /* of an empty kernel: alone, as events before and behind it tell; in a row of them */
+      next_us;      /* of an empty kernel: alone, between events before and behind it; in a row of them */
   double second_us; /* of the second one; 0: as next_us */
   double
       host_us; /* from one launch of a long row to the next, as fast as the host makes them; 0: not known */
@@ -123,8 +122,8 @@ typedef struct hd_gpu {
   hd_cache_config
       readonly; /* a cache of its own for .nc loads, as Kepler's (BYP figure 2); bytes 0: they go through
                    L1, as on Maxwell and on. Never short of MSHRs: textures' queues hold its misses */
-  /* Lines of loads that L1 does not have or that go past it, and of stores; 0: its bytes alone limit it.
-   * Where it is given and L1 is unified, words that lanes want of one bank of the store take a cycle each,
+  /* Lines per cycle of loads that L1 does not have or that go past it, and of stores; 0: only its bytes limit
+   * it. If it is given and L1 is unified, words that lanes want of one bank of the store take a cycle each,
    * too. */
   double l1_lines_per_cycle;
   double l1_stores_per_cycle;    /* lines, for stores; 0: as for loads */
@@ -136,7 +135,7 @@ typedef struct hd_gpu {
   uint32_t l2_far_latency; /* cycles more until data comes from the part that is not near */
   uint32_t
       l2_sms_together; /* SMs next to each other whose loads of a line at a time are one request; 0: none */
-  /* The requests that L2 serves per cycle, all slices together; 0: its bytes alone limit it. */
+  /* The requests that L2 serves per cycle, all slices together; 0: only its bytes limit it. */
   double l2_requests_per_cycle; /* loads, a request a line */
   double l2_store_bytes_per_cycle, l2_stores_per_cycle;
   double l2_atomics_per_cycle;        /* sectors that it adds to */
@@ -148,7 +147,7 @@ typedef struct hd_gpu {
   uint32_t l2_atomic_latency;   /* cycles until an atomic's old value is there; 0: as a load's */
   uint32_t l2_look_cycles;      /* until a warp knows what 32 words of as many lines hold; 0: as a load's */
   double l2_line_atomics_per_cycle; /* of different warps, to one line; 0: they cost nothing */
-  bool l2_first_with_l1;   /* a load that L1 is told to evict first, or not to keep, goes first in L2, too */
+  bool l2_first_with_l1;   /* a load with .L1::evict_first or .L1::no_allocate goes first in L2, too */
   uint64_t l2_dirty_bytes; /* of the data of others that L2 holds when a launch begins: what a flush leaves to
                               be written back */
   hd_launch_cost launch;
@@ -159,7 +158,7 @@ typedef struct hd_gpu {
   uint32_t dram_latency_least, dram_latency_most;
   double dram_bytes_per_cycle;
   double dram_write_bytes_per_cycle; /* 0: as it reads */
-  /* For how many cycles a request keeps its slice of L2, or its bank of DRAM, from others; 0: from none. */
+  /* For how many cycles a request keeps its slice of L2, or its bank of DRAM, busy; 0: it does not. */
   double l2_queue_cycles, dram_queue_cycles;
   /* DRAM's channels, which share its rate, and the bytes that go to one before the next one's; 0 channels:
    * one. Banks of a channel, and bytes of a row; 0 banks: rows are free. For how many cycles a row that a
@@ -180,11 +179,11 @@ HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_g
 HD_API hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d);
 /* The text of a GPU file that hd_gpu_load reads as g, apart from its name. */
 HD_API void hd_gpu_toml(const hd_gpu *g, hd_buf *out);
-/* Whether the file has [units], which a clock needs: then replays with a clock tell times, and are what
- * everything that ranks plans goes by. Elsewhere bounds are. */
+/* Whether the file has [units], which a clock needs: then plans are ranked by the times of replays with a
+ * clock; otherwise by bounds. */
 HD_API bool hd_gpu_has_clock(const hd_gpu *g);
-/* Whether the file has [launch]: what launches take beside their CTAs' work, which a probe measures.
- * Elsewhere a clock counts it as nothing. */
+/* Whether the file has [launch], the time that launches take beside their CTAs' work, which a probe measures.
+ * Without it, a clock counts that as nothing. */
 HD_API bool hd_gpu_has_launches(const hd_gpu *g);
 /* Give a GPU another warp scheduler. HD_ERR_USAGE for a number of warps that the scheduler does not take, or
  * beyond an SM's; HD_ERR_UNSUPPORTED for one that steers loads through L1 on a GPU whose global loads do not
@@ -193,8 +192,8 @@ HD_API hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t w
 /* The same from its name: "gto", "priority:6". */
 HD_API hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d);
 /* Another size of L1: Fermi and Kepler split 64 KB between L1 and shared memory, as the launch asks, and a
- * file has one of the ways; there shared memory gets the rest. 0 leaves it as it is. HD_ERR_USAGE: no
- * multiple of line x ways. */
+ * file has one of these splits; shared memory gets the rest. 0 leaves it as it is. HD_ERR_USAGE: no multiple
+ * of line x ways. */
 HD_API hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d);
 /* Names found in the folder, sorted; freed by hd_gpu_list_free. */
 HD_API hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d);
@@ -219,7 +218,7 @@ HD_API bool *hd_gpu_keys_find(hd_gpu_keys *keys, const char *table, const char *
 
 typedef struct hd_gpu_difference {
   const char *table, *key;  /* table NULL: above all tables */
-  char file[40], other[40]; /* as GPU files have them; "" where there is none */
+  char file[40], other[40]; /* as GPU files have them; "" if there is none */
   double percent;           /* of numbers: by how much the other's differs from the file's; else NaN */
   bool agrees;
 } hd_gpu_difference;
@@ -230,8 +229,8 @@ typedef struct hd_gpu_comparison {
   uint32_t alone;    /* keys that only one of them has: they neither agree nor differ */
   uint32_t left_out; /* keys that either has beside those that are compared */
 } hd_gpu_comparison;
-/* The keys `of` two GPUs but the title: numbers agree when they differ by at most so much percent of the
- * file's, all else when it is the same. */
+/* The keys `of` two GPUs except the title: numbers agree if they differ by at most so much percent of the
+ * file's, other values if they are equal. */
 HD_API void hd_gpu_compare(const hd_gpu *file, const hd_gpu *other, const hd_gpu_keys *of, double percent,
                            hd_gpu_comparison *out);
 
@@ -251,9 +250,8 @@ HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3]
  * module that the launch runs, and is not needed afterwards. Takes memory for each different way that warps
  * go. */
 HD_API hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d);
-/* Where the launch has run more warp instructions and warps' accesses together, no further CTA starts, and it
- * ends with HD_ERR_BUDGET: whether it does follows from the launch alone, and not from the machine. 0: any.
- */
+/* If the launch has run more warp instructions and warps' accesses together, no further CTA starts, and it
+ * ends with HD_ERR_BUDGET. Whether it does follows from the launch alone, not from the machine. 0: any. */
 HD_API void hd_trace_set_most(hd_trace *t, uint64_t work);
 /* Each task that ends adds a part to the meter; NULL: no more. */
 HD_API void hd_trace_set_meter(hd_trace *t, hd_meter *m);
@@ -266,13 +264,12 @@ HD_API hd_status hd_trace_finish(hd_trace *t, hd_diag *d);
  * that ran; the others count as tasks that do nothing. */
 HD_API void hd_trace_allow_gaps(hd_trace *t);
 /* A finished trace that may have gaps takes more tasks, up to the next hd_trace_finish. Replays and walks may
- * go on meanwhile, with the tasks that it had before; where the further ones fail, it keeps those, and takes
- * no more. */
+ * go on meanwhile, with the tasks that it had before; if the further ones fail, it keeps the earlier ones and
+ * takes no more. */
 HD_API hd_status hd_trace_resume(hd_trace *t, hd_diag *d);
 HD_API bool hd_trace_has(const hd_trace *t, uint64_t task); /* it ran, and the trace was finished then */
 /* hd_trace_walk, hd_trace_task_instructions and hd_trace_get_info show the tasks that the finished trace has
- * now, and none of those that it takes later: what follows from them does not depend on which replays came
- * first. */
+ * now, but none that it takes later, so that results do not depend on which replays came first. */
 HD_API void hd_trace_show_so_far(hd_trace *t);
 HD_API void hd_trace_destroy(hd_trace *t);
 
@@ -305,7 +302,7 @@ typedef struct hd_trace_event {
 } hd_trace_event;
 typedef void hd_trace_fn(void *ctx, const hd_trace_event *e);
 
-/* Where an address of the emulator's device memory lies among the trace's addresses. */
+/* The trace's address for an address of the emulator's device memory. */
 HD_API uint64_t hd_trace_address(uint64_t device);
 
 HD_API uint64_t hd_trace_tasks(const hd_trace *t);

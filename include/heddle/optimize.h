@@ -2,9 +2,8 @@
  *
  * Traces are taken once and replayed under every plan on the model. The fastest plan is chosen that can be
  * applied, that costs no more instructions than it gains, and that computes the same bytes under every
- * dispatcher, at the workload's size or, where that takes too long, at a smaller one. Traces, the proof and
- * the rewritten text all start from one compiled text (hd_launch_arch), whatever GPU is modelled.
- */
+ * dispatcher, at the workload's size or, if that takes too long, at a smaller one. Traces, the proof and the
+ * rewritten text all start from one compiled text (hd_launch_arch), whatever GPU is modelled. */
 #ifndef HEDDLE_OPTIMIZE_H
 #define HEDDLE_OPTIMIZE_H
 
@@ -14,8 +13,8 @@
 extern "C" {
 #endif
 
-/* The seconds of an optimization that is given none. Its traces may always take the work of half of them, or
- * of half of more that it is given. */
+/* The default of hd_optimize_options.seconds. Traces may always take the work of half of these seconds, or of
+ * half of the options' if that is more. */
 #define HD_OPTIMIZE_SECONDS 60
 
 /* Zero is the default of each field. */
@@ -26,18 +25,18 @@ typedef struct hd_optimize_options {
   const hd_candidate
       *plans; /* to choose among; NULL: the traces' proposals and all candidates, as far as `seconds` allow */
   size_t n_plans;
-  bool keep_launch; /* without `plans`: only such as leave the launch as it is */
-  double
-      seconds; /* work: about what two idle cores do in that time. Without `plans` it decides how many are
-                  tried, longer launches are sampled, and the proof is of a smaller size; HD_OPTIMIZE_SECONDS
-                  when 0. No clock is read for that: the answer does not depend on the machine's load */
-  double wall; /* seconds on the clock after which it ends with what it has, which is then no answer
-                  (hd_optimize_answers); 0: hd_wall_seconds (tuner.h), of `exact` none */
+  bool keep_launch; /* without `plans`: only plans that leave the launch as it is */
+  double seconds;   /* work: about as much as two idle cores do in that time. Without `plans` it decides how
+                       many are tried; longer launches are sampled, and longer proofs use a smaller size.
+                       HD_OPTIMIZE_SECONDS when 0. No clock is read for that: the answer does not depend on the
+                       machine's load */
+  double wall; /* seconds on the clock after which the search ends with the plans that it has, which is then
+                  no answer (hd_optimize_answers); 0: hd_wall_seconds (tuner.h), and no limit with `exact` */
   bool exact;  /* nothing is sampled, and the proof is at the workload's size */
   /* How far the work is; called by one thread at a time. */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
-  /* Asked between plans. The first true ends the replays, and the best plan so far is proved; true after that
-   * ends the search without a plan. NULL: never. */
+  /* Called between plans. The first true ends the replays, and the best plan so far is proved; true after
+   * that ends the search without a plan. NULL: never. */
   bool (*stop)(void *ctx);
   void *ctx;
 } hd_optimize_options;
@@ -65,8 +64,9 @@ typedef struct hd_optimized {
    * plan was proved, as applied to the kernels of that size; else "". */
   char proof_size[32];
   double whole_proof_seconds; /* on two cores, about, at the workload's size; 0: none was needed */
-  /* Where launches were sampled: the best plan's speedup and the part of the work, of a second replay that
-   * had no part in the choice; else 0. A plan that does not hold its promise there is struck out. */
+  /* If launches were sampled: the best plan's speedup in a second replay that had no part in the choice, and
+   * the part of the work that it replayed; else 0. A plan that does not keep its promise there is struck out.
+   */
   double second_speedup, second_part;
   hd_rewritten written; /* the module under the best plan, printed in place; empty when nothing helps */
   bool other_launch;    /* any is launched in another way than the original */
@@ -76,7 +76,7 @@ typedef struct hd_optimized {
   hd_plan_list unseen;
   bool stopped;   /* not all plans were replayed */
   unsigned ended; /* the bounds that left work undone: bits 1 << hd_bound; 0: none did */
-  size_t late;    /* plans that were not replayed, for a bound, or it was stopped */
+  size_t late;    /* plans that were not replayed because a bound was reached or the search was stopped */
   bool unproved;  /* a bound was reached before the best one was proved */
   uint32_t tried; /* plans whose instructions were counted */
   hd_optimize_seconds seconds;
@@ -87,19 +87,18 @@ typedef struct hd_optimized {
 HD_API hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_options *o,
                              hd_optimized *out, hd_diag *d);
 HD_API void hd_optimized_free(hd_optimized *z);
-/* Does it rest on all that was to be tried? False where a bound, or `stop`, ended it before: what it found so
- * far is no verdict on the plans that were not tried. */
+/* Whether everything was tried. False if a bound, or `stop`, ended the search before: then the result says
+ * nothing about the plans that were not tried. */
 HD_API bool hd_optimize_answers(const hd_optimized *z);
-/* That a bound was reached, and what to ask for instead, as heddle's options have it: "the time was over", "a
- * longer --wall". */
+/* Which bound was reached, and which of heddle's options moves it: "the time was over", "a longer --wall". */
 HD_API const char *hd_bound_reached(hd_bound b);
 HD_API const char *hd_bound_remedy(hd_bound b);
 
 /* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
- * is rarely wrong about effects of 5% and no judge of smaller ones, and of some kinds of plans it promises
- * too much: 1.3 of agents, bypassed caches and streams, 1.15 of other bindings and prefetches, 1.05 of all
- * others. Nine of ten plans of a kind reach their promise over that, on an H100 (docs/decisions/clock.md).
- * hd_optimize asks for 1.3 of all plans where hd_study_leaves_ends. */
+ * is rarely wrong about effects of 5%, and cannot judge smaller ones; for some kinds of plans it promises too
+ * much: so 1.3 for agents, bypassed caches and streams, 1.15 for other bindings and prefetches, 1.05 for all
+ * others. Nine of ten plans of a kind reach their promise divided by that, on an H100
+ * (docs/clock-measured.md). hd_optimize asks for 1.3 of all plans if hd_study_leaves_ends. */
 HD_API double hd_optimize_worth(const hd_plan *p, bool by_clock);
 
 #ifdef __cplusplus

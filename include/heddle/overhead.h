@@ -1,8 +1,7 @@
-/* heddle/overhead.h: the cost of plans where they win nothing: instructions, registers, memory.
+/* heddle/overhead.h: what plans cost: instructions, registers, memory.
  *
  * Instructions are counted by the emulator, under the round-robin dispatcher, in the original and in the
- * rewritten kernels of a workload; ptxas tells registers and memory of both, where it is installed.
- */
+ * rewritten kernels of a workload; ptxas, if it is installed, reports registers and memory of both. */
 #ifndef HEDDLE_OVERHEAD_H
 #define HEDDLE_OVERHEAD_H
 
@@ -12,7 +11,7 @@
 extern "C" {
 #endif
 
-/* ptxas's figures for one kernel, or the greatest for any kernel that a workload launches. */
+/* ptxas's figures for one kernel, or the greatest over all kernels that a workload launches. */
 typedef struct hd_kernel_resources {
   uint32_t registers;
   uint64_t shared_bytes; /* static */
@@ -62,7 +61,7 @@ typedef enum hd_overhead_measure {
   HD_OVERHEAD_THREAD,    /* instructions per thread */
   HD_OVERHEAD_CTA,       /* warp instructions per CTA */
   HD_OVERHEAD_PTX,       /* instructions in the text */
-  HD_OVERHEAD_REGISTERS, /* from here on: of what was assembled */
+  HD_OVERHEAD_REGISTERS, /* from here on: of assembled kernels */
   HD_OVERHEAD_SHARED,
   HD_OVERHEAD_LOCAL,
   HD_OVERHEAD_SPILL,

@@ -1,4 +1,4 @@
-/* heddle/polyhedral.h: which CTAs share which cache lines, worked out from the code.
+/* heddle/polyhedral.h: which CTAs share which cache lines, computed from the code.
  *
  * For one launch (grid, block and argument values known) every access of level NONLINEAR or better becomes a
  * relation from CTA coordinates to lines; per array these give
@@ -18,8 +18,7 @@
  * Two methods. Distances come from integer programming over isl relations, with the threads and loop counters
  * of a CTA projected out; shares from listing the lines of each CTA as intervals. Where accesses are not
  * quasi-affine or isl's budget is hit, the listed lines give the distances as well; where listing is over its
- * budget, isl's distances stand alone.
- */
+ * budget, isl's distances stand alone. */
 #ifndef HEDDLE_POLYHEDRAL_H
 #define HEDDLE_POLYHEDRAL_H
 

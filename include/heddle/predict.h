@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Add to a digest all that a workload's results follow from: the text of its kernels (for `arch`, as
+/* Add to a digest everything that decides a workload's results: the text of its kernels (for `arch`, as
  * hd_launch_arch has it), its launches and its data. */
 HD_API hd_status hd_workload_digest(const hd_workload *w, unsigned arch, hd_digest *h, hd_diag *d);
 
@@ -29,19 +29,20 @@ HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd
 HD_API void hd_study_close(hd_study *s);
 /* hd_run_options.until of its replays from now on. No replay runs meanwhile. */
 HD_API void hd_study_set_until(hd_study *s, double at);
-/* The same for a workload of which `other` is a study, too, with the data that it has filled and computed:
- * that takes long where graphs are drawn, or launches steer later ones. Either may be closed first. */
+/* The same for a workload of which `other` is a study, too. It takes over the data that `other` has filled
+ * and computed, which takes long if graphs are drawn or launches steer later ones. Either may be closed
+ * first. */
 HD_API hd_status hd_study_open_like(const hd_study *other, const hd_run_options *o, hd_study **out,
                                     hd_diag *d);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
-/* Of a long row of launches some are left out: their traces are those of launches like them, perhaps with
- * other grids. */
+/* In a long row of launches some are left out: launches like them, perhaps with other grids, stand for them.
+ */
 HD_API bool hd_study_leaves_out(const hd_study *s, uint32_t launch);
 /* The launch that accesses memory most, of those that are not left out. */
 HD_API uint32_t hd_study_busiest(const hd_study *s);
 HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
-/* The part of the launches' work that replays of it do; 1: all of it. A sampled study's traces have some of
- * the tasks only. */
+/* The part of the launches' work that replays of the study do; 1: all of it. The traces of a sampled study
+ * hold only some of the tasks. */
 HD_API double hd_study_part(const hd_study *s);
 /* A sampled time is unsure whose parts, from different places, differ so that its standard error
  * (hd_counters.time_error_us) is more than this part of it. */
@@ -52,24 +53,25 @@ HD_API double hd_study_part(const hd_study *s);
 HD_API bool hd_study_leaves_ends(const hd_study *s);
 /* Accesses and instructions that a replay of it does, as hd_run_options.sample_units counts them. */
 HD_API double hd_study_units(const hd_study *s);
-/* Seconds that a replay of it takes on one idle core, about, from what its traces hold alone. */
+/* About how many seconds a replay of it takes on one idle core, computed from its traces alone. */
 HD_API double hd_study_replay_seconds(const hd_study *s);
-/* hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */
+/* The hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */
 HD_API uint64_t hd_sample_units(double seconds, size_t replays);
-/* Thread instructions of the workload's launches, about, from up to 16 tasks of each. 0: the
- * work of a task depends on what others compute, and only a run of them all would tell. */
+/* About how many thread instructions the workload's launches have, from up to 16 tasks of each. 0: not known,
+ * because the work of a task depends on what others compute. */
 HD_API hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out,
                                           hd_diag *d);
-/* Seconds that it takes, about, to trace all of the workload's launches and to replay them so often on
- * `o->threads` threads, where nothing is sampled. 0: not known, as above. */
+/* About how many seconds it takes to trace all of the workload's launches and to replay them so often on
+ * `o->threads` threads without sampling. 0: not known, as above. */
 HD_API hd_status hd_estimate_seconds(const hd_workload *w, const hd_run_options *o, size_t replays,
                                      double *out, hd_diag *d);
-/* The workload's buffers, in their order, where the traces have them; they live as long as the study. */
+/* The workload's buffers, in their order, at the addresses that the traces have; they live as long as the
+ * study. */
 HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
 
 /* The table of order=affinity or order=heavy-first for launch number `launch`: kept in the cache folder under
  * a hash of the kernel, the launches and the data; else worked out from the study's traces (NULL: one is
- * opened). All launches of one kernel and grid have one, made from the busiest of them. */
+ * opened). All launches of one kernel and grid share one table, made from the busiest of them. */
 HD_API hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                 hd_order_kind kind, const hd_study *study, hd_table *out, hd_diag *d);
 
@@ -95,7 +97,7 @@ HD_API hd_stream hd_streaming_loads(const hd_load_facts *loads, uint32_t n, doub
 
 /* Resolve the plans of a workload's kernels: tables are read or computed, stream=auto becomes a list of
  * loads, and for bypass=ro the loads of memory that nothing writes are listed. `study` (NULL: one is opened
- * where one is needed) saves tracing the originals again. HD_ERR_REFUSED when a table is no bijection, or
+ * if it is needed) saves tracing the originals again. HD_ERR_REFUSED when a table is no bijection, or
  * stream=auto finds no load in any kernel. *out is to be freed on HD_OK. */
 HD_API hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_run_options *o,
                             const hd_study *study, hd_resolved *out, hd_diag *d);
@@ -125,7 +127,7 @@ HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_pl
  * bind=agents:auto with what goes with it (the number of active agents: CLU 4.3). ctas has an element for
  * each of the GPU's SMs, and gets the tasks that it ran of launch number `launch`: of bypass=auto by the SM's
  * number, hd_bypass_voted being its threshold; of agents by its cluster, with hd_agents_voted of them active.
- * *most: of what numbers up to that one are tried, warps of a CTA or CTAs that fit on an SM.
+ * *most: the largest number that is tried: of warps of a CTA, or of CTAs that fit on an SM.
  * HD_ERR_UNSUPPORTED: the study is sampled, which shows a part of the tasks, or is not `timed`. */
 HD_API hd_status hd_study_vote(const hd_study *s, const hd_gpu *g, const hd_plan *p, uint32_t launch,
                                uint32_t *ctas, uint32_t *most, hd_diag *d);
@@ -137,8 +139,8 @@ HD_API hd_status hd_study_sample_thresholds(const hd_study *s, const hd_gpu *g, 
                                             double *cycles, hd_diag *d);
 
 /* Workloads that run at the same time on a modelled GPU, each again and again in a stream of its own
- * (hd_model_replay_streams), by a clock. Plans that change accesses are HD_ERR_UNSUPPORTED here, as are
- * sampled studies. */
+ * (hd_model_replay_streams), by a clock. Plans that change accesses, and sampled studies, are
+ * HD_ERR_UNSUPPORTED. */
 typedef struct hd_stream_row {
   const hd_study *study;
   const hd_plan *plan;
@@ -164,13 +166,14 @@ HD_API hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind d
                           hd_sweep_row *rows, size_t n, unsigned threads,
                           void (*progress)(void *ctx, size_t done, size_t n), void *ctx, hd_diag *d);
 
-/* A sweep of which each row is an item of work (heddle/work.h): in parts, resumed, by several processes. */
+/* A sweep whose rows are items of work (heddle/work.h): it can be done in parts, resumed, and by several
+ * processes. */
 typedef struct hd_sweep_job {
   const hd_workload *workload;
   hd_run_options run; /* of the study */
-  hd_study **study;   /* opened when a row needs it, unless one is there; the caller's. A run that takes all
-                         rows from journals leaves it NULL */
-  double *part;       /* becomes hd_study_part of the study that rows were replayed on; may be NULL */
+  hd_study **study; /* the caller's; opened when a row needs it, unless it is open. A run that takes all rows
+                       from journals leaves it NULL */
+  double *part;     /* becomes hd_study_part of the study that rows were replayed on; may be NULL */
   const hd_gpu *gpu;
   hd_dispatch_kind dispatch;
   uint64_t seed;
@@ -188,8 +191,8 @@ HD_API hd_status hd_sweep_split(const hd_sweep_job *j, const hd_work_how *how, b
  * then the earlier row); -1 when no row is HD_OK. */
 HD_API int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n);
 
-/* Whether the plan uses a lever that acts on caches in ways that the model does not have: the read-only path,
- * and lines that L2 evicts first. */
+/* Whether the plan uses a lever whose effect on caches the model lacks: the read-only path, and lines that L2
+ * evicts first. */
 HD_API bool hd_plan_is_unseen(const hd_plan *p);
 /* A description of these, to follow the words "the model does not see". */
 HD_API const char *hd_explain_unseen(void);
@@ -200,8 +203,8 @@ typedef struct hd_filling {
   uint32_t resident;      /* CTAs of it that fit on an SM */
   uint32_t busy_sms;      /* SMs that get one at all */
   uint32_t warps_at_once; /* on each of those, at most */
-  bool few; /* SMs stay idle, or have an eighth of the warps they have room for: latency decides the time,
-               not bandwidth */
+  bool few; /* SMs stay idle, or hold an eighth of the warps for which they have room: latency decides the
+               time, not bandwidth */
 } hd_filling;
 /* `resident`: as hd_counters has it. */
 HD_API hd_filling hd_find_filling(const hd_workload *w, uint32_t resident, const hd_gpu *g);

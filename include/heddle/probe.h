@@ -28,7 +28,7 @@ typedef struct hd_probe_options {
  * quick. */
 typedef struct hd_probe_launch {
   bool staggered;
-  uint32_t *sm, *ticks;  /* per CTA; SMs by rank, where their numbers have holes */
+  uint32_t *sm, *ticks;  /* per CTA; SMs by rank, if their numbers have holes */
   uint32_t distinct;     /* SMs that the first n_sms CTAs ran on */
   uint32_t round_robin;  /* CTAs u that ran on SM u mod n_sms */
   uint32_t least, most;  /* CTAs of one SM */
@@ -44,7 +44,7 @@ typedef struct hd_probe_footprint {
 } hd_probe_footprint;
 
 /* Anything else that was measured, by name: "fma.f32 latency" in cycles, "fma.f32" in lanes per cycle and SM,
- * what memory delivers by what is under way, what launches take, how SMs share L2. */
+ * the bandwidth of memory by the requests under way, the cost of launches, how SMs share L2. */
 typedef struct hd_probe_figure {
   char name[88];
   const char
@@ -80,7 +80,7 @@ typedef struct hd_probe_result {
   hd_probe_figure *figures;
   uint32_t n_figures;
 } hd_probe_result;
-/* The figure of that name; NaN where it was not measured. */
+/* The figure of that name; NaN if it was not measured. */
 HD_API double hd_probe_value(const hd_probe_result *r, const char *name);
 
 /* A modelled GPU is its file: nothing is measured, and hd_probe_toml writes the file's values. */
@@ -90,10 +90,10 @@ HD_API void hd_probe_free(hd_probe_result *r);
 /* A GPU file (gpus/NAME.toml): measured values, the driver's values, and, marked as such, assumed ones for
  * the rest. */
 HD_API void hd_probe_toml(const hd_probe_result *r, hd_buf *out);
-/* The GPU of that file, and those of its keys that were measured or that the driver told. Of a model all of
- * its file's count as such. HD_ERR_INPUT: a measured value is none that a GPU's file may have. */
+/* The GPU of that file, and its keys that were measured or that the driver reported; of a model all keys of
+ * its file. HD_ERR_INPUT: a GPU's file may not have a measured value. */
 HD_API hd_status hd_probe_gpu(const hd_probe_result *r, hd_gpu *out, hd_gpu_keys *told, hd_diag *d);
-/* That GPU's measured and told keys beside those of a file (hd_gpu_compare). */
+/* These keys of that GPU beside those of a file (hd_gpu_compare). */
 HD_API hd_status hd_probe_compare(const hd_probe_result *r, const hd_gpu *file, double percent,
                                   hd_gpu_comparison *out, hd_diag *d);
 /* "h100-80gb-hbm3" from "NVIDIA H100 80GB HBM3". */

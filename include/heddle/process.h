@@ -1,9 +1,8 @@
 /* heddle/process.h: work in processes of its own: copies of this one, and programs.
  *
- * For work that only the end of a process stops or cleans up: a compiler, an emulator at work, a driver whose
- * context was lost by a fault. Every process here is waited for; none outlives its owner's call to
- * hd_process_end.
- */
+ * They are for work that only the end of a process stops or cleans up: a compiler, a busy emulator, a driver
+ * that lost its context by a fault. Every process here is waited for, and ends at its owner's call to
+ * hd_process_end at the latest. */
 #ifndef HEDDLE_PROCESS_H
 #define HEDDLE_PROCESS_H
 
@@ -18,13 +17,13 @@ extern "C" {
 typedef struct hd_process {
   pid_t pid;  /* 0: none */
   int fd;     /* this end of a stream to a copy; -1 to a program */
-  bool group; /* it leads a group: what it started ends with it */
+  bool group; /* it leads a group: the processes that it started end with it */
 } hd_process;
 #define HD_PROCESS_NONE ((hd_process){.fd = -1})
 
 /* A copy of this process that runs fn(ctx, fd), fd being its end of a stream to this one, and exits with 0
- * without flushing or freeing anything. Threads of this process are not there, yet locks that they held stay
- * locked: a process with threads asks a keeper for its copies. */
+ * without flushing or freeing anything. The copy lacks this process's other threads, but locks that they held
+ * stay locked: a process with threads asks a keeper for its copies. */
 HD_API hd_status hd_process_fork(void (*fn)(void *ctx, int fd), void *ctx, hd_process *out, hd_diag *d);
 /* The program at the path argv[0], with nothing to read and its output, errors included, added to the file
  * `log`. It leads a group of its own. */
@@ -33,12 +32,12 @@ HD_API hd_status hd_process_spawn(const char *const *argv, char *const *env, con
 /* Wait until it has ended, for so many seconds. *ended false: it runs on. *code: its exit code, or 128 and
  * the signal's number. */
 HD_API hd_status hd_process_wait(hd_process *p, double seconds, bool *ended, int *code, hd_diag *d);
-/* End it, whatever it does, and what it leads; close the stream. Also behind hd_process_wait. None is fine.
- */
+/* End the process and its group, whatever it does, and close the stream; also after hd_process_wait. A zero
+ * struct is fine. */
 HD_API void hd_process_end(hd_process *p);
 
-/* A copy made while the process has one thread, which makes further copies when asked, whatever threads there
- * are by then. One at a time lives. */
+/* A copy made while the process has one thread, which makes further copies when asked, whatever threads this
+ * process has by then. One copy lives at a time. */
 typedef struct hd_keeper {
   hd_process process; /* its stream carries the ends of the copies' streams */
 } hd_keeper;
@@ -47,7 +46,7 @@ HD_API hd_status hd_keeper_open(void (*fn)(void *ctx, int fd), void *ctx, hd_kee
 /* A new copy that runs fn(ctx, its end); the copy before it is ended first. *fd is this end, for the caller
  * to close. HD_ERR_IO. */
 HD_API hd_status hd_keeper_renew(hd_keeper *k, int *fd, hd_diag *d);
-/* End the keeper and its copy, whatever they do. None is fine. */
+/* End the keeper and its copy, whatever they do. A zero struct is fine. */
 HD_API void hd_keeper_close(hd_keeper *k);
 
 /* All n bytes through a stream, or false: the other end is gone. */
@@ -82,7 +81,7 @@ typedef struct hd_jobs {
   double seconds;                                    /* that each may take */
   size_t answer_bytes;                               /* of each */
   void (*work)(void *ctx, size_t job, void *answer); /* in a process of its own; *answer starts as zeros */
-  /* Here, in the order in which they end; the answer is NULL unless the job answered. */
+  /* Called in this process, in the order in which jobs end; the answer is NULL unless the job answered. */
   void (*done)(void *ctx, size_t job, hd_job_end end, const void *answer);
   void *ctx;
 } hd_jobs;

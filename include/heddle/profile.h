@@ -1,9 +1,8 @@
-/* heddle/profile.h: where a CUDA program's time goes, and what of it plans could win.
+/* heddle/profile.h: where a CUDA program's time goes, and how much of it plans could win.
  *
  * A program is run by hd_steer_watch. hd_suite_profile
  * reads that report, and looks at the launch that was recorded for each kernel: where its reuse lies, how
- * much of it the default order loses, and how much faster a plan could make it at most.
- */
+ * much of it the default order loses, and how much faster a plan could make it at most. */
 #ifndef HEDDLE_PROFILE_H
 #define HEDDLE_PROFILE_H
 
@@ -30,7 +29,7 @@ typedef struct hd_profile {
   hd_profile_kernel *kernels; /* by time */
   size_t n;
   double seconds; /* of all */
-  bool emulated;  /* by an emulated GPU: they are the emulator's, and tell nothing of a GPU */
+  bool emulated;  /* times of an emulated GPU, which say nothing about a GPU */
 } hd_profile;
 
 HD_API void hd_profile_free(hd_profile *p);

@@ -1,9 +1,8 @@
 /* heddle/program.h: runs a CUDA program on the emulator, with heddle's libraries in front of it.
  *
- * `heddle emu` starts a program whose CUDA calls are answered by heddle: a library that is loaded first takes
- * the place of the CUDA driver and of the CUDA runtime, the shared one and the one linked into the program.
- * It reads its settings from the environment, so that processes started by the program use them, too.
- */
+ * `heddle emu` starts a program whose CUDA calls heddle serves: a library that is loaded first takes the
+ * place of the CUDA driver and of the CUDA runtime, the shared one and the one linked into the program. It
+ * reads its settings from the environment, so that processes started by the program use them, too. */
 #ifndef HEDDLE_PROGRAM_H
 #define HEDDLE_PROGRAM_H
 
@@ -13,12 +12,11 @@
 extern "C" {
 #endif
 
-typedef enum hd_program_check {                            /* bits */
-                                HD_PROGRAM_CHECK_INIT = 1, /* kernels that read memory never written */
-                                HD_PROGRAM_CHECK_RACE = 2, /* races between CTAs and in shared memory */
-                                HD_PROGRAM_CHECK_LEAK = 4, /* memory of the device that is never freed */
-                                HD_PROGRAM_CHECK_STREAMS =
-                                    8, /* operations on one memory that nothing orders */
+typedef enum hd_program_check {                               /* bits */
+                                HD_PROGRAM_CHECK_INIT = 1,    /* kernels that read memory never written */
+                                HD_PROGRAM_CHECK_RACE = 2,    /* races between CTAs and in shared memory */
+                                HD_PROGRAM_CHECK_LEAK = 4,    /* memory of the device that is never freed */
+                                HD_PROGRAM_CHECK_STREAMS = 8, /* unordered operations on the same memory */
                                 HD_PROGRAM_CHECK_ALL = 15,
 } hd_program_check;
 /* "init,race,leak,streams" or "all", as "" is; false: an unknown word. */
@@ -85,7 +83,7 @@ HD_API hd_status hd_program_keep_path(const char *path, char *out, size_t cap, h
 /* Become the program argv[0], looked up on the PATH, in the environment as it is. Returns only if it cannot
  * be started. */
 HD_API hd_status hd_program_become(char **argv, hd_diag *d);
-/* Have programs that this process becomes or starts load a library of heddle's, by its file's name, before
+/* Make programs that this process becomes or starts load a library of heddle's, by its file's name, before
  * all others. `given`: its folder; NULL: where it lies beside this program. *folder: where it was found. */
 HD_API hd_status hd_program_preload(const char *library, const char *given, char folder[HD_PROGRAM_PATH],
                                     hd_diag *d);

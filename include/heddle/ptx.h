@@ -281,9 +281,9 @@ HD_API hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *out);
 /* The same, but statements that came from a file stay on their source lines where they can (ptxas makes names
  * and line tables of PTX line numbers); comments become blank lines. */
 HD_API hd_status hd_ptx_print_in_place(const hd_ptx_module *m, hd_buf *out);
-/* Appends one module's text that holds what these n texts of modules define, as a linker joins them: of what
- * several define alike (.weak, .common) the first stays. Names that a module keeps to itself get its number.
- */
+/* Append the text of one module with everything that these n texts of modules define, as a linker joins them:
+ * if several define the same (.weak, .common), the first stays. Names that are private to a module get its
+ * number. */
 HD_API hd_status hd_ptx_link(const char *const *texts, size_t n, hd_buf *out, hd_diag *d);
 /* One statement as it would be printed, without indentation or newline. */
 HD_API void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_buf *out);
@@ -303,7 +303,7 @@ HD_API hd_status hd_ptx_set_directives(hd_ptx_module *m, uint32_t func, const hd
 /* Parse `text` as module-level items and insert them before item number `at`. */
 HD_API hd_status hd_ptx_insert_items(hd_ptx_module *m, uint32_t at, const char *text, hd_diag *d);
 
-/* Without going through text. The form spelled `text`, "ld.global.cg.f32", made when there is none. */
+/* These do not go through text. The form spelled `text`, "ld.global.cg.f32"; it is made if there is none. */
 HD_API hd_status hd_ptx_add_form(hd_ptx_module *m, const char *text, uint32_t *form, hd_diag *d);
 /* Append copies of these operands, which may be the module's own, to m->opnds: consecutive from *first. */
 HD_API hd_status hd_ptx_add_operands(hd_ptx_module *m, const hd_ptx_opnd *opnds, uint32_t n, uint32_t *first,

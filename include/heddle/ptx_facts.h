@@ -37,7 +37,7 @@ typedef enum hd_ptx_alike {
                            own state may decide. Of unknown forms too */
   HD_ALIKE_NO_RESULT,   /* it writes no register */
   HD_ALIKE_OPERANDS,    /* in all: the result depends on the operands' values alone */
-  HD_ALIKE_MEMORY,      /* in all between which nobody writes to the place that is read */
+  HD_ALIKE_MEMORY,      /* in all threads between which the place that is read is not written */
   HD_ALIKE_MEMBERS,     /* .sync: in the lanes of one mask, the last operand */
   HD_ALIKE_SOURCE,      /* in lanes that get one lane's value: shfl */
   HD_ALIKE_BARRIER,     /* .red: in the threads that the barrier counts */
@@ -95,7 +95,7 @@ typedef enum hd_mod_kind {
 } hd_mod_kind;
 
 HD_API hd_mod_kind hd_ptx_mod_kind(hd_mod mod);
-HD_API unsigned hd_ptx_mod_value(hd_mod mod); /* 0 where the kind has none */
+HD_API unsigned hd_ptx_mod_value(hd_mod mod); /* 0 if the kind has none */
 
 typedef enum hd_ptx_number {
   HD_NUM_NONE = 0, /* no type */
@@ -130,10 +130,10 @@ typedef struct hd_ptx_type {
   uint8_t bits;     /* of all elements, with their padding: .e2m3x2 takes 16 */
 } hd_ptx_type;
 
-/* {0} where the word is no type. */
+/* {0} if the word is not a type. */
 HD_API hd_ptx_type hd_ptx_type_of(hd_mod mod);
-/* Its types are whole numbers of so many bits at least, none packed, and of a result it keeps all low bits:
- * it neither saturates nor takes the upper half, and no carry goes with it. False where it names no type. */
+/* Whether its types are whole numbers of at least so many bits, not packed, and it keeps all low bits of a
+ * result: it neither saturates nor takes the upper half, and has no carry. False if it names no type. */
 HD_API bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits);
 
 /* ---- Barriers ------------------------------------------------------------ */
@@ -158,7 +158,7 @@ typedef enum hd_sreg_kind {
 
 HD_API hd_sreg_kind hd_ptx_sreg_kind(uint32_t sreg); /* HD_SR_... */
 
-/* Registers of kind HD_SRK_SCHEDULE that tell the time and nothing else. */
+/* Registers of kind HD_SRK_SCHEDULE that give only the time. */
 typedef enum hd_sreg_clock {
   HD_CLOCK_NONE = 0,
   HD_CLOCK_SM,    /* cycles of the SM: %clock, %clock_hi, %clock64 */
@@ -196,7 +196,7 @@ enum {
   HD_ACC_WRITE = 1 << 1,
   HD_ACC_ATOMIC = 1 << 2,   /* both in one step; READ and WRITE are set as well */
   HD_ACC_PREFETCH = 1 << 3, /* moves lines between caches and memory; no value is seen */
-  HD_ACC_DISCARD = 1 << 4,  /* what was there is lost; WRITE is set as well */
+  HD_ACC_DISCARD = 1 << 4,  /* the old contents are lost; WRITE is set as well */
 };
 
 /* From weaker to stronger; of an access with several words the strongest counts. */
@@ -262,7 +262,7 @@ enum {
   HD_ROLE_READ = 1 << 0, /* its value: a register's, a special register's, a number, the address of a symbol,
                             the contents of a .param variable among a call's arguments */
   HD_ROLE_WRITTEN = 1 << 1, /* a register, _, or a .param variable among a call's results */
-  HD_ROLE_BASE = 1 << 2,    /* an address is worked out from it: [leaf + imm], or the first of [a, {b, c}]. A
+  HD_ROLE_BASE = 1 << 2,    /* an address is computed from it: [leaf + imm], or the first of [a, {b, c}]. A
                                register or a special register is READ as well */
   HD_ROLE_GUARD = 1 << 3,   /* the predicate of @p; READ as well */
   HD_ROLE_CALLEE = 1 << 4,  /* what is called: HD_O_SYM, or a register that is READ as well; in a list of

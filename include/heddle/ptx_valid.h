@@ -1,4 +1,4 @@
-/* heddle/ptx_valid.h: text that parses, and that no driver takes. */
+/* heddle/ptx_valid.h: finds text that parses but that no driver accepts. */
 #ifndef HEDDLE_PTX_VALID_H
 #define HEDDLE_PTX_VALID_H
 
@@ -9,11 +9,11 @@ extern "C" {
 #endif
 
 /* HD_ERR_INPUT, with the line, for a module that ptxas refuses: an instruction that its .target or .version
- * has not, or that the language does not know up to ISA 9.0; a register whose type does not suit the
- * instruction's; a vector of another length; a name with dots. What is accepted may still be refused by
- * ptxas; what is refused never passes there (src/code/ptx/valid.def says how that was found). */
+ * lacks, or that is not in the language up to ISA 9.0; a register whose type does not suit the instruction's;
+ * a vector of another length; a name with dots. ptxas may still refuse an accepted module, but never accepts
+ * a refused one (src/code/ptx/valid.def says how that was found). */
 HD_API hd_status hd_ptx_validate(const hd_ptx_module *m, hd_diag *d);
-/* hd_ptx_parse, and then that. */
+/* hd_ptx_parse, then that check. */
 HD_API hd_status hd_ptx_parse_valid(const char *text, size_t len, const char *name, hd_arena *arena,
                                     hd_ptx_module **out, hd_diag *d);
 

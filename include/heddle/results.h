@@ -35,7 +35,7 @@ typedef struct hd_check_report {
 /* Prints a result that is equal. A result that is not has its reason in result->what. */
 HD_API void hd_check_text(const hd_check_report *r, hd_buf *out);
 HD_API void hd_check_json(const hd_check_report *r, hd_buf *out);
-/* In place of a result where the plan was refused, or the original faults. */
+/* In place of a result if the plan was refused, or the original faults. */
 HD_API void hd_check_refused_json(const char *why, hd_buf *out);
 
 /* Counters on a modelled GPU. */
@@ -78,13 +78,13 @@ typedef struct hd_tuning_report {
   const hd_device_info *device;
   const hd_gpu *gpu; /* as in hd_measurement */
   const hd_tuning *tuning;
-  hd_tune_strategy strategy; /* that it was made with: the vote is shown where there was one */
+  hd_tune_strategy strategy; /* with which it was made: a vote is shown if there was one */
   uint32_t most_trials;      /* of each kernel, in text */
   bool verified;             /* a verdict was measured once more */
 } hd_tuning_report;
 HD_API void hd_tuning_text(const hd_tuning_report *r, hd_buf *out);
 HD_API void hd_tuning_json(const hd_tuning_report *r, hd_buf *out);
-/* Add what a second GPU measured of the same plans to the text, or the JSON, of a tuning. */
+/* Add a second GPU's measurements of the same plans to the text, or the JSON, of a tuning. */
 HD_API void hd_tuning_add_second(const char *uuid, const hd_tuning *again, bool json, hd_buf *out);
 /* Many tunings in one array, each as hd_tuning_json prints it. */
 typedef struct hd_tuning_list hd_tuning_list;
@@ -133,9 +133,9 @@ typedef struct hd_accuracy_times_report {
 HD_API void hd_accuracy_times_text(const hd_accuracy_times_report *r, hd_buf *out);
 HD_API void hd_accuracy_times_json(const hd_accuracy_times_report *r, hd_buf *out);
 /* Measured times from a JSON file {workload: {plan: microseconds}}, each workload with a "baseline": the
- * names in the file's order, of those that `words` names where there are any (HD_ERR_USAGE: one that the file
- * lacks), freed by hd_workload_list_free, and a row for each with the times in it, freed by free. A
- * workload's plans beyond HD_ACCURACY_PLANS are left out. */
+ * names in the file's order, only those among `words` if there are words (HD_ERR_USAGE: the file lacks one),
+ * freed by hd_workload_list_free, and a row for each with the times in it, freed by free. A workload's plans
+ * beyond HD_ACCURACY_PLANS are left out. */
 HD_API hd_status hd_accuracy_read_times(const char *path, char *const *words, size_t n_words, char ***names,
                                         hd_accuracy_times **rows, size_t *n, hd_diag *d);
 
@@ -144,9 +144,9 @@ HD_API void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_res
 
 /* hd_report_overhead is the page. */
 HD_API void hd_overhead_json(const hd_overhead_table *t, hd_buf *out);
-/* Append the notes of the page that is there already: everything from "## Notes" on, which people wrote. */
+/* Append the notes of the existing page: everything from "## Notes" on, which people wrote. */
 HD_API void hd_overhead_keep_notes(const char *path, hd_buf *page);
-/* The page's rows where none are named: each lever once. */
+/* The page's default rows: each lever once. */
 HD_API const char *const *hd_overhead_plans(size_t *n);
 
 /* Each plan on each workload: whether the rewritten kernels compute the same bytes. */
@@ -166,9 +166,9 @@ typedef struct hd_levers_table {
 /* Fill a cell; its text is of the arena. */
 HD_API hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads, hd_arena *arena,
                               hd_lever_cell *cell, hd_diag *d);
-/* Columns where none are named: a plan for each value of each lever. */
+/* The default columns: a plan for each value of each lever. */
 HD_API const char *const *hd_levers_plans(size_t *n);
-/* In Markdown; each reason of refusals is told once and has a letter. HD_ERR_NOMEM. */
+/* In Markdown; each reason of refusals is listed once and has a letter. HD_ERR_NOMEM. */
 HD_API hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d);
 /* A line for each that differs; false: none does. */
 HD_API bool hd_levers_differences(const hd_levers_table *t, hd_buf *out);

@@ -52,8 +52,8 @@ typedef struct hd_rewrite_options {
   const hd_numbers
       *sms; /* bind=claim, bind=agents: the numbers (%smid) of the SMs that launches to come may run on, where
                they have holes (MIG, green contexts, MPS); each serves the cluster of its place among them.
-               NULL: 0 to n_sms - 1. A plan's own sms= goes before. Results are right on any SMs, but clusters
-               of SMs that do not run are then served by others */
+               NULL: 0 to n_sms - 1. A plan's own sms= takes precedence. Results are right on any SMs, but
+               other SMs then serve the clusters of SMs that do not run */
   bool more_registers; /* bind=agents:N: let ptxas give each thread as many registers as N CTAs per SM
                           leave; resident is then N. Needs a known block */
   uint32_t registers;  /* that a thread of the original uses, on the GPU to come; 0: not known */
@@ -65,13 +65,13 @@ typedef struct hd_rewrite_options {
   hd_register_budget
       budget;       /* of bind=agents. For bind=agents:N it is what N CTAs per SM leave, if that is more */
   bool no_hoisting; /* bind=agents: the loop over tasks is written so that ptxas hoists nothing out of it, at
-                       the price of a vote per task. For kernels that else take more than HD_AGENT_REGISTERS
-                       more */
+                       the price of a vote per task. For kernels that would otherwise take more than
+                       HD_AGENT_REGISTERS more */
 } hd_rewrite_options;
 
-/* The CTAs of a cluster along each dimension, where the kernel says it (.reqnctapercluster); else
- * 1, 1, 1 and false. Orders then act on whole clusters, whose grid a plan's shape and order
- * mean, and each CTA keeps its rank; bindings, orders of threads and prefetching are refused. */
+/* The CTAs of a cluster along each dimension, if the kernel says it (.reqnctapercluster); else 1, 1, 1 and
+ * false. Orders then act on whole clusters, whose grid a plan's shape and order mean, and each CTA keeps its
+ * rank; bindings, orders of threads and prefetching are refused. */
 HD_API bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t cluster[3]);
 
 /* ---- Launching a rewritten kernel ------------------------------------------ */
@@ -112,14 +112,15 @@ enum { HD_BALLOT_SMS = 1024 };
 #define HD_MOST_CLAIMED ((uint64_t)INT32_MAX)
 
 /* The grid to launch: `tasks` is the original's, n_sms those of the GPU, resident the CTAs of the rewritten
- * kernel that fit on one SM. Any other grid of workers, of one CTA or more and one dimension, is as right. */
+ * kernel that fit on one SM. Any other grid of workers, of one CTA or more in one dimension, is right, too.
+ */
 HD_API void hd_recipe_grid(const hd_recipe *r, const uint32_t tasks[3], uint32_t n_sms, uint32_t resident,
                            uint32_t workers[3]);
 /* Write the extra parameters into a block of params_bytes that begins with the original's. */
 HD_API void hd_recipe_params(const hd_recipe *r, const uint32_t tasks[3], uint64_t state, uint64_t table,
                              void *params);
 
-/* How the kernel is launched from now on, as comments to stand behind the module's text; nothing when it is
+/* How the kernel is launched from now on, as comments for the end of the module's text; nothing if it is
  * launched as before. */
 HD_API void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *out);
 
@@ -129,7 +130,7 @@ HD_API void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *out)
 typedef enum hd_refusal_kind {
   HD_REFUSE_NONE = 0,
   HD_REFUSE_NO_BODY,   /* a declaration only */
-  HD_REFUSE_NO_MEMORY, /* memory ran out while the kernel was looked at: hd_rewrite fails with HD_ERR_NOMEM */
+  HD_REFUSE_NO_MEMORY, /* memory ran out while the kernel was examined: hd_rewrite fails with HD_ERR_NOMEM */
   HD_REFUSE_GRID_SYNC, /* grid-wide synchronisation, or spinning on other CTAs' data */
   HD_REFUSE_CLUSTER,   /* works across the CTAs of clusters whose shape only the launch says */
   HD_REFUSE_SREG,      /* reads %smid %warpid %gridid %pm0 ..., which the rewrite would change, or a clock
@@ -214,7 +215,7 @@ HD_API size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_
 
 /* Rewrite kernel `func` of *m in place for plan `p`; *recipe says how it is launched from then on. With
  * `recipe` NULL, plans that change the launch fail with HD_ERR_USAGE. A baseline plan changes nothing.
- * HD_ERR_REFUSED with the first refusal when there is one; HD_ERR_UNSUPPORTED, naming the lever, where the
+ * HD_ERR_REFUSED with the first refusal when there is one; HD_ERR_UNSUPPORTED, naming the lever, if the
  * rewriter cannot do it. On failure the module must be thrown away. */
 HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                             hd_recipe *recipe, hd_diag *d);
@@ -266,7 +267,7 @@ HD_API void hd_rewritten_free(hd_rewritten *r);
  * search for other queues' tasks is not among it. */
 typedef struct hd_added {
   uint32_t instructions; /* of the warp that claims */
-  uint32_t depth;        /* so many of them wait for each other: the longest chain */
+  uint32_t depth;        /* the longest chain of instructions that wait for each other */
   bool by_warp;          /* every warp claims for itself, else one for its CTA */
   bool ahead;            /* an agent claims its next task while it does the present one */
   uint32_t registers;    /* that ptxas may give each thread, by the rewriter's .maxnreg; 0: there is none */

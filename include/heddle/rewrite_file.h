@@ -39,8 +39,8 @@ typedef struct hd_rewritten_file {
   hd_arena arena; /* holds their texts */
 } hd_rewritten_file;
 
-/* Kernels that the plan is refused for stay as they are. How rewritten kernels are launched stands behind
- * each module's text, as hd_recipe_print has it. */
+/* Kernels for which the plan is refused stay as they are. The launches of rewritten kernels are described at
+ * the end of each module's text, by hd_recipe_print. */
 HD_API hd_status hd_rewrite_file(const hd_rewrite_file_options *o, hd_rewritten_file *out, hd_diag *d);
 HD_API void hd_rewritten_file_free(hd_rewritten_file *r);
 /* One kernel, named as hd_kernel_find has it, and the whole module with it to a file. How it is launched

@@ -1,8 +1,7 @@
 /* heddle/stats.h: medians and paired speedups.
  *
- * Times of kernels are skewed, have outliers on one side and no known distribution, so
- * everything here is free of one: medians, and intervals from order statistics.
- */
+ * Times of kernels are skewed, have outliers on one side and no known distribution, so everything here works
+ * without one: medians, and intervals from order statistics. */
 #ifndef HEDDLE_STATS_H
 #define HEDDLE_STATS_H
 

@@ -36,8 +36,8 @@ typedef struct hd_tune_options {
                         hd_wall_seconds's */
   double confidence; /* 0.99 when 0 */
   bool keep_l2;      /* as in hd_timing_options */
-  bool shared;   /* others use the device too, which must have memory to allocate: the test of a plan leaves
-                    them   theirs, and so sees memory of a piece only (hd_tune_places) */
+  bool shared;   /* other programs use this GPU and need memory: the test of a plan then leaves free memory
+                    alone, and tests contiguous memory only (hd_tune_places) */
   bool whole;    /* one plan for all kernels of the workload; models always do that */
   bool no_proof; /* adopt without the emulator's check */
   bool no_counters;
@@ -47,8 +47,8 @@ typedef struct hd_tune_options {
   double table_seconds;  /* that working out order=affinity and order=heavy-first may take, in place of the
                             budget; two and a half budgets when 0, none when negative */
   hd_tune_strategy strategy; /* other than SEARCH on models: all launches are replayed whole */
-  const hd_plan *plans; /* to try first. The first with bind=agents:auto is not tried: it says in what company
-                           agents are voted on. Without one they are in row order */
+  const hd_plan *plans; /* to try first. The first with bind=agents:auto is not tried: it gives the order,
+                           shape and split under which agents are voted on. By default that is row order */
   size_t n_plans;
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   void *ctx;
@@ -122,7 +122,7 @@ typedef struct hd_tuned {
   hd_tune_vote agents;
   hd_tune_trial *trials; /* the adopted one, then fastest first, failed ones last; without the baseline */
   uint32_t n_trials;
-  uint32_t n_left; /* candidates that were not tried: the budget ended before, or the clock */
+  uint32_t n_left; /* candidates that were not tried because the budget or the clock ended before */
 } hd_tuned;
 
 /* The best plan that uses one lever alone. */
@@ -138,7 +138,7 @@ typedef struct hd_tune_seconds {
   double compile; /* the workload's source, to PTX */
   double advice;  /* of a small size */
   double buffers; /* filling them, and putting them on the device */
-  double tables;  /* of orders that a trace tells */
+  double tables;  /* of orders that come from a trace */
   double load;    /* rewriting for each plan, and the driver's compiler */
   double check;   /* each plan's first run, and whether it computes the same */
   double time;    /* timed rounds: restoring buffers, flushing L2, running */
@@ -166,7 +166,7 @@ typedef struct hd_tuning {
   hd_tune_seconds spent;
   double lever_seconds; /* of each_lever, which decides nothing: not in `seconds` nor in `spent` */
   bool unanswered; /* the clock ended it before its budget was spent: nothing is adopted, no verdict is kept,
-                      and what the kernels' `why` say of the plans tried is all that is known */
+                      and only the kernels' `why` says something about the plans tried */
   uint64_t buffer_bytes; /* of the workload's buffers */
   unsigned assume;       /* HD_ASSUME_..., which plans may rest on */
   bool recalled;         /* from a store: no trials, nothing measured */
@@ -180,8 +180,8 @@ typedef struct hd_tuning {
 HD_API hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o, hd_tuning *out,
                          hd_diag *d);
 HD_API void hd_tuning_free(hd_tuning *t);
-/* The seconds on the clock that work of so many seconds may take: `wall`, or where that is 0 ten times the
- * budget, and ten minutes in any case. */
+/* The seconds on the clock that work of so many seconds may take: `wall`, or if that is 0 ten times the
+ * budget, and at least ten minutes. */
 HD_API double hd_wall_seconds(double wall, double budget);
 
 /* The GPU file of that folder that is most like a GPU of that architecture: the newest that is no newer, to

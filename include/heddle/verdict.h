@@ -20,7 +20,7 @@ extern "C" {
 HD_API void hd_tune_place(const hd_device_info *info, hd_verdict_key *key);
 
 /* Keep a verdict for every kernel and launch of the workload. Orders that come from a trace or a file are
- * kept as tables, in the store. Of a tuning without an answer nothing is kept. */
+ * kept as tables, in the store. A tuning without an answer is not kept. */
 HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *w, const hd_tune_options *o,
                                 const hd_tuning *t, hd_diag *d);
 /* Keep the best plan that an optimization proved, as a prediction of confidence 0 for each launch of the
@@ -72,8 +72,8 @@ HD_API hd_status hd_applier_add(hd_applier *a, const char *text, size_t len, con
  * are not limited (hd_rewrite_options.registers). bypass=ro needs to know that nothing writes the memory that
  * the kernel reads. The tuner's knowledge of a workload's buffers does not hold for a program's. The user's
  * assurance (hd_wl_buffer.unwritten) is part of the verdict, and holds here unless the kernel's text shows
- * otherwise. With neither the assurance nor such a statement in the kernel itself, the original is left in
- * place. */
+ * otherwise. Without the assurance, and without such a statement in the kernel itself, the original is left
+ * in place. */
 HD_API const hd_applied *hd_apply(hd_applier *a, hd_applier_module *m, const char *kernel,
                                   const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared);
 

@@ -1,11 +1,10 @@
-/* heddle/work.h: many items of work with one result, by one process or many, at once or bit by bit.
+/* heddle/work.h: many items of work with one result, done by one process or many, at once or bit by bit.
  *
  * A piece of work is a number of items. Each has an answer, some bytes, that follow from the item alone; the
  * result is made of all answers in the items' order, and so is the same wherever and whenever each was found.
  * A journal is a file of answers: it grows by one as each is found, and an answer that was cut off does not
  * count. A run takes over a journal's answers instead of working them out; a run of one part (of a shard)
- * only adds to its journal, and a run over the journals of all parts has nothing left to work out.
- */
+ * only adds to its journal, and a run over the journals of all parts has nothing left to work out. */
 #ifndef HEDDLE_WORK_H
 #define HEDDLE_WORK_H
 
@@ -15,33 +14,34 @@
 extern "C" {
 #endif
 
-/* A process that works with a device of its own; zero: with none. */
+/* A process that works with a device of its own; zero: without a device. */
 typedef struct hd_worker {
-  char kind[192]; /* of device: answers of other kinds do not belong together */
+  char kind[192]; /* of device: answers of different kinds must not be mixed */
   char unit[48];  /* the very device, which no two workers may share: a GPU's UUID */
 } hd_worker;
 
 typedef struct hd_work {
-  hd_digest identity;  /* of all that answers follow from: the program's version, its words, the data */
+  hd_digest identity;  /* a digest of everything that answers follow from: the program's version, its words,
+                          the data */
   size_t n;            /* items */
-  const double *costs; /* of each, in any unit; NULL: all alike. The costly ones are begun first */
+  const double *costs; /* of each item, in any unit; NULL: all are equal. Costly items are begun first */
   unsigned threads;    /* that call `item` at the same time; 0: 1 */
   /* Append the item's answer; thread < threads. */
   hd_status (*item)(void *ctx, size_t i, unsigned thread, hd_buf *answer, hd_diag *d);
-  /* An answer, of this run or another: each item's once, in the items' order, by one thread at a time. The
-   * bytes are not aligned. Not called in a run of a part. */
+  /* Take an answer of this run or another: each item's once, in the items' order, from one thread at a time.
+   * The bytes are not aligned. Not called in a run of a part. */
   hd_status (*take)(void *ctx, size_t i, const void *answer, size_t len, hd_diag *d);
   void *ctx;
   void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL; one thread at a time */
   void *progress_ctx;
-  /* Work out what all items need, with so many threads, before copies of this process do items. A failure
-   * shows again in the first item. Not called where there are no copies; NULL: there is nothing. */
+  /* Prepare what all items need, with so many threads, before copies of this process do items. A failure
+   * shows again in the first item. Not called without copies; NULL: there is nothing to prepare. */
   void (*prepare)(void *ctx, unsigned threads);
-  /* An item whose answer is known from elsewhere: it is not worked out, and taken with no bytes. NULL: none.
-   */
+  /* True of an item whose answer is known from elsewhere: it is not worked out, and taken with no bytes.
+   * NULL: there are no such items. */
   bool (*known)(void *ctx, size_t i);
-  /* A second opinion, where a pool has two workers that can give one: `doubted` says of an answer that it
-   * needs one, and another worker's `second` appends the answer that takes its place. NULL: none is sought.
+  /* A second opinion, if a pool has two workers that can give one: `doubted` says that an answer needs it,
+   * and another worker's `second` appends the answer that takes its place. NULL: there is no second opinion.
    */
   bool (*doubted)(void *ctx, const void *answer, size_t len);
   hd_status (*second)(void *ctx, size_t i, const void *first, size_t len, hd_buf *answer, hd_diag *d);
@@ -50,7 +50,7 @@ typedef struct hd_work {
 } hd_work;
 
 typedef hd_status hd_work_done(void *ctx, size_t item, const void *answer, size_t len, hd_diag *d);
-/* Others who do items. */
+/* Other workers that do items. */
 typedef struct hd_work_pool {
   void *ctx;
   /* Have these n items done, todo[0] first, and call `done` for each once. */
@@ -63,7 +63,7 @@ typedef struct hd_work_how {
   const char *journal; /* path; NULL: none */
   bool resume;         /* take over its answers, if it is there; else it must not be */
   uint32_t shard,
-      shards; /* do part number `shard`, from 1, of so many; shards 0: all. Parts are of like cost */
+      shards; /* do part number `shard`, from 1, of so many; shards 0: all. Parts have about the same cost */
   const char *const *command; /* words of the command line that does all of it, kept in the journal */
   size_t n_words;
   const char *const *parts; /* journals that together have all answers; nothing is worked out */
@@ -114,7 +114,7 @@ HD_API hd_status hd_journal_command(const char *path, hd_arena *a, const char *c
 HD_API hd_status hd_work_command(const char *const *words, size_t n, hd_arena *a, hd_work_how *out,
                                  hd_diag *d);
 
-/* "2/8": shard 2 of 8; "auto": as Slurm's array tells in the environment (SLURM_ARRAY_TASK_ID, _MIN, _MAX,
+/* "2/8": shard 2 of 8; "auto": from the environment of a Slurm array (SLURM_ARRAY_TASK_ID, _MIN, _MAX,
  * _STEP). HD_ERR_USAGE. */
 HD_API hd_status hd_shard_parse(const char *text, uint32_t *shard, uint32_t *shards, hd_diag *d);
 

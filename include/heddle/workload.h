@@ -30,8 +30,8 @@ typedef enum hd_elem {
 HD_API unsigned hd_elem_bytes(hd_elem e);
 HD_API const char *hd_elem_name(hd_elem e);
 
-/* How far sums of such elements may come apart, absolutely and relatively, for being added up in another
- * order: what is usual. 0: not a float. */
+/* The usual bound, absolute and relative, by which sums of such elements differ if they are added up in
+ * another order. 0: not a float. */
 HD_API double hd_elem_sum_tolerance(hd_elem e);
 
 typedef enum hd_compare_kind {
@@ -47,22 +47,22 @@ typedef struct hd_wl_buffer {
   hd_elem type;
   uint64_t count, bytes;
   const char *fill; /* as written: "uniform(-1, 1)", "zero", "none", "iota", ... */
-  uint64_t seed;    /* where the file gives none: the buffer's number in it, from 1 */
+  uint64_t seed;    /* by default the buffer's number in the file, from 1 */
   /* How the kernel's result is compared with reference.c. Original against rewritten
    * kernel is always byte for byte, unless `atomics` says that floating-point atomics
    * may reorder sums: then within abs, rel. */
   hd_compare_kind compare;
   double abs, rel;
   bool atomics;
-  /* By the caller's word no launch writes it, however the text looks: bypass=ro goes by that. Refused where
-   * the text shows a write, and checks compare what it holds. */
+  /* The caller's word that no launch writes it, whatever the text looks like: bypass=ro relies on that.
+   * Refused if the text shows a write; checks compare its contents. */
   bool unwritten;
-  /* Where it lay when it was recorded; 0: not known. */
+  /* Its address when it was recorded; 0: not known. */
   uint64_t at;
   /* Its elements are addresses in buffer number `pointed`, and what hd_workload_fill writes are zeros in
-   * their place: hd_workload_point makes them when it is known where that buffer lies. Of a recorded buffer,
-   * whose `pointed` is itself, those elements are that were addresses in any of the buffers; what
-   * hd_workload_fill writes is as it was recorded. */
+   * their place: hd_workload_point makes them when it is known where that buffer lies. In a recorded buffer,
+   * whose `pointed` is itself, these are the elements that were addresses in any of the buffers;
+   * hd_workload_fill writes them as they were recorded. */
   bool points;
   uint32_t pointed;
 } hd_wl_buffer;
@@ -71,7 +71,7 @@ typedef struct hd_wl_buffer {
 typedef struct hd_wl_image {
   const char *name;
   const char *reference; /* the .texref or .surfref variable that stands for it; NULL: none */
-  bool surface;          /* then the texture's image is all there is */
+  bool surface;          /* then only the texture's image counts */
   uint32_t buffer;       /* index into buffers */
   hd_texture texture;    /* checked, but for the address, which counts from the buffer's */
 } hd_wl_image;
@@ -80,11 +80,11 @@ typedef struct hd_wl_image {
 typedef struct hd_wl_arg {
   bool is_buffer;
   uint32_t buffer; /* index into buffers; of tensor maps too */
-  uint64_t offset; /* bytes that a buffer's address is moved by */
+  uint64_t offset; /* bytes to add to the buffer's address */
   hd_elem type;    /* scalars */
   uint64_t bits;   /* scalar's value in its low bytes */
-  /* Tensor maps, else NULL: checked, but for the address, which counts from the buffer's. The launching code
-   * adds that and has the map encoded: hd_emu_tensor_map, or the driver's function. */
+  /* Tensor maps, else NULL: checked, except the address, which counts from the buffer's. The launching code
+   * adds the buffer's address and encodes the map: hd_emu_tensor_map, or the driver's function. */
   const hd_tensor *tensor;
   uint32_t image;                   /* 1 + index into images; 0: none */
   const struct hd_wl_field *fields; /* of a struct, with those of structs in it; else NULL */
@@ -130,7 +130,7 @@ typedef struct hd_wl_registers {
 typedef struct hd_workload {
   const char *name, *title, *paper, *category; /* "" when not given */
   const char *folder;                          /* path */
-  const char *source;                          /* path of CUDA C, or of what holds PTX */
+  const char *source;                          /* path of CUDA C, or of a file that holds PTX */
   const char *reference;                       /* path of reference.c, or NULL */
   const char *size;                            /* the size chosen */
   hd_wl_size *sizes;
@@ -150,15 +150,15 @@ typedef struct hd_workload {
 } hd_workload;
 
 /* Registers that a thread takes on a real GPU of that architecture (sm number), for occupancy: those of the
- * entry whose number is nearest, of two the newer one. 0: the newest entry. Returns 0 if the file does not
- * say. */
+ * entry whose number is nearest, and of the newer of two equally near. 0: the newest entry. Returns 0 if the
+ * file does not say. */
 HD_API uint32_t hd_workload_registers(const hd_workload *w, unsigned arch);
 
 /* `path_or_name`: a workload.toml, a folder that holds one, or the name of a folder under `kernels_dir`
  * (NULL: names are not looked up): its path below kernels_dir as hd_workload_list gives it, or the last part
- * of that where it is the only one. size NULL: "small". Unknown keys, unknown names, overflow, zero or
- * oversized dimensions are errors with file, line and column. An unknown name or size is HD_ERR_USAGE, naming
- * those that there are. */
+ * of that path if it is the only one. size NULL: "small". Unknown keys, unknown names, overflow, zero or
+ * oversized dimensions are errors with file, line and column. An unknown name or size is HD_ERR_USAGE, and
+ * the message names the existing ones. */
 HD_API hd_status hd_workload_open(const char *path_or_name, const char *kernels_dir, const char *size,
                                   hd_workload **out, hd_diag *d);
 /* With other values for some of the size's parameters: set[i] is "NAME=NUMBER". HD_ERR_USAGE for an unknown
@@ -182,11 +182,10 @@ HD_API void hd_workload_close_all(hd_workload **workloads, char **names, size_t 
 HD_API hd_status hd_workload_names(const char *kernels_dir, char *const *words, size_t n_words, char ***names,
                                    size_t *n, hd_diag *d);
 
-/* The PTX text of the workload's kernel for `arch` (sm number, e.g. 80): read, or compiled with
- * nvcc where it is on the PATH, else with clang without any CUDA toolkit; kept in the cache folder by
- * content. Where neither is there, the text that hd_workload_keep_ptx left is read. The text is
- * NUL-terminated and belongs to *out. A compiler's message travels in the diagnostic. `compiler` (may be
- * NULL) gets "nvcc", "clang" or "ptx". */
+/* The PTX text of the workload's kernel for `arch` (sm number, e.g. 80): read, or compiled with nvcc if it is
+ * on the PATH, else with clang without any CUDA toolkit; kept in the cache folder by content. Without either
+ * compiler, the text that hd_workload_keep_ptx left is read. The text is NUL-terminated and belongs to *out.
+ * A compiler's message travels in the diagnostic. `compiler` (may be NULL) gets "nvcc", "clang" or "ptx". */
 HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
                                  hd_diag *d);
 
@@ -238,8 +237,8 @@ HD_API hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers
 HD_API hd_status hd_workload_fill_path(const hd_workload *w, uint32_t buffer, char *path, size_t cap,
                                        bool *found, hd_diag *d);
 
-/* The contents of a buffer that points, where buffer k lies at addresses[k]: dst has room for its bytes.
- * HD_ERR_INPUT: an element is of no address in the buffer that it points to. */
+/* The contents of a buffer that points, if buffer k lies at addresses[k]: dst has room for its bytes.
+ * HD_ERR_INPUT: an element points outside the buffer that it names. */
 HD_API hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const uint64_t *addresses,
                                    void *dst, hd_diag *d);
 
@@ -248,7 +247,7 @@ HD_API hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const 
  * overwritten. HD_ERR_UNSUPPORTED when the workload has none. */
 HD_API hd_status hd_workload_reference(const hd_workload *w, void *const *buffers, hd_diag *d);
 
-/* Compare. `how` decides; on a difference returns false and says which element, both values. */
+/* Compare as `how` says. On a difference returns false, with the element and both values. */
 HD_API bool hd_elem_compare(hd_elem type, hd_compare_kind how, double abs, double rel, const void *got,
                             const void *want, uint64_t count, char *what, size_t cap);
 
@@ -274,7 +273,7 @@ typedef struct hd_workload_request {
   /* As hd_workload_open has it, or a file with kernels: CUDA C, or anything that hd_container_open takes. */
   const char *name;
   const char *kernels_dir, *size;
-  const char *preferred;  /* the size where none is asked for, if there is one of that name */
+  const char *preferred;  /* the default size, if the workload has it */
   const char *const *set; /* as in hd_workload_open_with */
   size_t n_set;
   /* Of a file: its launches, in the order given. A kernel is named as people call it (hd_kernel_find). Grid,
@@ -285,7 +284,7 @@ typedef struct hd_workload_request {
   const char *save; /* of a file: a folder, made if need be, to keep the workload in */
 } hd_workload_request;
 
-/* A path that names a file with kernels, not a workload. */
+/* Whether a path names a file with kernels, not a workload. */
 HD_API bool hd_workload_is_file(const char *path);
 /* The workload of a file is named after the file and its kernels, has the size "small", and reads the files
  * that it names from the working folder. A wrong word is HD_ERR_USAGE, whose message names it. */
