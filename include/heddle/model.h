@@ -424,7 +424,7 @@ typedef struct hd_replay_options {
                             resident 0: from occupancy, else no more than that */
   uint32_t registers;    /* per thread; 0: not limiting */
   uint32_t loads_within; /* with a clock: registers per thread within which ptxas keeps loads in flight, as a
-                            plan told it; 0: as many as leave room for all of an SM's warps */
+                            plan gives; 0: as many as leave room for all of an SM's warps */
   uint32_t shared_bytes; /* per CTA */
   uint32_t extra, extra_depth; /* instructions that a plan adds to each task, of each warp, and how many of
                                   them wait for each other: with a clock they take their time */

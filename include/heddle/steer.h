@@ -110,8 +110,8 @@ HD_API hd_status hd_steer_collect(hd_store *s, hd_diag *d);
 /* The folder where they wait. HD_ERR_IO: there is none. */
 HD_API hd_status hd_steer_found(char *folder, size_t cap, hd_diag *d);
 
-/* Become the program argv[0], looked up in PATH, with these settings. A store that cannot be read is told in
- * *store, and the program starts without verdicts: `told` is called with it before. Returns only on failure:
+/* Become the program argv[0], looked up in PATH, with these settings. If the store cannot be read, the
+ * program starts without verdicts, and `told` is called with the reason before. Returns only on failure:
  * HD_ERR_USAGE for an option, HD_ERR_IO for a program that is missing or cannot be run. */
 HD_API hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *store),
                                hd_diag *d);

@@ -51,7 +51,7 @@ HD_API hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, co
 HD_API hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double least,
                                  const hd_suite_options *o, hd_bench_results *r, bool *whole, hd_diag *d);
 
-/* ---- On a device, told one after the other ------------------------------------------------------ */
+/* ---- On a device, reported one after the other -------------------------------------------------- */
 
 typedef struct hd_tunings {
   hd_workload_request like; /* of each workload, except the name; size NULL: hd_tune_size's */

@@ -58,9 +58,8 @@ typedef struct ptx_member {
 /* The archive fills the whole source. */
 void ptx_archive_begin(ptx_archive *a);
 
-/* The next member, symbol and name tables included (they are told from objects
- * by their contents). After an error there are no more: a member header that
- * makes no sense does not say where the next one is. */
+/* The next member, symbol and name tables included (they differ from objects by their contents). After an
+ * error there are no more: a member header that makes no sense does not say where the next one is. */
 hd_status ptx_archive_next(const ptx_source *s, ptx_archive *a, ptx_member *m, bool *more, hd_diag *d);
 
 /* ---- ELF ---------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct hd_container {
 
 /* ---- Kinds of files ----------------------------------------------------- */
 
-/* The format of a file or of an archive member, told from its first bytes. */
+/* The format of a file or of an archive member, from its first bytes. */
 typedef enum content {
   CONTENT_OTHER = 0,
   CONTENT_ELF,

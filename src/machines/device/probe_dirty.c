@@ -1,6 +1,6 @@
 /* How much of what a flush writes is left in L2, to be written back while the next kernel runs: a kernel that
- * reads much more than L2 holds takes longer after a flush than after reads. What a byte takes is told by the
- * time after reads and a few writes, all of which L2 keeps. */
+ * reads much more than L2 holds takes longer after a flush than after reads. The time for a byte follows from
+ * the time after reads and a few writes, all of which L2 keeps. */
 #include "device/probe.h"
 #include "heddle/stats.h"
 

@@ -1,4 +1,5 @@
-/* The parts of L2, each near to some SMs. SMs are told by their numbers (%smid), which may have holes. */
+/* The parts of L2, each near to some SMs. SMs are identified by their numbers (%smid), which may have holes.
+ */
 #include <stdlib.h>
 
 #include "device/probe.h"

@@ -102,7 +102,7 @@ static inline model_worker *model_worker_at(const hd_trace *t, unsigned number) 
   return &t->blocks[k][number + t->first_block - (t->first_block << k)];
 }
 
-/* No more tasks start. hd_trace_finish tells of the first failure. */
+/* No more tasks start. hd_trace_finish reports the first failure. */
 void model_recording_fail(hd_trace *t, model_trace_failure f);
 bool model_recording_has_failed(const hd_trace *t);
 /* Account for memory. False: it is more than the trace's limit, and the trace has failed. */

@@ -1,17 +1,15 @@
 /* The Hilbert curve of a W x H plane: the curve of the smallest 2^k x 2^k square
  * that covers it, cells outside left out.
  *
- * The square's quadrants come in the order (0,0) (0,1) (1,1) (1,0), as (x,y); the
- * curve in the first is transposed, in the last transposed along the other
- * diagonal, in the two others as it is. Inside a quadrant the curve is therefore
- * one of four, told by two bits: `across` (axes swapped) and `turned` (both axes
- * run backwards).
+ * The square's quadrants come in the order (0,0) (0,1) (1,1) (1,0), as (x,y); the curve in the first is
+ * transposed, in the last transposed along the other diagonal, in the two others as it is. Inside a quadrant
+ * the curve is therefore one of four, given by two bits: `across` (axes swapped) and `turned` (both axes run
+ * backwards).
  *
  * Both directions descend k levels. A level splits the square twice: first along its main axis u (x, or y
  * when across) into the half that comes first and the other, then along v. Only cells of the plane count: U
  * and V are the extents, along u and v, of the square's intersection with the plane, and a half holds the
- * product of its extents.
- */
+ * product of its extents. */
 #include "plan/order.h"
 
 /* The descent's variables. */

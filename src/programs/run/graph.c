@@ -1,6 +1,6 @@
 /* Kernels as nodes of graphs. A node may run several times at once, so that only variants without a state
- * take its place; those with one do in executable graphs (exec.c). The program is told of its own kernel when
- * it asks for a node, which may have been captured. */
+ * take its place; those with one do in executable graphs (exec.c). The program gets its own kernel when it
+ * asks for a node, which may have been captured. */
 #include <string.h>
 
 #include "run/launch.h"

@@ -252,8 +252,8 @@ typedef struct run_facts {
   uint32_t n_unwritten;      /* loads that bypass=ro may change */
   run_variables variables;
   const char *handle; /* how it reaches memory through the driver's handles; static. NULL: it does not */
-  const char *effect; /* why a launch cannot be repeated: what it writes cannot be told from its parameters,
-                         or it may wait for others; static. NULL: it can */
+  const char *effect; /* why a launch cannot be repeated: its parameters do not show what it writes, or it may
+                         wait for others; static. NULL: it can */
 } run_facts;
 /* HD_ERR_REFUSED for a kernel with effects outside its memory. */
 hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out, hd_diag *d);

@@ -60,7 +60,7 @@ static void say_why_not(const search *s, hd_tuned *k) {
              s->trials.n - refused + s->left, hd_bound_reached(HD_BOUND_TIME),
              hd_bound_remedy(HD_BOUND_TIME));
   else if (s->unaffordable)
-    snprintf(k->why, sizeof k->why, "a run takes %.1f s: in %.0f s of budget nothing can be told",
+    snprintf(k->why, sizeof k->why, "a run takes %.1f s: a budget of %.0f s is too short to compare plans",
              s->original_us * 1e-6, s->o.budget);
   else if (!measured && s->trials.n)
     hd_fit(k->why, sizeof k->why, "no plan can be applied: %s", s->trials.data[0].why);
@@ -71,7 +71,7 @@ static void say_why_not(const search *s, hd_tuned *k) {
              best, s->left ? " (others are beyond the budget)" : "");
   else if (s->asked > 0)
     snprintf(k->why, sizeof k->why,
-             "the best of %zu plans is predicted at %.3fx, and %.2fx is asked of such a plan", measured,
+             "the best of %zu plans is predicted at %.3fx, but such a plan must promise %.2fx", measured,
              speedup->median, s->asked);
   else if (p->n && p->least <= 1)
     snprintf(k->why, sizeof k->why,

@@ -4,11 +4,11 @@
  *
  * CHECK_RACE: one 64-bit word for every four bytes (a granule). Its low half names the last writer, its high
  * half the last reader, both as tickets: numbers given to CTAs when they start, increasing over all launches
- * of the emulator, so that an earlier launch's entries are told by its smaller tickets and nothing need be
- * cleared. A top bit says that all its accesses were strong towards other CTAs. Several tasks that store the
- * same bytes, as flags are set, are a writer of no ticket of its own: what they wrote can be stored again by
- * all and read by none. When the four bytes' histories differ, the low half is SPLIT and the high half an
- * index into the launch's splits, where every byte has a word of its own.
+ * of the emulator, so that an earlier launch's entries have smaller tickets and nothing need be cleared. A
+ * top bit says that all its accesses were strong towards other CTAs. Several tasks that store the same bytes,
+ * as flags are set, are a writer of no ticket of its own: what they wrote can be stored again by all and read
+ * by none. When the four bytes' histories differ, the low half is SPLIT and the high half an index into the
+ * launch's splits, where every byte has a word of its own.
  *
  * CHECK_NC: one byte a byte, the tag of the last launch that wrote it and has non-coherent loads. Tags come
  * again after 255 launches, and begin on new shadow.

@@ -52,9 +52,9 @@ num_wgmma_desc num_wgmma_decode(uint64_t descriptor) {
                           .base_offset = (uint32_t)(descriptor >> 49 & 7)};
 }
 
-/* The chunk's number in its row of 128 bytes is exclusive-ored with the row's number in the pattern,
- * which repeats every eight rows of `width` bytes. Rows are told by the address itself; the base
- * offset is the first row of a pattern that does not begin at a multiple of its own size. */
+/* The chunk's number in its row of 128 bytes is exclusive-ored with the row's number in the pattern, which
+ * repeats every eight rows of `width` bytes. The address itself gives the row; the base offset is the first
+ * row of a pattern that does not begin at a multiple of its own size. */
 static uint32_t swizzle(const num_wgmma_desc *d, uint32_t address) {
   const uint32_t row = (address >> 7) - d->base_offset;
   return address ^ (row & (d->width / 16 - 1)) << 4;

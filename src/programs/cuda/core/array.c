@@ -76,7 +76,7 @@ cu_result core_array_create(core_context *c, const cu_array3d *shape, unsigned l
   return r;
 }
 
-/* Destroyed arrays stay allocated, so that a stale handle can be told from a good one. */
+/* Destroyed arrays stay allocated, so that a stale handle is recognised. */
 void core_array_destroy(core_array *a) {
   for (unsigned k = 0; a->levels && k < a->image.levels; k++)
     if (a->levels[k]) a->levels[k]->kind = CORE_DEAD;

@@ -39,7 +39,7 @@ static void empty(core_context *c) {
   hd_vec_free(&c->streams);
 }
 
-/* Handles stay valid to look at: a destroyed context is told from others for good. */
+/* Handles stay readable, so that a destroyed context is recognised for good. */
 void core_context_destroy(core_context *c) {
   empty(c);
   for (size_t k = 0; k < core.contexts.n; k++)

@@ -18,7 +18,7 @@
 
 enum { CORE_MAX_DEVICES = 64, CORE_VERSION = 13000 };
 
-/* Every handle starts with its kind, so that a wrong or stale one is told from a good one. */
+/* Every handle starts with its kind, so that a wrong or stale one is recognised. */
 typedef enum core_kind {
   CORE_DEAD = 0,
   CORE_CONTEXT = 0x63757831,
@@ -272,8 +272,7 @@ typedef struct core_code {
   const core_function *function;
   uint32_t line;
 } core_code;
-/* One of no kind yet; it stays allocated, so that a stale handle can be told from a good one. NULL: no
- * memory. */
+/* A handle without a kind; it stays allocated, so that a stale handle is recognised. NULL: no memory. */
 core_function *core_function_new(void);
 /* Any address as a CUfunction or CUkernel; NULL: it is none. */
 core_function *core_function_of(const void *handle);

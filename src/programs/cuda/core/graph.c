@@ -13,7 +13,7 @@ cu_result core_graph_create(core_graph **out) {
   return CU_SUCCESS;
 }
 
-/* Freed nodes stay allocated, so that a stale handle can be told from a good one. */
+/* Freed nodes stay allocated, so that a stale handle is recognised. */
 static void end_node(core_node *n) {
   core_work_release(n->work);
   n->work = NULL;

@@ -270,7 +270,7 @@ void core_memory_forget(uint64_t address) {
 
 static void hide(const core_memory *m) {
   const pages p = pages_of(m->host, m->bytes);
-  /* Where this fails the host may look at memory that is nobody's. */
+  /* If this fails, the host may read memory that is not allocated. */
   if (m->host)
     (void)mmap(p.start, p.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
