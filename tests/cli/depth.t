@@ -36,7 +36,7 @@ Launches cost nothing where the file does not say what they cost, and no other G
   Times are bounds, those of the busiest resource, and were not compared with such a GPU (docs/decisions/clock.md).
   $ heddle simulate copy-row --size tiny --l1 32768 --gpu gtx480 | sed -n '/^Times/,$p' | cut -c1-60
   Times are by a clock that was not compared with such a GPU (
-  The file of gtx480 has no [launch]: what launches take besid
+  The file of gtx480 has no [launch]: a launch costs nothing b
 
 The page of a sweep says so, too:
 

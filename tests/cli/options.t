@@ -43,17 +43,17 @@ The parser and -h read one table per command; a long option has its text below i
                        a struct by value of such arguments, 'struct{x, s32:512, f32:0.5}', or an image over a buffer,
                        'texture{x, shape=8x8, filter=linear}', 'surface{...}', with the keys of a workload.toml
     --set NAME=V       a variable of the module: NAME=TYPE[COUNT]=FILL or NAME=TYPE:VALUE; NAME is the one in PTX
-    --buffer NAME=B    a buffer TYPE[COUNT]=FILL that no argument is: for addresses in others to lead to, as
-                       'u64[8]=address(NAME, i * 64)' holds, or for an --arg NAME
+    --buffer NAME=B    a buffer TYPE[COUNT]=FILL that is no argument: other buffers hold addresses in it, by
+                       'u64[8]=address(NAME, i * 64)', or an --arg NAME passes it
     --cooperative      all CTAs are resident at once, as for grid.sync()
     --atomics          atomics add floats in any order, so a result may differ from the original's,
                        by 1e-4 of f32, 1e-10 of f64, 1e-2 of f16
     --near TOL         as --atomics, by TOL, absolutely and relatively
     --unwritten A,B    buffers that nothing writes while the kernels run, whatever their text looks like, by
-                       name: arg1 or as given; bypass=ro may go by that
+                       name: arg1 or as given; bypass=ro may rely on that
   
-  Without --arg only the text of a file's kernels is looked at; --grid and --block say what is known of
-  their launches. -k also chooses among the kernels that a workload launches.
+  Without --arg only the text of a file's kernels is examined; --grid and --block describe their
+  launches. -k also chooses among the kernels that a workload launches.
   $ heddle header --output
   heddle: header: --output needs a value
   [2]
