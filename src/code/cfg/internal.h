@@ -63,7 +63,7 @@ typedef struct cfg_ranges {
   uint8_t *decided; /* per instruction */
   const hd_writers *writers;
 } cfg_ranges;
-/* A comparison that has one result for all threads, as the number of threads decides it. */
+/* A comparison whose result follows from the number of threads, so that all threads agree. */
 bool cfg_is_decided(cfg_ranges *r, uint32_t inst);
 /* An operand of an instruction that is not negative in any thread, read as a signed number. */
 bool cfg_is_not_negative(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o);

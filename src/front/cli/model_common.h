@@ -17,7 +17,7 @@ typedef struct model_options {
   bool exact;        /* replay launches whole, however long that takes */
   bool free_mapping; /* order and binding cost nothing */
   bool quiet;        /* a study's progress does not show */
-  bool keep_launch;  /* without `plans`: only plans that the launch of the original does for */
+  bool keep_launch;  /* without `plans`: only plans that keep the original launch */
 } model_options;
 
 /* Which GPU is modelled, and how long that may take; for commands that only replay. */

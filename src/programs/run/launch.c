@@ -186,7 +186,8 @@ static run_variant *choose(run_kernel *k, const run_launch *l, run_replacement *
   return run_choose(k, l, r);
 }
 
-/* A launch that the driver does not take is the original's to fail. */
+/* Count a launch that the driver took. If it refused, the caller launches the original, so that the program
+ * sees the original's error. */
 static bool took(int r, run_variant *v) {
   const uint64_t saves = atomic_load_explicit(&v->saves, memory_order_relaxed);
   if (r == CU_SUCCESS) atomic_fetch_add_explicit(&v->kernel->steered, 1, memory_order_relaxed);

@@ -184,8 +184,8 @@ static hd_status list_pointers(const bool *which, uint32_t n, const uint64_t *of
   return HD_OK;
 }
 
-/* bypass=ro: the loads that it may change, *unwritten, which is the caller's to free; and what each launch
- * must be asked for them. */
+/* bypass=ro. *unwritten, the caller's to free: the loads that it may change. v->reads and v->writes: the
+ * pointers to compare at each launch. */
 static hd_status find_unwritten(const part *p, const uint64_t *offsets, run_variant *v, hd_rewrite_options *o,
                                 uint32_t **unwritten, hd_diag *d) {
   bool *read = calloc((size_t)v->n_params + 1, sizeof *read),

@@ -30,8 +30,9 @@ tuner_bench device_bench_interface(device_bench *b);
  * for those that floating-point atomics add to, which are held to their tolerances. HD_ERR_REFUSED names the
  * first difference. */
 hd_status device_bench_prove(device_bench *b, const hd_plan_set *plans, uint64_t *bytes, hd_diag *d);
-/* Run the watched kernel so many times under a plan with a vote: ctas[HD_BALLOT_SMS] gets what each SM did,
- * and *most the greatest number that is tried (hd_study_vote). `launch` is one of its launches. */
+/* Run the watched kernel `runs` times under a voting plan. ctas[HD_BALLOT_SMS] counts the CTAs, or tasks,
+ * that each SM did; *most is the greatest number that is tried (hd_study_vote). `launch` is one of its
+ * launches. */
 hd_status device_bench_ballot(device_bench *b, const hd_plan *p, uint32_t launch, uint32_t runs,
                               uint32_t *ctas, uint32_t *most, hd_diag *d);
 hd_status device_bench_resident(device_bench *b, uint32_t launch, uint32_t *resident, hd_diag *d);
@@ -57,8 +58,8 @@ uint64_t tuner_threads(const hd_wl_launch *l);
 uint32_t tuner_list_units(const hd_workload *w, bool whole, tuner_unit *out);
 hd_status tuner_time_unit(device_bench *b, tuner_unit *u, hd_diag *d);
 void tuner_share_out(tuner_unit *u, uint32_t n);
-/* Seconds of unit i, of so many for all. Each has those that its test takes, and its share of the others, of
- * which there are half at least. */
+/* Unit i's part of the budget `all`: the time of its test, plus its share of the rest. At least half of the
+ * budget is shared out. */
 double tuner_unit_budget(const tuner_unit *u, uint32_t n, uint32_t i, const tuner_bench *b, double confidence,
                          double all);
 

@@ -321,7 +321,8 @@ static uint32_t carrier(const wait_search *w, uint32_t at) {
   }
 }
 
-/* Registers with several writers: one of them fetches, the others are numbers, of threads that do not. */
+/* Registers with several writers: one loads the value, the others set a constant in threads that do not load.
+ */
 static uint32_t fetched_register(wait_search *w, uint32_t reg, unsigned depth, bool *up, wait_fetched *all) {
   uint32_t atom = HD_NONE;
   for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {

@@ -237,7 +237,7 @@ static bool is_loaded_again(void) {
   return times > 1;
 }
 
-/* A program that heddle started and that never asked for a device; what it started is not meant. */
+/* Whether the program itself made no CUDA call; its child processes do not count. */
 static void say_unused(void) {
   hd_program_settings s;
   const char *text = getenv(HD_PROGRAM_VARIABLE);
