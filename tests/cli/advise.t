@@ -6,9 +6,9 @@ A page on a workload:
   dct8x8 (tiny) on GeForce GTX 580 (Fermi)
   
   category    cache-line
-              100% of line reuse and 0% of word reuse cross CTAs. Of what CTAs touch, 100% is shared
-              with some other CTAs and 0% with all alike. Most of it is coefficients, 0% of whose used
-              words other CTAs use too. CTAs share lines rather than words.
+              100% of line reuse and 0% of word reuse cross CTAs. Of the lines that CTAs touch, 100%
+              are shared with some other CTAs and 0% with all. Most of it is coefficients, 0% of whose
+              used words other CTAs use too. CTAs share lines rather than words.
   direction   x: with the next CTA along x, y, z are shared 60%, 0%, 0% (Y-P)
   order free  checked on this input: no refusal, no race
   occupancy   15 CTAs of 2 warps keep 15 of 16 SMs busy, each with 2 of 48 warps at once (8 CTAs would

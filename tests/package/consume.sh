@@ -53,3 +53,7 @@ for file in share/man/man1/heddle.1 share/man/man1/heddle-sweep.1 share/bash-com
   [ -s "moved/$file" ] || [ ! -d "$build/manual" ] || { echo "FAILED  no $file"; exit 1; }
 done
 echo "ok      man pages and completions"
+for file in README.md LICENSE docs/words.md docs/decisions/clock.md examples/columns/columns.ptx; do
+  [ -s "moved/share/doc/heddle/$file" ] || { echo "FAILED  no $file"; exit 1; }
+done
+echo "ok      the pages that messages name"

@@ -39,7 +39,7 @@ With each kernel's locality, in the words of `heddle analyze`:
   $ heddle emu --analyze -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'
   heddle: the program asks for kernel 'nothing', which its module lacks
   heddle: saxpy                                           2 launches          34528 thread instructions T s
-  heddle:   streaming: 0% of line reuse and 0% of word reuse cross CTAs. Of what CTAs touch, 0% is shared with some other CTAs and 0% with all alike.
+  heddle:   streaming: 0% of line reuse and 0% of word reuse cross CTAs. Of the lines that CTAs touch, 0% are shared with some other CTAs and 0% with all.
   heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
   saxpy: equal
 
@@ -49,7 +49,7 @@ With each kernel's locality, in the words of `heddle analyze`:
   {"kernels": [
     {"kernel": "saxpy", "title": "saxpy", "launches": 2, "warp_instructions": 1152, "thread_instructions": 34528, "seconds": T,
      "locality": {"category": "streaming", "exploitable": false, "ctas": 8, "line_requests": 96, "intra_warp": 32, "intra_cta": 0, "inter_cta": 0, "sectors": 375, "least_sectors": 375,
-      "evidence": "0% of line reuse and 0% of word reuse cross CTAs. Of what CTAs touch, 0% is shared with some other CTAs and 0% with all alike."}}],
+      "evidence": "0% of line reuse and 0% of word reuse cross CTAs. Of the lines that CTAs touch, 0% are shared with some other CTAs and 0% with all."}}],
    "findings": []}
 
   $ heddle emu --analyze --json out.json -- $PROGRAMS/program_driver_sharing; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
@@ -57,7 +57,7 @@ With each kernel's locality, in the words of `heddle analyze`:
   {"kernels": [
     {"kernel": "rows", "title": "rows", "launches": 1, "warp_instructions": 2048, "thread_instructions": 65536, "seconds": T,
      "locality": {"category": "algorithm", "exploitable": true, "ctas": 64, "line_requests": 256, "intra_warp": 0, "intra_cta": 0, "inter_cta": 96, "sectors": 1024, "least_sectors": 1024,
-      "evidence": "100% of line reuse and 100% of word reuse cross CTAs. Of what CTAs touch, 50% is shared with some other CTAs and 0% with all alike. Most of it is parameter 1, 100% of whose used words other CTAs use too. CTAs use the same words."}}],
+      "evidence": "100% of line reuse and 100% of word reuse cross CTAs. Of the lines that CTAs touch, 50% are shared with some other CTAs and 0% with all. Most of it is parameter 1, 100% of whose used words other CTAs use too. CTAs use the same words."}}],
    "findings": []}
 
 Findings have their places; with no list, everything is looked for:

@@ -118,8 +118,8 @@ static void tell_sharing(const advising *a, hd_buf *text) {
   const hd_facts *f = &a->out->sum;
   hd_buf_printf(
       text,
-      "%.0f%% of line reuse and %.0f%% of word reuse cross CTAs. Of what CTAs touch, %.0f%% is shared with "
-      "some other CTAs and %.0f%% with all alike. ",
+      "%.0f%% of line reuse and %.0f%% of word reuse cross CTAs. Of the lines that CTAs touch, %.0f%% are "
+      "shared with some other CTAs and %.0f%% with all. ",
       100 * hd_reuse_inter(&f->reuse.all.lines), 100 * hd_reuse_inter(&f->reuse.all.words),
       100 * advice_part(advice_exploitable(&f->sharing.all), f->sharing.all.pairs),
       100 * advice_part(f->sharing.all.common, f->sharing.all.pairs));

@@ -65,7 +65,7 @@ static void offer_compact_orders(candidates *c) {
   if (!across) return;
   if (out->along[1] > out->along[0])
     offer(c, (hd_plan){.order = {.kind = HD_ORDER_COL}},
-          "CTAs along y share %.0f%% of what they touch, along x %.0f%%", 100 * out->along[1],
+          "CTAs along y share %.0f%% of the lines that they touch, along x %.0f%%", 100 * out->along[1],
           100 * out->along[0]);
   uint32_t side = power_of_two_near(sqrt((double)c->wave));
   static const char why[] =
@@ -117,7 +117,8 @@ static void offer_tables(candidates *c) {
   int64_t random = advice_irregular_array(out, &regular);
   if (apart > 0.1 || (random >= 0 && advice_exploitable(r)))
     offer(c, (hd_plan){.order = {.kind = HD_ORDER_AFFINITY}},
-          "%.0f%% of what CTAs touch is shared with CTAs that are not neighbours; the data decides which",
+          "%.0f%% of the lines that CTAs touch are shared with CTAs that are not neighbours; the data "
+          "decides which",
           100 * apart);
   if (work->mean > 0 && (double)work->most > 1.5 * work->mean && c->V > c->wave)
     offer(c, (hd_plan){.order = {.kind = HD_ORDER_HEAVY_FIRST}},
