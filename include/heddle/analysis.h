@@ -36,7 +36,7 @@ typedef enum hd_level {
   HD_LEVEL_NONLINEAR,  /* otherwise computed from the launch */
   HD_LEVEL_DATA,       /* depends on what memory holds, or on where and when the CTA runs */
   HD_LEVEL_CALL,       /* depends on code that is not in the module */
-  HD_LEVEL_BUDGET,     /* not worked out: over the budget */
+  HD_LEVEL_BUDGET,     /* not computed: over the budget */
   HD_LEVEL_COUNT
 } hd_level;
 HD_API const char *hd_level_name(hd_level l);
@@ -86,7 +86,7 @@ typedef enum hd_symbol_kind {
   HD_V_EQ,     /* 1 if a == 0, else 0 */
   HD_V_BOTH,   /* a and b are 0 or 1: a * b */
   HD_V_IF,     /* b if a (0 or 1), else 0 */
-  HD_V_POW2,   /* 2^a, 0 where a >= 64 */
+  HD_V_POW2,   /* 2^a, 0 if a >= 64 */
   HD_V_BITAND, /* two's complement of 64 bits */
   HD_V_BITXOR,
   HD_V_PHI, /* only while the analysis runs */
@@ -165,10 +165,10 @@ typedef struct hd_site {
   uint8_t kind;      /* hd_site_kind */
   uint8_t level;     /* hd_level: the class of its address */
   uint8_t why;       /* hd_why, when the level is above QUASI */
-  bool generic;      /* generic address: may be another space where the base is not known */
+  bool generic;      /* generic address: may be another space if the base is not known */
   bool whole_warp;   /* one access by a whole warp or CTA (wmma, bulk copies): the address is its base */
   uint32_t why_line; /* the instruction to blame; 0: none */
-  uint32_t bytes;    /* per thread, vector width included; bulk copies: where it is a constant, else 0 */
+  uint32_t bytes;    /* per thread, vector width included; bulk copies: if it is a constant, else 0 */
   hd_poly address;
   uint32_t param;                 /* the kernel parameter it is based on, or HD_NONE */
   uint32_t param_offset;          /* of the pointer in it, in bytes */
@@ -183,14 +183,14 @@ typedef struct hd_site {
 typedef struct hd_loop_values {
   uint32_t counter; /* the symbol that counts its finished iterations, 0-based; HD_NONE: nothing needed it */
   uint32_t trips;   /* polynomial: how often the back edge is taken; HD_NONE: not known */
-  uint32_t rounds; /* polynomial: how often the body runs, once entered: trips + 1, or trips where the loop is
-                      left from its header before that accesses memory; HD_NONE: not known */
+  uint32_t rounds;  /* polynomial: how often the body runs, once entered: trips + 1, or trips if the loop is
+                       left from its header before that accesses memory; HD_NONE: not known */
   uint32_t first_assumption, n_assumptions; /* into assumption_lists: what trips rests on */
 } hd_loop_values;
 
 /* ---- Tiles ---------------------------------------------------------------------------- */
 
-/* The tiles that the CTAs of one launch work on, where the kernel divides the CTA's number itself. */
+/* The tiles that the CTAs of one launch work on, if the kernel divides the CTA's number itself. */
 typedef enum hd_tiles_answer {
   HD_TILES_NONE = 0, /* nothing divides it, or no launch is at hand */
   HD_TILES_LAUNCH,   /* the accesses follow the launch's own ids all the same */
@@ -258,29 +258,29 @@ HD_API hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_anal
 HD_API void hd_analysis_free(hd_analysis *a);
 
 typedef struct hd_point hd_point;
-/* The same of one launch, whose grid, block and arguments *at gives. Dimensions
- * and arguments are numbers then, but those that addresses are based on. Where the kernel divides the CTA's
- * number, a->tiles says which tiles it means, and formulas are in the tiles' coordinates: every part that
- * depends on the CTA alone was worked out in all CTAs (up to 2^17) and is linear in them. */
+/* The same of one launch, whose grid, block and arguments *at gives. Dimensions and arguments are numbers
+ * then, but those that addresses are based on. If the kernel divides the CTA's number, a->tiles says which
+ * tiles it means, and formulas are in the tiles' coordinates: every part that depends on the CTA alone was
+ * worked out in all CTAs (up to 2^17) and is linear in them. */
 HD_API hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_point *at,
                                    hd_analysis **out, hd_diag *d);
-/* The one of the two that says more: of the launch where arguments decide how more addresses are formed or
+/* The analysis of the two that says more: of the launch if arguments decide how more addresses are formed or
  * which tiles CTAs work on, else hd_analyze, which has names in place of numbers. at NULL, or without
  * arguments: hd_analyze. */
 HD_API hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
                                  hd_diag *d);
 
-/* The class of an address at a launch, whichever it is: parameters are numbers there, and so is what one
- * address, the same for all threads, holds in memory that the kernel does not write through the same pointer
- * (another one may point there too: only the launch can tell). */
+/* The class of an address at a launch, whichever it is: parameters are numbers there, and so are values at
+ * one address, the same for all threads, in memory that the kernel does not write through the same pointer
+ * (only the launch shows whether another pointer leads there, too). */
 typedef struct hd_launch_class {
   uint8_t level; /* hd_level */
   uint8_t why;   /* hd_why, when the level is above QUASI */
   uint8_t start; /* hd_start */
   uint32_t inst; /* the instruction to blame, or HD_NONE */
 } hd_launch_class;
-/* An address above QUASI that is affine or quasi-affine in the threads and loops of each CTA all the same,
- * from a start of the CTA's own. */
+/* An address above QUASI that is still affine or quasi-affine in the threads and loops of each CTA, from a
+ * start of the CTA's own. */
 typedef enum hd_start {
   HD_START_FORMULA = 0, /* no: all of the address is as the level says */
   HD_START_COMPUTED,    /* from the CTA's number and the arguments, in ways that no formula shows: a root, a
@@ -301,7 +301,7 @@ HD_API void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out);
 HD_API void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *out);
 
 /* The coefficient of a variable (tid.*, ctaid.*, a counter) in p: true when p is linear in it and its
- * coefficient is of level LAUNCH (0 when it does not occur). False too where p has an unknown value
+ * coefficient is of level LAUNCH (0 when it does not occur). False, too, if p has an unknown value
  * (hd_poly_is_known): that may depend on the variable. */
 HD_API bool hd_poly_stride(hd_analysis *a, hd_poly p, hd_symbol variable, hd_poly *out);
 /* No value occurs in p that differs from thread to thread or from round to round in a way that is not known:

@@ -419,7 +419,7 @@ HD_API uint32_t hd_emu_cluster_size(const hd_emu_cta *first);
 HD_API hd_emu_cta *hd_emu_cluster_cta(hd_emu_cta *first, uint32_t rank);
 HD_API uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
 HD_API uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w); /* that it has run */
-/* Run warp `w` for at most `quantum` warp instructions. It stops early at barriers, and where it gives its
+/* Run warp `w` for at most `quantum` warp instructions. It stops early at barriers, and when it gives its
  * turn away: at a nanosleep, at a test of an mbarrier whose phase is not complete (HD_STEP_RUNNING: it will
  * ask again). */
 HD_API hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t w, uint64_t quantum);

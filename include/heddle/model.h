@@ -65,7 +65,7 @@ typedef struct hd_units {
 /* The code that ptxas makes for the GPU, for replays with a clock; all 0 if it was not examined. */
 typedef struct hd_ptxas {
   uint32_t registers;   /* that it gives a thread of itself so that loads are in flight together, and up to
-                           .maxnreg where there is one; 0: as many as leave room for all of an SM's warps */
+                           .maxnreg if there is one; 0: as many as leave room for all of an SM's warps */
   bool pairs_guarded;   /* of two loads of a register under opposite guards, none waits for the other */
   uint32_t predicated;  /* instructions of PTX that it predicates rather than leave a branch over them */
   bool unrolls_no_join; /* loops that are entered from several places stay as they are */

@@ -17,7 +17,7 @@
  *
  * Two methods. Distances come from integer programming over isl relations, with the threads and loop counters
  * of a CTA projected out; shares from listing the lines of each CTA as intervals. Where accesses are not
- * quasi-affine or isl's budget is hit, the listed lines give the distances as well; where listing is over its
+ * quasi-affine or isl's budget is hit, the listed lines give the distances as well; if listing is over its
  * budget, isl's distances stand alone. */
 #ifndef HEDDLE_POLYHEDRAL_H
 #define HEDDLE_POLYHEDRAL_H

@@ -278,7 +278,7 @@ HD_API hd_status hd_ptx_parse(const char *text, size_t len, const char *name, hd
 
 /* Append the module's text to *out. Canonical: one statement a line. */
 HD_API hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *out);
-/* The same, but statements that came from a file stay on their source lines where they can (ptxas makes names
+/* The same, but statements that came from a file stay on their source lines if they can (ptxas makes names
  * and line tables of PTX line numbers); comments become blank lines. */
 HD_API hd_status hd_ptx_print_in_place(const hd_ptx_module *m, hd_buf *out);
 /* Append the text of one module with everything that these n texts of modules define, as a linker joins them:

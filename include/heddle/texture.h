@@ -58,7 +58,7 @@ typedef struct hd_image {
 /* One level of it. */
 typedef struct hd_image_level {
   uint64_t width;
-  uint32_t height, depth; /* at least 1; the depth is the number of layers where there are layers */
+  uint32_t height, depth; /* at least 1; with layers, the depth is their number */
   uint64_t offset;        /* from the image's address */
   uint64_t row, slice;    /* bytes from one row, slice or layer to the next */
 } hd_image_level;
@@ -84,8 +84,8 @@ typedef enum hd_wrap {
 /* How an image is read. Each field's zero is CUDA's default. */
 typedef struct hd_texture {
   hd_image image;
-  hd_wrap wrap[3]; /* x, y, z */
-  bool linear; /* interpolates between texels; else the nearest one. Not where integers are read as such */
+  hd_wrap wrap[3];   /* x, y, z */
+  bool linear;       /* interpolates between texels; else the nearest one. Not if integers are read as such */
   bool linear_mip;   /* interpolates between levels */
   bool normalized;   /* coordinates are 0 to 1 */
   bool read_integer; /* 8- and 16-bit integers as they are, else as floats in [0, 1] or [-1, 1]. 32-bit

@@ -27,11 +27,10 @@ typedef enum hd_tune_strategy {
 typedef struct hd_tune_options {
   hd_run_options run;
   double budget;     /* seconds of all but tables, levers alone and the proof, as work: on a GPU what its runs
-                        take     and what making plans ready costs on an idle machine, on a model what replays
-                        take on     an     idle core. What is tried does not depend on the machine's load. Three
-                        quarters are for     search, which ends sooner where nothing comes near to winning; when
-                        0, 4     and what     eighty runs take, twice that where DRAM moves four times the
-                        buffers'     bytes, 10     at most */
+                        take and what making plans ready costs on an idle machine, on a model what replays take on
+                        an idle core. What is tried does not depend on the machine's load. Three quarters are for
+                        search, which ends sooner if nothing comes near to winning; when 0, 4 and what eighty runs
+                        take, twice that where DRAM moves four times the buffers' bytes, 10 at most */
   double wall;       /* seconds on the clock after which it ends, without an answer (hd_tuning.unanswered); 0:
                         hd_wall_seconds's */
   double confidence; /* 0.99 when 0 */

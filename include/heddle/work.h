@@ -71,11 +71,11 @@ typedef struct hd_work_how {
   const hd_work_pool *pool; /* NULL: threads of this process */
   int stream; /* do the items that come through it, as a worker of a pool (see below); 0: none */
   /* A pool's, whose workers are copies of this process: prepares the work, copies the process, and returns in
-   * each copy with the copy's own stream, or below 0 where there is nothing to do. NULL: there are no copies.
+   * each copy with the copy's own stream, or below 0 if there is nothing to do. NULL: there are no copies.
    */
   int (*divide)(void *ctx, const hd_work *w);
   void *divide_ctx;
-  uint32_t local; /* the worker's number on its machine: that of its GPU, where each has its own */
+  uint32_t local; /* the worker's number on its machine: that of its GPU, if each has its own */
 } hd_work_how;
 
 /* Do the work as `how` says. *whole: every answer was taken. It is false after HD_OK where only a part was to
@@ -86,8 +86,8 @@ HD_API hd_status hd_work_run(const hd_work *w, const hd_work_how *how, bool *who
 /* ---- Workers of a pool --------------------------------------------------------------------------- */
 
 /* A worker sends a hello through its stream; then orders come through it, `threads` of them at once, and each
- * is followed by its answer: this head, and `len` bytes, of the answer or, where the status is not HD_OK, of
- * an hd_diag. The stream's end is the worker's. */
+ * is followed by its answer: this head, and `len` bytes, of the answer or, if the status is not HD_OK, of an
+ * hd_diag. The stream's end is the worker's. */
 typedef struct hd_work_hello {
   hd_digest identity;
   uint64_t n, threads;

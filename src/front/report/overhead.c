@@ -151,7 +151,7 @@ static void put_head(const hd_overhead_table *t, hd_buf *out) {
       "the\nround-robin dispatcher. Instructions added are divided by the original's threads and CTAs; "
       "registers and memory\nare those that `ptxas -v` reports for sm_90; of several kernels the one with "
       "the "
-      "largest increase counts.\nA plan's row leaves out the workloads that the plan is refused for. With "
+      "largest increase counts.\nA plan's row leaves out the workloads for which the plan is refused. With "
       "few "
       "tasks a worker, agents and claims\nlook dearer than they are, because the search that finds no more "
       "work is counted too.\n",
