@@ -37,8 +37,8 @@ static bool is_written(const hd_analysis *a, const hd_site *load) {
   return false;
 }
 
-/* What a load brings: a number, where all threads load from one address that nobody writes meanwhile; one for
- * each CTA, where the threads of a CTA load from one address, which is taken not to be written; else data. */
+/* What a load brings: a number, if all threads load from one address that is not written meanwhile; one for
+ * each CTA, if the threads of a CTA load from one address, which is taken not to be written; else data. */
 static grade grade_of_load(asking *q, const hd_value_symbol *s, unsigned depth) {
   const hd_analysis *a = q->a;
   uint32_t i = 0;

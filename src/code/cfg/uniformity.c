@@ -327,7 +327,7 @@ static hd_same result_level(uniformity *w, uint32_t inst) {
   case HD_ALIKE_MEMORY: return load_level(w, inst, s, f, sources);
   case HD_ALIKE_MEMBERS: return members_level(w, s, f);
   case HD_ALIKE_SOURCE: return is_broadcast(w, s, f) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
-  /* A barrier for a part of the CTA tells that part alone. */
+  /* A barrier for a part of the CTA informs only that part. */
   case HD_ALIKE_BARRIER:
     return hd_inst_is_full_barrier(w->g, inst, w->block_dims) ? HD_SAME_IN_CTA : HD_SAME_NOWHERE;
   }

@@ -112,7 +112,7 @@ extern hd_work_how cli_how;
 extern char **cli_words;
 bool cli_keep_words(int argc, char **argv);
 hd_status cli_work_how(const cli_work *w, hd_work_how *out, hd_diag *d);
-/* Behind HD_OK of a run that was not whole: tells where its part is. */
+/* After HD_OK of a run that was not whole: says where its part is. */
 int cli_work_left(const hd_work_how *how);
 
 /* ---- Failing ---------------------------------------------------------------------- */

@@ -78,8 +78,8 @@ static bool part_from_first(void) {
   return all;
 }
 
-/* All is written: end what is left. An mpiexec that was told to go on without ranks that die does not end
- * stopped ones either. */
+/* All is written: end what is left. An mpiexec that goes on without ranks that die does not end stopped ones
+ * either. */
 static void leave(int ranks, const neighbours *near, int rc) {
   bool *said = calloc((size_t)ranks, sizeof *said);
   if (said && part(ranks, said)) {
@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
   } else {
     const bool ended = mpi_serve(&own, near.first);
     hand_close(&own);
-    if (!ended || !part_from_first()) _exit(EXIT_USAGE); /* !ended: there is nobody to say goodbye to */
+    if (!ended || !part_from_first()) _exit(EXIT_USAGE); /* !ended: no rank is left to say goodbye to */
   }
   free(near.who);
   MPI_Finalize();

@@ -228,7 +228,7 @@ static hd_status keep_first(out_item *o, int rank, const char *bytes, size_t len
   return HD_OK;
 }
 
-/* First answers on which nobody is left to say anything, or does in time, stand. */
+/* First answers stand if no worker is left for a second opinion, or gives one in time. */
 static hd_status settle(state *s, hd_diag *d) {
   static const double least = 30;
   const double patience = fmax(least, 5 * s->longest), now = hd_seconds();

@@ -30,7 +30,7 @@ void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place
   if (g) report_put_confirmation(g, hd_gpu_has_clock(g), 1, false, NULL, &lines);
   if (lines.data) snprintf(out->predicted, sizeof out->predicted, "%s", lines.data);
   hd_buf_free(&lines);
-  /* Memory clocks are told in cycles, in each of which two words move. */
+  /* Memory clocks are given in cycles, in each of which two words move. */
   out->dram_bytes_per_second = g ? g->dram_bytes_per_cycle * g->clock_mhz * 1e6
                                  : 2 * i->memory_clock_mhz * 1e6 * i->memory_bus_bits / 8;
 }

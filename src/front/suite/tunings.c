@@ -3,7 +3,7 @@
 
 #include "suite/suite.h"
 
-/* The text that is told and the verdicts' lie behind it. */
+/* The text to report and the verdicts' text lie behind it. */
 typedef struct tunings_answer {
   hd_diag why;      /* there is none; status HD_OK: there is */
   uint64_t adopted; /* kernels that get a plan by this very run */
@@ -118,8 +118,8 @@ static bool is_doubted(void *ctx, const void *answer, size_t len) {
   return take_apart(answer, len, &a, &verdicts, &n) && a.why.status == HD_OK && a.adopted && n;
 }
 
-/* Behind what the first GPU's worker told lie its verdicts, `text`. Plans that won on the first GPU only are
- * told as this one has them. */
+/* The verdicts, `text`, lie behind the report of the first GPU's worker. Plans that won only on the first GPU
+ * are reported with this GPU's results. */
 static hd_status measure_again(const hd_tunings *o, size_t i, const hd_workload *w, const tunings_answer *a,
                                const char *text, size_t n, hd_buf *told, hd_buf *verdicts, hd_diag *d) {
   const hd_tune_options how = options_of(o, i);

@@ -71,7 +71,7 @@ static void fill(hd_diag *d, hd_status st, size_t room, const char *fmt, va_list
   d->file[0] = d->source[0] = 0;
 }
 
-#undef hd_fail /* what analyzers are told instead */
+#undef hd_fail /* analyzers see this instead */
 #undef hd_fail_bound
 #undef hd_fail_at
 #undef hd_fail_because

@@ -98,7 +98,7 @@ void cuda_images_close(cuda_device *c);
 
 /* cuda_ahead.c */
 hd_status cuda_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n, hd_diag *d);
-/* The machine code of that text, the caller's to free, once it is compiled; NULL: nobody asked for it ahead,
+/* The machine code of that text, the caller's to free, once it is compiled; NULL: it was not asked for ahead,
  * or it cannot be compiled. */
 void *cuda_take_image(cuda_device *c, const char *ptx, size_t len, const hd_device_load_options *o);
 void cuda_ahead_close(cuda_device *c); /* before the text of `ptxas` is freed */

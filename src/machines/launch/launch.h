@@ -38,7 +38,7 @@ enum { LAUNCH_POISON = 0xCD };
 /* Overwrite old contents, so that a byte that a run leaves unwritten shows. */
 void launch_poison(void *at, uint64_t bytes);
 /* Make the contents that buffers have before a run: poisoned, then filled as the workload says. filled[i]
- * tells whether the workload gives buffer i contents at all. */
+ * says whether the workload gives buffer i contents at all. */
 hd_status launch_first_contents(const hd_workload *w, void **bytes, bool *filled, hd_diag *d);
 
 /* A buffer after the rewritten kernel and after the original: byte for byte, within the buffer's tolerance

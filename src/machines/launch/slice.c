@@ -51,7 +51,7 @@ static uint32_t loaded_param(slice *s, uint32_t inst, bool *of_function) {
   return param;
 }
 
-/* A struct, which may hold pointers: no other argument tells what is in it. */
+/* A struct, which may hold pointers: no other argument shows what is in it. */
 static bool is_struct(const slice *s, uint32_t param) {
   const hd_ptx_func *f = &s->g->module->funcs[s->g->calls[0].func];
   return param < f->n_params && s->g->module->vars[f->first_param + param].n_dims;

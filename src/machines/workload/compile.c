@@ -137,8 +137,8 @@ static hd_status unsupported(const toolchain *t, const char *program, unsigned a
                  arch);
 }
 
-/* By these variables users pass flags and folders of headers. No key tells what lies there, so nothing is
- * kept of such a compilation. */
+/* Users pass flags and folders of headers by these variables. No key covers what lies there, so such a
+ * compilation is not kept. */
 static bool is_influenced(void) {
   static const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH",
                                           "CPLUS_INCLUDE_PATH"};

@@ -75,8 +75,7 @@ void model_cache_plan(model_cache *c, const hd_cache_config *config, uint64_t by
 model_set *model_store_alloc(size_t bytes);
 /* Nothing valid, nothing dirty, nothing in flight, no priorities. */
 void model_cache_clear(model_cache *c);
-/* Accesses with priorities follow. `full`: ways that are free hold normal lines of others, of which nobody
- * asks. */
+/* Accesses with priorities follow. `full`: free ways hold normal lines of others, which are not requested. */
 void model_cache_rank(model_cache *c, bool full);
 /* Cycles count from 0 again; all lines that were in flight have arrived. */
 void model_cache_restart(model_cache *c);

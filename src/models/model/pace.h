@@ -57,11 +57,11 @@ typedef struct model_pace {
   model_index by_segment;
   model_pace_worker *workers;
   unsigned n_workers;
-  uint32_t registers; /* of a thread, within which ptxas was told to keep; 0: it was not */
+  uint32_t registers; /* the limit of registers per thread that ptxas was given; 0: none */
 } model_pace;
 
-/* The trace keeps paths; it must be finished. `registers`: of a thread, within which ptxas was told to keep;
- * 0: it was not. */
+/* The trace keeps paths; it must be finished. `registers`: the limit per thread that ptxas was given; 0:
+ * none. */
 hd_status model_pace_make(const hd_trace *t, const hd_gpu *g, uint32_t registers, model_pace **out,
                           hd_diag *d);
 /* The trace was resumed: so is its pace. */

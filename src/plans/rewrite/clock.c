@@ -50,7 +50,7 @@ static bool only_computes(const hd_ptx_form *f) {
   return f->flags & HD_OPF_PURE && !(f->flags & (HD_OPF_READS_CARRY | HD_OPF_WRITES_CARRY));
 }
 
-/* The block's branch depends on the clock. False: other code can tell which side was taken. */
+/* The block's branch depends on the clock. False: other code may depend on the side that was taken. */
 static bool look_at_branch(clock_search *s, uint32_t block) {
   const hd_cfg *g = &s->g;
   uint32_t join = g->blocks[block].ipdom, n = 0, inner = 0;

@@ -131,7 +131,7 @@ static void scan_call(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
 
 /* ---- Instructions ------------------------------------------------------------------ */
 
-/* What nobody knows may wait, see the schedule, leave a state behind, or write what a load reads. */
+/* An unknown instruction may wait, see the schedule, leave a state behind, or write what a load reads. */
 static bool is_unknown(const hd_ptx_form *f) {
   return f->flags & HD_OPF_UNKNOWN || hd_ptx_access_of(f).unknown;
 }
@@ -157,8 +157,7 @@ static void scan_unknown_items(rewrite_scan *s) {
     }
 }
 
-/* A directive of the function, or inside of its body, that nobody knows may say how the kernel is launched.
- */
+/* An unknown directive of the function, or inside of its body, may say how the kernel is launched. */
 static void scan_unknown_directives(rewrite_scan *s, const hd_ptx_func *f) {
   for (uint32_t i = f->first_dir; i < f->first_dir + f->n_dirs; i++)
     if (hd_ptx_mod_kind(s->m->dirs[i].name) == HD_MK_UNKNOWN)

@@ -155,7 +155,7 @@ typedef struct run_reach {
  * module's variables, whose addresses have been found, and those, variables of other modules among them, that
  * words in these point into, and so on. Numbers that look like addresses count as such. `stream`: an idle one
  * to copy with; it may be `most` bytes, and take so many seconds. `keep`: with copies of what they hold.
- * NULL: they are in *out; else why it cannot be told. */
+ * NULL: they are in *out; else why it is not known. */
 const char *run_reach_of(const run_facts *f, const run_launch *l, cu_stream stream, uint64_t most,
                          double seconds, bool keep, run_reach *out);
 /* Bytes of a recorded buffer: the allocation, and some behind it. */

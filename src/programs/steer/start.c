@@ -91,7 +91,7 @@ static hd_status write_snapshot(snapshot *s, char path[HD_STEER_PATH]) {
                                                   : hd_trusted_write(path, s->text.data, s->text.len, s->d);
 }
 
-/* A file of verdicts as a store of its own, which nobody else sees. */
+/* A file of verdicts as a store of its own, which no other process sees. */
 static hd_status open_pinned(const char *pin, hd_store **out, hd_diag *d) {
   uint64_t imported;
   hd_status st = hd_store_open(":memory:", out, d);

@@ -73,7 +73,7 @@ static double hopelessly_slow(const run *r) {
   return 1 + (hopeless - 1) * fmin(1, first_run_us / r->original_us);
 }
 
-/* *ready: it is to be timed; else its result is told already. */
+/* *ready: it is to be timed; else its result is known already. */
 static hd_status admit(run *r, search_trial *t, bool *ready, hd_diag *d) {
   hd_diag e = {0};
   double us = 0;

@@ -18,8 +18,8 @@ static const double traced_part = 0.5, replays_part = 0.45, second_part = 0.1, p
  * a second, replays at 7 to 64. */
 static const double plan_replays = 1.6;
 /* The work follows from the seconds as numbers of accesses and instructions, so that results do not depend on
- * the machine. The wall only ends what nobody would wait for: each stage ends when so much of it is over,
- * done or not, and then there is no answer. */
+ * the machine. The wall only ends what takes far too long: each stage ends when so much of it is over, done
+ * or not, and then there is no answer. */
 static const double traced_by = 0.5, replayed_by = 0.75, looked_by = 0.83, proved_by = 0.95;
 /* Plans that share the time of replays where launches are sampled; second looks at most. */
 enum { SAMPLED = 48, LEAST_CANDIDATES = 4, LOOKS = 4 };

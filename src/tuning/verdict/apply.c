@@ -194,7 +194,7 @@ static hd_status rewrite(const hd_applier *a, entry *e, const hd_verdict *v, con
   return HD_OK;
 }
 
-/* On any failure the original is launched, and the reason is told. */
+/* On any failure the original is launched, with the reason. */
 static void decide(hd_applier *a, entry *e) {
   hd_verdict v;
   hd_plan p;

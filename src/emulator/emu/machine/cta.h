@@ -103,7 +103,7 @@ struct hd_emu_cta {
   uint64_t shared_bytes;
   uint64_t shared_unwritten; /* bytes that CHECK_INIT has not seen written, plus one per async.readings */
   char *local;
-  uint8_t *local_init;  /* beside it, as shadow.c keeps it; NULL: nobody asks */
+  uint8_t *local_init;  /* beside it, as shadow.c keeps it; NULL: not needed */
   uint64_t frame_bytes; /* host memory that frames take */
   emu_barrier barriers[EMU_BARRIERS];
   emu_async async;

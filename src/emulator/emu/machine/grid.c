@@ -303,7 +303,7 @@ static void start_warp(emu_mwarp *m, uint32_t live) {
   m->w.fibers[0] = (emu_fiber){.frame = f, .mask = live};
 }
 
-/* c, which nobody runs, becomes CTA `task`. */
+/* c, which is not running, becomes CTA `task`. */
 static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t sm, unsigned worker,
                       uint32_t ticket) {
   hd_emu_grid *g = c->grid;

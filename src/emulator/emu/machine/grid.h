@@ -97,7 +97,7 @@ void emu_nomem_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_
 /* As emu_fault, at an instruction of `code`; i NULL: no instruction. */
 void emu_fault_at(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_fault kind,
                   const char *fmt, ...) HD_PRINTF(6, 7);
-/* As emu_fault, but the access happens, and is told when the launch ends. */
+/* As emu_fault, but the access happens, and is reported when the launch ends. */
 void emu_stray_note(emu_warp *w, const emu_inst *i, uint32_t mask, hd_fault kind, const char *fmt, ...)
     HD_PRINTF(5, 6);
 void emu_strays_tell(hd_emu_grid *g);

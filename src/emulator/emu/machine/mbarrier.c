@@ -222,7 +222,7 @@ static bool all_idle(const emu_cta *c) {
   return true;
 }
 
-/* A lane of the warp was told that its phase is not complete. */
+/* A lane of the warp learned that its phase is not complete. */
 static void asked_in_vain(emu_mwarp *m, const emu_inst *i, unsigned lane, uint64_t offset, const object *o) {
   emu_cta *c = m->w.cta;
   const bool idle =

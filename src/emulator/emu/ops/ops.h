@@ -9,7 +9,7 @@
 
 #include "emu/machine/machine.h"
 
-/* `shape` tells the operands: "w=wd" writes a 32-bit register and reads a 32-bit and
+/* `shape` describes the operands: "w=wd" writes a 32-bit register and reads a 32-bit and
  * a 64-bit one. Letters also say how the handler reads them:
  *   h k   16 bits, unsigned and signed       w i   32 bits, unsigned and signed
  *   d j   64 bits, unsigned and signed       f g   f32, f64

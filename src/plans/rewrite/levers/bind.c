@@ -65,7 +65,7 @@ static void put_slot(const rewrite_job *j, hd_buf *t) {
               "\tmov.u32 %%~slot, ~ticket;\n\tand.b32 %%~k, %%~at, 4;\n\tadd.u32 %%~slot, %%~slot, %%~k;\n");
 }
 
-/* Warp 0 tells the CTA. Agents use two slots in turn: a warp that is late may still read the one while the
+/* Warp 0 informs the CTA. Agents use two slots in turn: a warp that is late may still read the one while the
  * next task is written to the other, and the barrier that shows the new one also ends the old task. Memory
  * that the kernel lends is its own again when all threads have read it. */
 static void put_broadcast(const rewrite_job *j, hd_buf *t) {

@@ -146,7 +146,7 @@ static void put_number(const rewrite_job *j, hd_buf *t) {
 }
 
 /* Workers beyond the N-th on an SM leave; the first never does. A warp that claims for itself leaves at once;
- * one that claims for its CTA tells the others. */
+ * one that claims for its CTA informs the others. */
 static void put_throttle(const rewrite_job *j, hd_buf *t) {
   char active[16] = "%~k";
   if (j->claim->voted)

@@ -7,7 +7,7 @@
  *   - its stores go to base + r * tile + t * %tid.x + c, with one base and one r in all of them, and the
  * places of one tile are no further apart than r bytes: every tile has places of its own. A second base may
  * be the same memory;
- *   - its reductions, and atomics whose result nobody reads, are all the same operation on whole numbers of
+ *   - its reductions, and atomics whose result is not read, are all the same operation on whole numbers of
  * one size in global memory, which gives one result in any order. In shared memory they would add up what one
  * CTA's tiles give, and another order gives it other tiles.
  *
@@ -159,7 +159,7 @@ static bool brings_result(const tile_loop *t, uint32_t inst) {
   return hd_inst_form(&t->g, inst)->op == HD_OP_ATOM && hd_result_is_read(&t->g, t->is_read, inst);
 }
 
-/* A reduction shows nobody what was there. */
+/* A reduction does not show the old value. */
 static bool is_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access *a) {
   const hd_ptx_op op = hd_inst_form(&t->g, inst)->op;
   return !a->unknown && !a->async && (op == HD_OP_RED || (op == HD_OP_ATOM && !brings_result(t, inst)));

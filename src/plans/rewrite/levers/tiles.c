@@ -178,7 +178,7 @@ static bool bound_is_same(const tile_loop *t) {
 
 /* ---- What rounds leave to each other ---------------------------------------------------------- */
 
-/* Whether there is another round tells which one of the CTA's it is: the branch alone may ask. */
+/* Whether there is another round shows which round of the CTA it is: only the branch may ask. */
 static hd_status check_test(const tile_loop *t, hd_diag *d) {
   const hd_cfg *g = &t->g;
   const hd_block *b = &g->blocks[t->latch];

@@ -167,7 +167,7 @@ static uint32_t way_out(const search *s) {
   return way;
 }
 
-/* Nobody sees how often it is done. */
+/* How often it is done does not show. */
 static bool is_quiet(const hd_ptx_form *f) {
   const hd_ptx_access a = hd_ptx_access_of(f);
   return !a.unknown && !(a.kinds & (HD_ACC_WRITE | HD_ACC_ATOMIC)) &&
@@ -337,7 +337,8 @@ static uint8_t where_it_shows(const search *s, uint32_t inst) {
     return only_waits(s, inst) ? WARP_SHOWS_NOWHERE : WARP_SHOWS;
   if ((f->op != HD_OP_ATOM && !warp_waits_at_mbarrier(f)) || !only_decides_a_loop(s, inst, HD_NONE))
     return WARP_SHOWS;
-  /* A lock is given back by a write. Of others nobody knows whether all have seen what they wait for. */
+  /* A lock is given back by a write. For other loops it is not known whether all threads have seen what they
+   * wait for. */
   return warp_waits_at_mbarrier(f) || a.operation == HD_M_CAS || a.operation == HD_M_EXCH
              ? WARP_SHOWS_NOWHERE
              : WARP_SHOWS_IN_LOOP;

@@ -47,7 +47,7 @@ static bool releases(const hd_ptx_access *a) {
   return a->order == HD_ORDERED_RELEASE || a->order == HD_ORDERED_ACQ_REL || a->order == HD_ORDERED_SC;
 }
 
-/* Nobody talks in a kernel without such an instruction. */
+/* Threads do not talk in a kernel without such an instruction. */
 static bool may_show(const hd_ptx_form *f) {
   const hd_ptx_access a = hd_ptx_access_of(f);
   return is_fence(f) || (rewrite_is_strong(&a) && a.kinds & HD_ACC_WRITE);

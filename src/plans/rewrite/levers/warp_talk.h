@@ -18,7 +18,7 @@ enum { WARP_ARRAYS = 64 - WARP_SPACES };
 
 /* Where a value from memory goes. */
 typedef enum warp_shows {
-  WARP_SHOWS_NOWHERE = 0, /* nobody reads it, a lock is waited for, or a swap is tried again */
+  WARP_SHOWS_NOWHERE = 0, /* it is not read, a lock is waited for, or a swap is tried again */
   WARP_SHOWS_IN_LOOP,     /* into no more than how often a loop goes round */
   WARP_SHOWS,
 } warp_shows;

@@ -22,7 +22,7 @@ struct held {
    */
   uint32_t (*turn)(const held *h, uint32_t block);
   const uint8_t *takes; /* per instruction: takes the same as the atomic does; NULL: the atomic alone */
-  const uint8_t *never; /* per instruction: nobody runs it with this in hand; NULL: the atomic alone */
+  const uint8_t *never; /* per instruction: no thread runs it with this in hand; NULL: only the atomic */
 
   /* Made by held_is_given_back, in the search's arena. */
   uint32_t leaves[HELD_MOST_LEAVES], n_leaves; /* registers that the address is made of */

@@ -311,7 +311,7 @@ static void follow_back(void *ctx, uint32_t reg) {
   x->only &= y.only;
 }
 
-/* What the look finds only goes back to its place, in a sum: nobody looks at it. */
+/* The value only goes back to its place, in a sum, and is not used. */
 static bool goes_back(wait_search *w, uint32_t look, uint32_t store) {
   way_back x = {.w = w, .store = store, .only = true};
   if (hd_inst_form(&w->g, look)->op != HD_OP_LD) return false;

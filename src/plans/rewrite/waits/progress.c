@@ -460,7 +460,7 @@ static bool takes_lock(wait_search *w, uint32_t setp, unsigned side, wait_compar
          wait_is_ticket(w, look, atom, block);
 }
 
-/* A value from before this round tells the exit nothing new. */
+/* A value from before this round gives the exit nothing new. */
 static uint32_t decides_now(wait_search *w, uint32_t reg, bool *leaves, uint32_t block) {
   uint32_t at = wait_decides(w, reg, leaves, true);
   if (at == HD_NONE) return HD_NONE;

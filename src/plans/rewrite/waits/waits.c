@@ -56,7 +56,7 @@ static bool has_result(const hd_ptx_form *f, const hd_ptx_opnd *o) {
   return f->flags & HD_OPF_RESULT && o->kind != HD_O_SINK;
 }
 
-/* A table of the module, as of a compiler's own functions: nobody outside the module knows its name, and
+/* A table of the module, as of a compiler's own functions: no code outside the module knows its name, and
  * nothing in the kernel may write it. */
 static bool loads_table(wait_search *w, uint32_t inst, const hd_ptx_opnd *address) {
   const hd_sym table = hd_root_of(&w->g, &w->writers, inst, address).sym;

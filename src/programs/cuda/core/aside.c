@@ -129,15 +129,15 @@ bool core_aside_start(core_op *o) {
 
 bool core_aside_waited(const core_op *o) { return o->wait && o->wait->waited; }
 
-/* Can no thread of the program do anything until an operation ends? One that was told that its own has ended
- * may not run yet. */
+/* Can no thread of the program do anything until an operation ends? A thread whose operation has ended may
+ * not run yet. */
 static bool is_alone(void) {
   size_t blocked = 0;
   for (const core_blocked *b = queue->blocked; b; b = b->next) blocked += !b->op || b->op->state != CORE_DONE;
   return aside.end || (blocked && blocked + aside.threads == count_threads());
 }
 
-/* Can nobody change what the operations that wait are reading? Each must have looked since the last event: an
+/* Can nothing change the memory that waiting operations read? Each must have looked since the last event: an
  * operation that ended during a pause may have written what the next look reads. */
 static bool is_deadlock(void) {
   for (size_t k = 0; k < core.contexts.n; k++)

@@ -109,7 +109,7 @@ void core_order_host_function(const core_op *o) {
 }
 
 /* Which wait a value ends is not known: all operations that are pending then count as behind all that was
- * told. Findings may be missed, but none is wrong. */
+ * published. Findings may be missed, but none is wrong. */
 void core_order_tell(void) {
   pthread_mutex_lock(&core.lock);
   core_order_host_function(core_queue_now.current);

@@ -52,7 +52,7 @@ void core_order_resume(const core_op *o, struct core_touched *t);
 /* Memory that the running operation reads or writes, or frees. */
 void core_touch(uint64_t address, uint64_t bytes, bool write);
 void core_order_free(uint64_t address, uint64_t bytes);
-/* For hd_emu_hooks.access; NULL: nobody looks. */
+/* For hd_emu_hooks.access; NULL: accesses are not checked. */
 typedef void core_access_fn(void *ctx, unsigned worker, const hd_access *a);
 core_access_fn *core_access_hook(void);
 void core_name_work(const char *fmt, ...) HD_PRINTF(1, 2);

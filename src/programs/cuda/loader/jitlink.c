@@ -136,7 +136,7 @@ int jitlink_Complete(jitlink_handle link) {
   return st == HD_OK ? JITLINK_SUCCESS : failed(&link->d, JITLINK_PTX_COMPILE);
 }
 
-/* The text with its zero, which tells where it ends when it is loaded. */
+/* The text with its zero, which marks its end when it is loaded. */
 int jitlink_GetLinkedCubinSize(jitlink_handle link, size_t *bytes) {
   if (!link || !bytes) return JITLINK_NULL_INPUT;
   if (!link->text.data) return JITLINK_INVALID_INPUT;
