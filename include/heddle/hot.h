@@ -26,7 +26,7 @@ typedef struct hd_hot_kernel {
   bool smaller;               /* the proof is of a smaller size */
   bool other_launch;          /* the rewritten kernel is launched another way */
   bool unanswered;            /* a bound was reached, or it was stopped, before there was an answer */
-  char *why;                  /* why not more, or why nothing; NULL: nobody knows */
+  char *why;                  /* why not more, or why nothing; NULL: the reason is not known */
 } hd_hot_kernel;
 
 typedef struct hd_hot {

@@ -124,10 +124,10 @@ typedef struct hd_steer_watched {
   bool reported;                  /* it is there: a program that makes no CUDA call leaves none */
   int code;                       /* its exit code, or 128 and its signal */
 } hd_steer_watched;
-/* Run the program under the baseline in a process of its own, which is waited for, with its launches timed and
- * recorded, in o->record or, where that is NULL, in the folder. There, `told` is also called with the reason
- * when the program cannot be started; the code is then 2. Interrupts from a terminal are for the program
- * meanwhile. On failure there is no folder. */
+/* Run the program under the baseline in a process of its own, which is waited for, with its launches timed
+ * and recorded, in o->record or, where that is NULL, in the folder. There, `told` is also called with the
+ * reason when the program cannot be started; the code is then 2. Interrupts from a terminal are for the
+ * program meanwhile. On failure there is no folder. */
 HD_API hd_status hd_steer_watch(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
                                 hd_steer_watched *out, hd_diag *d);
 

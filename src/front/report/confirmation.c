@@ -36,9 +36,8 @@ void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_e
   if (part >= 1) return;
   hd_buf_printf(out, "%.1f%% of the launches' work was replayed (%s).", 100 * part, more);
   if (lack_ends)
-    hd_buf_puts(out,
-                " A few warps have far more work than others and were cut: times compare plans, but do "
-                "not say how long these warps take.");
+    hd_buf_puts(out, " A few warps have far more work than others and were cut: times compare plans, but do "
+                     "not say how long these warps take.");
   else if (g->compared.sampled)
     hd_buf_printf(out, " Such times were off by %.1f%% (mean of %u) from those of whole replays.",
                   g->compared.sampled_error, g->compared.sampled);
