@@ -113,7 +113,12 @@ hd_status variant_restore(variant *v, hd_diag *d);
 /* After a run: the buffers of variables and of surfaces get what it left in them. */
 hd_status variant_fetch(variant *v, hd_diag *d);
 /* The buffers were moved: arguments follow. */
-hd_status variant_follow(variant *v, hd_diag *d);
+static inline hd_status variant_follow(variant *v, hd_diag *d) {
+  if (v->moves == v->p->moves) return HD_OK;
+  hd_status st = launch_setup_follow(&v->setup, v->p->addresses, d);
+  if (st == HD_OK) v->moves = v->p->moves;
+  return st;
+}
 /* As a job for hd_device_time: restores before each run. */
 hd_device_job variant_job(variant *v);
 

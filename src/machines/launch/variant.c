@@ -209,13 +209,6 @@ void variant_close(variant *v) {
 
 /* ---- Runs ----------------------------------------------------------------------------- */
 
-hd_status variant_follow(variant *v, hd_diag *d) {
-  if (v->moves == v->p->moves) return HD_OK;
-  hd_status st = launch_setup_follow(&v->setup, v->p->addresses, d);
-  if (st == HD_OK) v->moves = v->p->moves;
-  return st;
-}
-
 hd_status variant_launch_one(variant *v, uint32_t i, hd_diag *d) {
   const hd_wl_launch *l = &v->p->w->launches[i];
   const uint32_t *grid = v->grids[i];

@@ -37,6 +37,8 @@ typedef struct describing {
   size_t unwritten_word;
 } describing;
 
+/* The lines that a piece got since the last call come from word number `word`. */
+void describe_credit(describing *s, describe_piece *p, size_t word);
 /* A string of TOML. */
 void describe_quote(hd_buf *out, const char *text, size_t n);
 /* "--arg '...' `what`" */

@@ -20,14 +20,14 @@ static hd_status check_shape(const hd_shape *s, hd_diag *d) {
   return check_order("shape", &s->own, d);
 }
 
-static hd_status check_values(const hd_plan *p, hd_diag *d) {
+hd_status plan_check_shapes(const hd_plan *p, hd_diag *d) {
   hd_status st = check_order("order", &p->order, d);
   if (st == HD_OK) st = check_order("threads", &p->threads, d);
   if (st == HD_OK) st = check_shape(&p->shape, d);
   if (st != HD_OK) return st;
   if ((unsigned)p->stream.kind >= HD_STREAM_COUNT)
     return hd_fail(d, HD_ERR_USAGE, "stream: there is no value %u", (unsigned)p->stream.kind);
-  return plan_check_values(p, d);
+  return HD_OK;
 }
 
 /* A combination of levers that is not allowed, and why. */
@@ -101,11 +101,10 @@ static const rule RULES[] = {
      "threads takes an order of thread ids; heavy-first, affinity and tables are orders of tasks"},
 };
 
-hd_status hd_plan_check(const hd_plan *p, hd_diag *d) {
-  hd_status st = check_values(p, d);
-  for (size_t i = 0; st == HD_OK && i < sizeof RULES / sizeof *RULES; i++)
-    if (RULES[i].broken(p)) st = hd_fail(d, HD_ERR_USAGE, "%s", RULES[i].why);
-  return st;
+hd_status plan_check_rules(const hd_plan *p, hd_diag *d) {
+  for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
+    if (RULES[i].broken(p)) return hd_fail(d, HD_ERR_USAGE, "%s", RULES[i].why);
+  return HD_OK;
 }
 
 bool hd_plan_changes_tasks(const hd_plan *p) {

@@ -534,6 +534,27 @@ static hd_status parse_pairs(const parser *p) {
   }
 }
 
+/* A lever whose values are listed has one of its list, and a number that is not below its least. */
+static hd_status check_values(const hd_plan *p, hd_diag *d) {
+  for (size_t i = 0; i < COUNT(LEVERS); i++) {
+    const lever_syntax *l = LEVERS[i];
+    value_name v;
+    if (!l->values) continue;
+    if (!find_value(l->values, *kind_of(l, p), &v))
+      return hd_fail(d, HD_ERR_USAGE, "%s: there is no value %u", l->name, *kind_of(l, p));
+    if (v.numbered && !v.optional && *number_of(l, p) < l->least)
+      return hd_fail(d, HD_ERR_USAGE, "%s=%.*s: the number is %u, but must be at least %u", l->name,
+                     SHOW(v.usage), *number_of(l, p), l->least);
+  }
+  return HD_OK;
+}
+
+hd_status hd_plan_check(const hd_plan *p, hd_diag *d) {
+  hd_status st = plan_check_shapes(p, d);
+  if (st == HD_OK) st = check_values(p, d);
+  return st == HD_OK ? plan_check_rules(p, d) : st;
+}
+
 hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d) {
   *out = hd_plan_original;
   parser p = {.text = text, .len = strlen(text), .plan = out, .d = d};
@@ -562,20 +583,6 @@ bool hd_plan_equal(const hd_plan *a, const hd_plan *b) {
   for (size_t i = 0; i < COUNT(LEVERS); i++)
     if (!LEVERS[i]->equal(LEVERS[i], a, b)) return false;
   return true;
-}
-
-hd_status plan_check_values(const hd_plan *p, hd_diag *d) {
-  for (size_t i = 0; i < COUNT(LEVERS); i++) {
-    const lever_syntax *l = LEVERS[i];
-    value_name v;
-    if (!l->values) continue;
-    if (!find_value(l->values, *kind_of(l, p), &v))
-      return hd_fail(d, HD_ERR_USAGE, "%s: there is no value %u", l->name, *kind_of(l, p));
-    if (v.numbered && !v.optional && *number_of(l, p) < l->least)
-      return hd_fail(d, HD_ERR_USAGE, "%s=%.*s: the number is %u, but must be at least %u", l->name,
-                     SHOW(v.usage), *number_of(l, p), l->least);
-  }
-  return HD_OK;
 }
 
 void hd_plan_print(const hd_plan *p, hd_buf *out) {

@@ -1,11 +1,12 @@
-/* plan/notation.h: checks of values that follow from the notation's list of levers. */
+/* plan/notation.h: checks of a plan's values (check.c), for hd_plan_check. */
 #ifndef HEDDLE_PLAN_NOTATION_H
 #define HEDDLE_PLAN_NOTATION_H
 
 #include "heddle/plan.h"
 
-/* HD_ERR_USAGE where a lever whose values are listed has one that is not in its list, or a number below its
- * least. */
-hd_status plan_check_values(const hd_plan *p, hd_diag *d);
+/* HD_ERR_USAGE for an order, a shape or a stream that none is. */
+hd_status plan_check_shapes(const hd_plan *p, hd_diag *d);
+/* HD_ERR_USAGE for levers that may not be set together. */
+hd_status plan_check_rules(const hd_plan *p, hd_diag *d);
 
 #endif

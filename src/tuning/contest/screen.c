@@ -234,3 +234,9 @@ hd_status search_halve(search *s, double until, hd_diag *d) {
   search_keep_only(s, at, n);
   return st;
 }
+
+void search_ran_late(search *s, double until) {
+  double late = fmin(fmax(search_now(s) - until, 0), s->spare);
+  s->spare -= late;
+  s->o.budget += late;
+}

@@ -63,12 +63,6 @@ static void announce_new(search *s, const hd_plan *plans, size_t n) {
 
 double search_overtime(const search *s, double until) { return until + s->spare; }
 
-void search_ran_late(search *s, double until) {
-  double late = fmin(fmax(search_now(s) - until, 0), s->spare);
-  s->spare -= late;
-  s->o.budget += late;
-}
-
 /* Admit those neighbours of a trial that are new and measure them with it. *better: one of them is. */
 static hd_status step(search *s, size_t from, double until, size_t *better, hd_diag *d) {
   hd_plan plans[TUNER_NEIGHBOURS];

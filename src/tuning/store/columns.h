@@ -33,6 +33,10 @@ typedef struct store_import {
   size_t n_tables;
 } store_import;
 
+/* An export's first key, and its versions. */
+#define STORE_MARK "heddle_verdicts"
+enum { STORE_FORMAT = 4, STORE_FIRST_FORMAT = 1 };
+
 /* Parse an export; every field must be there and fit. *out is freed by store_import_free, on failure too. */
 hd_status store_parse(const char *text, size_t len, const char *name, store_import *out, hd_diag *d);
 void store_import_free(store_import *i);

@@ -61,3 +61,16 @@ bool hd_verdict_launch_parse(const char *launch, uint32_t grid[3], uint32_t bloc
                 &grid[0], &grid[1], &grid[2], &block[0], &block[1], &block[2], shared, args, &end) == 8 &&
          !launch[end] && strcmp(args, "any") == 0;
 }
+
+bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]) {
+  static const char mark[] = "order=table:#";
+  for (const char *p = plan; (p = strstr(p, mark)); p++) {
+    const char *name = p + sizeof mark - 1;
+    size_t n = strspn(name, "0123456789abcdef");
+    if ((p > plan && p[-1] != ',') || n != HD_DIGEST_HEX - 1 || (name[n] && name[n] != ',')) continue;
+    memcpy(out, name, n);
+    out[n] = 0;
+    return true;
+  }
+  return false;
+}

@@ -459,19 +459,6 @@ hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *droppe
 
 /* ---- Tables of orders ----------------------------------------------------------------------------- */
 
-bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]) {
-  static const char mark[] = "order=table:#";
-  for (const char *p = plan; (p = strstr(p, mark)); p++) {
-    const char *name = p + sizeof mark - 1;
-    size_t n = strspn(name, "0123456789abcdef");
-    if ((p > plan && p[-1] != ',') || n != HD_DIGEST_HEX - 1 || (name[n] && name[n] != ',')) continue;
-    memcpy(out, name, n);
-    out[n] = 0;
-    return true;
-  }
-  return false;
-}
-
 static hd_status put_packed(hd_store *s, const char *name, uint64_t n, const hd_buf *packed, hd_diag *d) {
   hd_buf sql = {0};
   sqlite3_stmt *q;
@@ -568,5 +555,15 @@ hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char 
   }
   if (st != HD_OK) *imported = 0;
   store_import_free(&in);
+  return st;
+}
+
+hd_status hd_store_import_file(hd_store *s, const char *path, uint64_t *imported, hd_diag *d) {
+  hd_file f;
+  *imported = 0;
+  hd_status st = hd_file_open(path, &f, d);
+  if (st != HD_OK) return st;
+  st = hd_store_import(s, f.data, f.len, path, imported, d);
+  hd_file_close(&f);
   return st;
 }

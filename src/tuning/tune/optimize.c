@@ -163,14 +163,6 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
   hd_fit(row->why, sizeof row->why, "%s", why);
 }
 
-static const double least_gain = 1.01; /* to be spoken of */
-
-double hd_optimize_worth(const hd_plan *p, bool by_clock) {
-  if (!by_clock) return least_gain;
-  if (p->bind == HD_BIND_AGENTS || p->bypass.kind || p->stream.kind) return 1.3;
-  return p->bind != HD_BIND_NONE || p->prefetch.kind ? 1.15 : 1.05;
-}
-
 static double worth(const optimizing *z, const hd_plan *p) {
   return promise_asked(z->out->study, p, z->o.run.timed);
 }
@@ -380,7 +372,7 @@ static hd_status explain(optimizing *z, hd_diag *d) {
   }
   const int64_t best = z->too_little ? (int64_t)z->too_little : hd_sweep_best(rows, z->out->n_rows);
   z->out->no_gain = true;
-  if (best > 0 && rows[best].counters.time_us * least_gain <= rows[0].counters.time_us)
+  if (best > 0 && rows[best].counters.time_us * PROMISE_LEAST <= rows[0].counters.time_us)
     z->out->most = (size_t)best;
   return list_unseen(z, d);
 }

@@ -24,6 +24,8 @@ hd_status second_look_take(second_look *l, const hd_plan *p, double *speedup, hd
 /* Where the time was over before a second look: is the first one's speedup so far above the one that is asked
  * for that luck does not explain it? Nine in ten sampled times are less than a quarter off (clock.md). */
 static inline bool second_look_spared(double speedup, double worth) { return speedup >= 1.25 * worth; }
+/* The least speedup to be spoken of. */
+#define PROMISE_LEAST 1.01
 /* The speedup that a plan of that study must promise: hd_optimize_worth, and more where times lack the ends
  * of the longest warps, of orders as well. */
 double promise_asked(const hd_study *s, const hd_plan *p, bool by_clock);
