@@ -146,7 +146,7 @@ static void mistakes_name_the_word(void **state) {
       {{"kernel scale", "grid 70000,70000", "block 8", "arg f32[8]=zero"},
        "--grid '70000,70000': grid: grid's y is 70000"},
       {{"kernel scale", "grid 0", "block 8", "arg f32[8]=zero"}, "--grid '0': grid: grid's x is 0"},
-      {{"kernel scale", "block 8"}, "needs --grid, --block"},
+      {{"kernel scale", "block 8"}, "needs its launch, with an --arg for each parameter: 1: "},
       {{"kernel scael", "grid 1", "block 8"}, "no kernel 'scael'; did you mean ns::scale?"},
       {{"grid 1", "block 8"}, "choose a kernel with -k: ns::scale<float>, other"},
       {{"kernel other", "module 7", "grid 1", "block 8"}, "no module 7"},

@@ -202,7 +202,7 @@ static hd_status look_at_all(heating *z, const json_t *list, const json_t *emula
   z->most = wanted < taken ? wanted : taken;
   z->seconds = (z->o->seconds > 0 ? z->o->seconds : SECONDS) / (double)(z->most ? z->most : 1);
   for (size_t i = 0; st == HD_OK && i < taken; i++) st = look_at(z, &rows[i], i, &h->kernels[i], d);
-  if (h->emulated) estimate_others(h);
+  if (st == HD_OK && h->emulated) estimate_others(h);
   free(rows);
   return st;
 }
