@@ -179,6 +179,9 @@ typedef struct hd_check_result {
 HD_API hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o, hd_check_result *r,
                                    hd_diag *d);
 
+/* "all", as NULL is, or names of dispatchers joined by commas. */
+HD_API hd_status hd_check_parse_dispatchers(const char *text, hd_dispatch_kind out[HD_DISPATCH_COUNT],
+                                            size_t *n, hd_diag *d);
 /* The dispatches that these options ask for, each with a seed of its own; and one CTA at a time, which puts a
  * word about waits to the test. HD_ERR_USAGE. */
 HD_API hd_status hd_check_dispatches(const hd_check_options *o, hd_dispatch out[HD_DISPATCH_COUNT + 1],

@@ -33,6 +33,10 @@ HD_API void hd_duration_print(double seconds, hd_buf *out);
 /* "78 replays of whole launches: about 16 h on 2 threads" (hd_estimate_seconds); nothing under a minute. */
 HD_API hd_status hd_estimate_print(const hd_workload *w, const hd_run_options *o, size_t replays, hd_buf *out,
                                    hd_diag *d);
+/* "9 runs on the emulator: about 3 min, longer where kernels loop" (hd_check_estimate); nothing under 20
+ * seconds. */
+HD_API hd_status hd_check_estimate_print(const hd_workload *w, const hd_run_options *o, size_t runs,
+                                         hd_buf *out, hd_diag *d);
 /* When the work at hand began, and how much was done by then. Zero at first. */
 typedef struct hd_progress {
   char label[160];

@@ -61,3 +61,9 @@ What to do with a rewritten kernel is printed beside it; docs/after.md goes on f
   // and in a grid of one dimension: the number of SMs times the CTAs that fit on one, no more than tasks.
   $ heddle rewrite scale.ptx -k scale --plan order=reverse -o new.ptx
   // Launch scale as before.
+
+A proof that takes long says so before it begins:
+
+  $ timeout 1 heddle check scale.ptx -k scale --grid 200000000 --block 256 --arg 'f32[1024]=none' --arg 'f32[1024]=iota' --arg f32:2.5 --arg u32:1024
+  heddle: 9 runs on the emulator: about 3.1 h, longer where kernels loop
+  [124]

@@ -1,28 +1,6 @@
 /* Proof of one plan. */
-#include <string.h>
-
 #include "cli.h"
 #include "heddle/results.h"
-
-/* "all", or names joined by commas. */
-static hd_status parse_dispatchers(const char *text, hd_dispatch_kind *out, size_t *n, hd_diag *d) {
-  *n = 0;
-  if (!text || strcmp(text, "all") == 0) {
-    for (int k = 0; k < HD_DISPATCH_COUNT; k++) out[(*n)++] = (hd_dispatch_kind)k;
-    return HD_OK;
-  }
-  while (*text) {
-    char name[64];
-    size_t len = strcspn(text, ",");
-    snprintf(name, sizeof name, "%.*s", (int)(len < 63 ? len : 63), text);
-    if (*n == HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "check: a dispatcher is named twice");
-    hd_status st = hd_dispatch_parse(name, &out[*n], d);
-    if (st != HD_OK) return st;
-    ++*n;
-    text += len + (text[len] == ',');
-  }
-  return *n ? HD_OK : hd_fail(d, HD_ERR_USAGE, "check: --dispatcher names none");
-}
 
 static int print(const hd_check_report *c, bool json) {
   hd_buf out = {0};
@@ -34,6 +12,13 @@ static int print(const hd_check_report *c, bool json) {
   if (c->result->equal) return rc;
   fprintf(stderr, "heddle: %s: %s\n", c->workload->name, c->result->what);
   return rc ? rc : EXIT_NO;
+}
+
+static void say_how_long(const hd_workload *w, const hd_check_options *o) {
+  hd_buf line = {0};
+  hd_check_estimate_print(w, &o->run, o->n_dispatchers + 1, &line, NULL);
+  if (line.len) cli_usage("%s", line.data);
+  hd_buf_free(&line);
 }
 
 int cmd_check(int argc, char **argv) {
@@ -86,8 +71,9 @@ int cmd_check(int argc, char **argv) {
   hd_work_how how;
   hd_status st = cli_work_how(&work, &how, &d);
   if (st == HD_OK) st = hd_plan_parse(plan_text, &plan, &d);
-  if (st == HD_OK) st = parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
+  if (st == HD_OK) st = hd_check_parse_dispatchers(dispatchers, kinds, &o.n_dispatchers, &d);
   if (st == HD_OK) st = cli_open_workload(argv[1], &in, NULL, &w, &d);
+  if (st == HD_OK && !device) say_how_long(w, &o);
   if (st == HD_OK && device) st = cli_open_device(device, (unsigned)threads, &dev, &d);
   if (st == HD_OK)
     st = dev ? hd_check_on(dev, w, &plan, &o, &result, &d)

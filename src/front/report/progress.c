@@ -38,6 +38,18 @@ hd_status hd_estimate_print(const hd_workload *w, const hd_run_options *o, size_
   return HD_OK;
 }
 
+hd_status hd_check_estimate_print(const hd_workload *w, const hd_run_options *o, size_t runs, hd_buf *out,
+                                  hd_diag *d) {
+  enum { LONG = 20 };
+  double seconds;
+  const hd_status st = hd_check_estimate(w, o, runs, &seconds, d);
+  if (st != HD_OK || seconds < LONG) return st;
+  hd_buf_printf(out, "%zu runs on the emulator: about ", runs);
+  hd_duration_print(seconds, out);
+  hd_buf_puts(out, ", longer where kernels loop");
+  return HD_OK;
+}
+
 void hd_progress_line(hd_progress *p, const char *label, size_t done, size_t n, double now, hd_buf *out) {
   enum { WIDTH = 30 };
   const double left = time_left(p, label, done, n, now);

@@ -256,3 +256,23 @@ hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o,
   r->seconds = hd_seconds() - start;
   return st;
 }
+
+hd_status hd_check_parse_dispatchers(const char *text, hd_dispatch_kind out[HD_DISPATCH_COUNT], size_t *n,
+                                     hd_diag *d) {
+  *n = 0;
+  if (!text || strcmp(text, "all") == 0) {
+    for (int k = 0; k < HD_DISPATCH_COUNT; k++) out[(*n)++] = (hd_dispatch_kind)k;
+    return HD_OK;
+  }
+  while (*text) {
+    char name[64];
+    size_t len = strcspn(text, ",");
+    snprintf(name, sizeof name, "%.*s", (int)(len < 63 ? len : 63), text);
+    if (*n == HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "a dispatcher is named twice");
+    hd_status st = hd_dispatch_parse(name, &out[*n], d);
+    if (st != HD_OK) return st;
+    ++*n;
+    text += len + (text[len] == ',');
+  }
+  return *n ? HD_OK : hd_fail(d, HD_ERR_USAGE, "--dispatcher names none");
+}

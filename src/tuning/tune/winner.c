@@ -36,6 +36,21 @@ static double threads_of(const hd_workload *w) {
   return threads;
 }
 
+hd_status hd_check_estimate(const hd_workload *w, const hd_run_options *run, size_t runs, double *seconds,
+                            hd_diag *d) {
+  const hd_compiled *code;
+  double instructions = 0;
+  *seconds = 0;
+  const hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, run->arch), &code, d);
+  for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
+    const hd_wl_launch *l = &w->launches[i];
+    instructions += (double)l->grid[0] * l->grid[1] * l->grid[2] * l->block[0] * l->block[1] * l->block[2] *
+                    code->module->funcs[code->kernels[code->kernel_of[i]].func].n_stmts;
+  }
+  *seconds = (double)runs * instructions / instructions_a_second;
+  return st;
+}
+
 /* The workload at its largest size of fewer than so many threads; NULL: there is none. */
 static hd_status open_below(const hd_workload *w, double threads, hd_workload **out, hd_diag *d) {
   hd_status st = HD_OK;
