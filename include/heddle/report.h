@@ -65,6 +65,10 @@ HD_API hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, 
                                        hd_reuse_picture *out, hd_diag *d);
 HD_API void hd_reuse_picture_free(hd_reuse_picture *p);
 
+/* What bounds the time of a workload's launches on a GPU, from the counters of their replay: "DRAM bandwidth
+ * bounds the time on h100 ...". */
+HD_API void hd_bound_print(const hd_workload *w, const hd_counters *counters, const hd_gpu *g, hd_buf *out);
+
 typedef struct hd_report {
   const hd_workload *workload;
   const hd_gpu *gpu;

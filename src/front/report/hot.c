@@ -5,8 +5,10 @@
 
 #include "heddle/hot.h"
 #include "heddle/report.h"
-#include "report/html.h"
+#include "page/page.h"
 #include "report/json.h"
+#include "report/pages.h"
+#include "report/table.h"
 
 void hd_hot_free(hd_hot *h) {
   for (size_t k = 0; k < h->n; k++) {
@@ -173,7 +175,7 @@ static json_t *kernel_json(const hd_hot *h, const hd_hot_kernel *k) {
   return j;
 }
 
-void hd_hot_json(const hd_hot *h, hd_buf *out) {
+static json_t *hot_json(const hd_hot *h) {
   json_t *list = json_array();
   for (size_t k = 0; k < h->n; k++) json_array_append_new(list, kernel_json(h, &h->kernels[k]));
   json_t *j = json_pack("{s:s, s:s, s:b, s:b, s:b, s:f, s:o, s:f}", "program", h->program, "gpu", h->gpu,
@@ -182,87 +184,30 @@ void hd_hot_json(const hd_hot *h, hd_buf *out) {
   if (j) json_object_set_new(j, "exit_code", json_integer(h->code));
   if (j && h->page[0]) json_object_set_new(j, "page", json_string(h->page));
   if (j && h->pins[0]) json_object_set_new(j, "pins", json_string(h->pins));
-  report_put_json(j, out);
+  return j;
 }
+
+void hd_hot_json(const hd_hot *h, hd_buf *out) { report_put_json(hot_json(h), out); }
 
 /* ---- The page ----------------------------------------------------------------------------------- */
 
-static void put_said(hd_buf *out, const hd_hot *h, void (*put)(const hd_hot *, hd_buf *), const char *tag,
-                     const char *class) {
+static void set_said(json_t *j, const char *key, const hd_hot *h, void (*put)(const hd_hot *, hd_buf *)) {
   hd_buf text = {0};
   put(h, &text);
-  hd_buf_printf(out, "<%s class=\"%s\">", tag, class);
-  hd_buf_html(out, text.data ? text.data : "");
-  hd_buf_printf(out, ".</%s>\n", tag);
-  out->failed |= text.failed;
+  if (j) json_object_set_new(j, key, report_text_json(&text));
   hd_buf_free(&text);
 }
 
-static void put_row(hd_buf *out, const hd_hot *h, const hd_hot_kernel *k) {
-  const bool page = k->looked_at && k->workload;
-  hd_buf_puts(out, k->plan ? "<tr class=\"best\">" : "<tr>");
-  for (size_t f = 0; f < FIELDS; f++) {
-    hd_buf cell = {0};
-    fields[f].put(h, k, &cell);
-    hd_buf_puts(out, fields[f].align == 'l' ? "<td class=\"l\">" : "<td>");
-    if (page && f == 0) {
-      hd_buf_puts(out, "<a href=\"");
-      hd_buf_html(out, k->workload);
-      hd_buf_puts(out, ".html\">");
-    }
-    hd_buf_html(out, cell.data ? cell.data : "");
-    if (page && f == 0) hd_buf_puts(out, "</a>");
-    out->failed |= cell.failed;
-    hd_buf_free(&cell);
-  }
-  hd_buf_putc(out, '\n');
-}
-
-/* A bar as long as the kernel's share; of it dark, what the plan would leave. */
-static void put_bar(hd_buf *out, const hd_hot *h, const hd_hot_kernel *k) {
-  const double all = total(h), part = all > 0 ? 100 * k->seconds / all : 0;
-  hd_buf_puts(out, "<tr><td>");
-  hd_buf_html(out, k->title);
-  hd_buf_printf(out,
-                "<td class=\"l\"><svg viewBox=\"0 0 400 14\" width=\"100%%\" height=\"14\" role=\"img\" "
-                "preserveAspectRatio=\"none\"><rect width=\"%.1f\" height=\"14\" fill=\"#94a3b8\"/><rect "
-                "width=\"%.1f\" height=\"14\" fill=\"%s\"/></svg>\n",
-                4 * part, 4 * part / gain_of(k), k->plan ? "#1a7f37" : "#94a3b8");
-}
-
+/* The JSON with the sentences about all kernels, which the pages' script draws. */
 void hd_hot_html(const hd_hot *h, hd_buf *out) {
-  html_begin_with(out, "heddle optimize",
-                  "td.l,th.l{text-align:left}.wide{overflow-x:auto}"
-                  "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}"
-                  "th,.sub{color:#9198a1}th,td{border-color:#30363d}tr.best,.verdict{background:#12261a}"
-                  ".none{background:#161b22}a{color:#58a6ff}}");
-  hd_buf_puts(out, "<h1>");
-  hd_buf_html(out, h->program);
-  hd_buf_puts(out, "</h1>\n");
-  put_said(out, h, put_head, "p", "sub");
-  put_said(out, h, put_answer, "div", count_plans(h) ? "verdict" : "verdict none");
-  hd_buf_puts(out, "<div class=\"wide\"><table><tr>");
-  for (size_t f = 0; f < FIELDS; f++)
-    hd_buf_printf(out, "<th%s>%s", fields[f].align == 'l' ? " class=\"l\"" : "", fields[f].head);
-  hd_buf_putc(out, '\n');
-  for (size_t k = 0; k < h->n; k++) put_row(out, h, &h->kernels[k]);
-  hd_buf_puts(out,
-              "</table></div>\n<h2>Where the time goes</h2><p class=\"sub\">Grey: the time that a plan is "
-              "predicted to save, or of a kernel that is left as it is; green: what the plan "
-              "leaves.</p><table>\n");
-  for (size_t k = 0; k < h->n; k++)
-    if (h->kernels[k].seconds > 0) put_bar(out, h, &h->kernels[k]);
-  hd_buf_puts(out, "</table>\n");
-  put_said(out, h, put_times, "p", "sub");
-  if (h->pins[0]) {
-    const char *slash = strrchr(h->pins, '/');
-    hd_buf_puts(out, "<p>On a GPU: <code>heddle run --pin ");
-    hd_buf_html(out, slash ? slash + 1 : h->pins);
-    hd_buf_puts(out, " -- ");
-    hd_buf_html(out, h->program);
-    hd_buf_puts(out,
-                "</code>. A module with a kernel under its plan is in the .ptx file of that name; its last "
-                "lines say how it is launched.</p>\n");
-  }
-  html_end(out);
+  hd_buf files = {0}, head = {0};
+  json_t *j = hot_json(h);
+  set_said(j, "answer", h, put_answer);
+  set_said(j, "times", h, put_times);
+  put_head(h, &head);
+  report_add_page_json(&files, "hot", j);
+  out->failed |= files.failed || head.failed;
+  if (!out->failed) page_put(out, h->program, head.data, &files);
+  hd_buf_free(&files);
+  hd_buf_free(&head);
 }

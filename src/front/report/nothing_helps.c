@@ -27,15 +27,14 @@ typedef void putter(double over, const char *limit, const char *gpu, hd_buf *out
 static void put_found(double over, const char *limit, const char *gpu, hd_buf *out) {
   hd_buf_printf(out,
                 "launches find other launches' data in L2, so DRAM traffic is %.2fx compulsory, and %s "
-                "bounds the time on %s, which the order of the CTAs does not change",
+                "bounds the time on %s",
                 over, limit, gpu);
 }
 
 static void put_within(double over, const char *limit, const char *gpu, hd_buf *out) {
   const double percent = 100 * (over - 1);
   hd_buf_printf(out,
-                "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s, which the "
-                "order of the CTAs does not change",
+                "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s",
                 percent < 1 ? 1 : percent, limit, gpu);
 }
 
@@ -49,9 +48,11 @@ static void put_over(double over, const char *limit, const char *gpu, hd_buf *ou
 static const struct finding {
   double below;
   putter *put;
-} findings[] = {{0.97, put_found}, {1.05, put_within}, {1.0 / 0.0, put_over}};
+  bool beyond; /* what the order of the CTAs changes */
+} findings[] = {{0.97, put_found, true}, {1.05, put_within, true}, {1.0 / 0.0, put_over, false}};
 
-static void put_bound(const hd_workload *w, const hd_counters *base, const hd_gpu *g, hd_buf *out) {
+/* False: an order might change it. */
+static bool put_bound(const hd_workload *w, const hd_counters *base, const hd_gpu *g, hd_buf *out) {
   const hd_filling filling = hd_find_filling(w, base->resident, g);
   const double dram = (double)hd_counters_dram(base),
                over = base->compulsory_bytes ? dram / (double)base->compulsory_bytes : 1;
@@ -60,10 +61,15 @@ static void put_bound(const hd_workload *w, const hd_counters *base, const hd_gp
     char text[200];
     hd_filling_print(&filling, g, text, sizeof text);
     hd_buf_printf(out, "latency bounds the time on %s, not bandwidth: %s", g->name, text);
-    return;
+    return false;
   }
   while (!(over < f->below)) f++;
   f->put(over, busiest(base), g->name, out);
+  return f->beyond;
+}
+
+void hd_bound_print(const hd_workload *w, const hd_counters *base, const hd_gpu *g, hd_buf *out) {
+  put_bound(w, base, g, out);
 }
 
 void report_put_nothing_helps(const hd_report *r, hd_buf *out) {
@@ -78,5 +84,6 @@ void report_put_nothing_helps(const hd_report *r, hd_buf *out) {
     hd_buf_printf(out, ", %.2fx)", hd_report_speedup(r, r->most));
   }
   hd_buf_puts(out, " is predicted; ");
-  put_bound(r->workload, &r->rows[0].counters, r->gpu, out);
+  if (put_bound(r->workload, &r->rows[0].counters, r->gpu, out))
+    hd_buf_puts(out, ", which the order of the CTAs does not change");
 }

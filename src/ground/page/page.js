@@ -268,6 +268,17 @@ function profile(kernels) {
   return s;
 }
 
+/* A bar as long as a kernel's share of the time; in another colour, what its plan would leave. */
+function shares(kernels) {
+  const W = 1000, L = 190, s = svg(W, 22 * kernels.length, "time by kernel");
+  kernels.forEach((k, i) => {
+    const width = (W - L - 10) * k.share, name = k.title.length > 26 ? "\u2026" + k.title.slice(-25) : k.title;
+    s.append(label(L - 8, 22 * i + 14, name, "end"), bar(L, 22 * i + 2, width, 16, "var(--bar)", `${k.title}\n${percent(k.share)}`));
+    if (k.plan) s.append(bar(L, 22 * i + 2, width / k.speedup, 16, "var(--good)", `${k.title}\n${k.plan}: ${times(k.speedup)}`));
+  });
+  return s;
+}
+
 /* ---- PTX with its accesses ------------------------------------------------------------------------ */
 
 const REUSE = [["inter_cta", "shared between CTAs", "var(--blue)"], ["intra_cta", "within a CTA", "var(--good)"],
@@ -379,6 +390,19 @@ const KINDS = {
         d.picture && el("p", {class: "sub"}, `The grid of ${d.picture.grid.join(" \u00d7 ")} CTAs, x to the right; the darker, the more of the marked CTA's lines the others use too. A cell stands for ${d.picture.step.join(" \u00d7 ")} CTAs.`),
         d.picture && heat(d.picture), wait && heading("Where warps wait"), ...(wait || []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
     },
+  },
+  hot: {
+    is: (d) => d && Array.isArray(d.kernels) && "program" in d && "answer" in d,
+    title: (d) => d.program,
+    draw: (d) => [el("p", {class: d.kernels.some((k) => k.plan) ? "verdict" : "verdict none"}, d.answer + "."),
+      table([{head: "kernel", of: (k) => k.title, show: (v, k) => ("category" in k && k.workload ? el("a", {href: k.workload + ".html"}, v) : v), text: true},
+        {head: "launches", of: (k) => k.launches}, {head: "share", of: (k) => k.share, show: (v, k) => (v > 0 ? (d.emulated && !("category" in k) ? "~" : "") + percent(v) : "")},
+        {head: "category", of: (k) => k.category || "", text: true}, {head: "best plan", of: (k) => k.plan || (!("category" in k) ? "" : k.answered ? "left as it is" : "no answer"), text: true},
+        {head: "predicted", of: (k) => (k.plan ? k.speedup : undefined), show: times}, {head: "proved", of: (k) => (k.plan ? (k.proved === "smaller" ? "smaller size" : k.proved) : ""), text: true},
+        {head: "why not more", of: (k) => k.why || "", text: true}], d.kernels),
+      heading("Where the time goes"), shares(d.kernels.filter((k) => k.share > 0)), key([["what the plan leaves", "var(--good)"], ["saved, or left as it is", "var(--bar)"]]),
+      el("p", {class: "sub"}, d.times + "."),
+      d.pins && el("p", {}, "On a GPU: ", el("code", {}, `heddle run --pin ${d.pins.split("/").pop()} -- ${d.program}`), ". A module with a kernel under its plan is in the .ptx file of that name; its last lines say how it is launched.")],
   },
   analysis: {
     is: (d) => d && Array.isArray(d.accesses) && Array.isArray(d.kernels),

@@ -27,27 +27,37 @@ typedef struct ranked {
 
 /* ---- A kernel ---------------------------------------------------------------------------------- */
 
-/* Replaces *why; a sentence's end that is of no use in a table is left out. */
+/* Replaces *why. */
 static hd_status say_why(hd_hot_kernel *k, const char *why, hd_diag *d) {
-  static const char known[] = ", which the order of the CTAs does not change";
-  const char *end = strstr(why, known);
   free(k->why);
-  k->why = end ? strndup(why, (size_t)(end - why)) : strdup(why);
+  k->why = strdup(why);
   return k->why ? HD_OK : hd_nomem(d);
+}
+
+/* The same, of a text that is freed. */
+static hd_status say_text(hd_hot_kernel *k, hd_buf *why, hd_diag *d) {
+  const hd_status st = why->failed ? hd_nomem(d) : say_why(k, why->data ? why->data : "", d);
+  hd_buf_free(why);
+  return st;
 }
 
 static hd_status take_plan(const heating *z, const hd_workload *w, const hd_optimized *f, hd_hot_kernel *k,
                            hd_diag *d) {
   const hd_sweep_row *rows = f->rows;
-  char why[640];
+  hd_buf why = {0};
   k->before_us = k->after_us = rows[0].counters.time_us;
   k->unanswered = !hd_optimize_answers(f);
   z->out->stopped |= f->stopped;
   k->other_launch = f->other_launch;
   if (!f->best) {
-    snprintf(why, sizeof why, "%s%s", f->fixed[0] ? "its order cannot be changed: " : "",
-             f->fixed[0] ? f->fixed : f->why);
-    return say_why(k, why, d);
+    if (f->fixed[0])
+      hd_buf_printf(&why, "its order cannot be changed: %s", f->fixed);
+    else if (f->no_gain)
+      hd_buf_puts(&why, "no gain is predicted; ");
+    else
+      hd_buf_puts(&why, f->why);
+    if (!f->fixed[0] && f->no_gain) hd_bound_print(w, &rows[0].counters, z->o->gpu, &why);
+    return say_text(k, &why, d);
   }
   hd_buf plan = {0};
   hd_plan_print(&rows[f->best].plan, &plan);
@@ -55,8 +65,8 @@ static hd_status take_plan(const heating *z, const hd_workload *w, const hd_opti
   k->plan = plan.data;
   k->after_us = rows[f->best].counters.time_us;
   k->smaller = f->proof_size[0] != 0;
-  hd_explain_nothing_helps(w, &rows[f->best].counters, z->o->gpu, why, sizeof why);
-  return say_why(k, why, d);
+  hd_bound_print(w, &rows[f->best].counters, z->o->gpu, &why);
+  return say_text(k, &why, d);
 }
 
 /* The category comes from the traces that the optimization has taken. */

@@ -187,7 +187,7 @@ hd_status hd_optimized_predict(hd_store *s, const hd_workload *w, const hd_gpu *
   if (!f->best || !hd_optimize_answers(f)) return HD_OK;
   const hd_sweep_row *rows = f->rows, *best = &rows[f->best];
   const hd_run_options run = {.n_sms = g->n_sms, .apply.assume = f->proof.assume};
-  keys k = {.gpu = HD_VERDICT_ANY, .driver = HD_VERDICT_ANY};
+  keys k = {.code = NULL, .place = {.gpu = HD_VERDICT_ANY, .driver = HD_VERDICT_ANY}};
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &k.code, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
     if (!is_first(w, i)) continue;
