@@ -17,7 +17,7 @@ No verdict of a tuning that was cut short, wherever that was; a full one is kept
   heddle: cuda:0: cuMemcpyDtoDAsync_v2: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure
   $ heddle verdicts --store v.db --json
   {
-    "heddle_verdicts": 3,
+    "heddle_verdicts": 4,
     "verdicts": [],
     "tables": []
   }
@@ -75,7 +75,7 @@ A kernel that traps:
   [1]
   $ heddle verdicts --store v.db --json
   {
-    "heddle_verdicts": 3,
+    "heddle_verdicts": 4,
     "verdicts": [],
     "tables": []
   }

@@ -260,10 +260,10 @@ static void dependent_launches_share_no_state(void **state) {
   static const struct {
     const char *plan, *why;
   } cases[] = {
-      {"bind=claim", "this plan's state would be of both"},
-      {"bind=agents:2", "this plan's state would be of both"},
-      {"bind=agents:auto", "this plan's state would be of both"},
-      {"bypass=auto", "this plan's state would be of both"},
+      {"bind=claim", "both would use this plan's state"},
+      {"bind=agents:2", "both would use this plan's state"},
+      {"bind=agents:auto", "both would use this plan's state"},
+      {"bypass=auto", "both would use this plan's state"},
       {"prefetch=l1:1", "would fetch before that one's writes"},
       {"order=reverse", NULL},
       {"bind=redirect", NULL},

@@ -162,7 +162,7 @@ static void a_vote_is_refused_with_its_reason(void **state) {
        "bind=agents:auto counts the tasks of 1024 SMs at most, not of 1025"},
       {"that is no matter for a number", KERNEL("sm_80", ""), "bind=agents:2", 1025, true, HD_OK, NULL},
       {"the launch before may still run", KERNEL("sm_90", "griddepcontrol.wait;\n"), "bind=agents:auto", 8,
-       true, HD_ERR_REFUSED, "this plan's state would be of both"},
+       true, HD_ERR_REFUSED, "both would use this plan's state"},
       {"agents are refused", KERNEL("sm_80", "mov.u32 %r2, %smid;\n"), "bind=agents:auto", 8, true,
        HD_ERR_REFUSED, "%smid"},
   };

@@ -21,6 +21,7 @@
   "ld.volatile.global.u64 %rd2, [%rd1];\ncvt.u32.u64 %r" #n ", %rd2;\nsetp.ne.u32 %p" #n ", %r" #n           \
   ", 0;\n@%p" #n " bra M;\n"
 #define SUMMED(n) "ld.volatile.global.u32 %r" #n ", [%rd1];\nor.b32 %r5, %r5, %r" #n ";\nnanosleep.u32 99;\n"
+#define UNREAD(n) "ld.volatile.global.u32 %r" #n ", [%rd1];\nnanosleep.u32 99;\n"
 #define GUARDED "setp.eq.u32 %p1, %r1, 0;\n@%p1 nanosleep.u32 99;\n@%p1 ld.volatile.global.u32 %r1, [%rd1];\n"
 #define RESTS(n)                                                                                             \
   "R" #n ": nanosleep.u32 9;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p5, %r6, 9" #n ";\n@%p5 bra R" #n ";\n"
@@ -52,6 +53,14 @@ static void polls_are_counted_whatever_becomes_of_the_values(void **state) {
       {"a bit of a flag", LOOKS(BIT(1), BIT(2), BIT(3), "trap;\nM:"), "ld.volatile"},
       {"half of a word", LOOKS(HALF(1), HALF(2), HALF(3), "trap;\nM:"), "ld.volatile"},
       {"all summed up, with pauses", KERNEL(SUMMED(1) SUMMED(2) SUMMED(3) "st.global.u32 [%rd1+64], %r5;"),
+       "ld.volatile"},
+      {"the last one alone is read",
+       KERNEL(UNREAD(1) UNREAD(2) "ld.volatile.global.u32 %r3, [%rd1];\nst.global.u32 [%rd1+64], %r3;"),
+       "ld.volatile"},
+      {"the first one alone is read",
+       KERNEL(UNREAD(1) UNREAD(2) UNREAD(3) "st.global.u32 [%rd1+64], %r1;"), "ld.volatile"},
+      {"those between are worked on and dropped",
+       KERNEL(UNREAD(1) UNREAD(2) "add.u32 %r4, %r2, 1;\n" UNREAD(3) "st.global.u32 [%rd1+64], %r3;"),
        "ld.volatile"},
       {"under guards",
        KERNEL("ld.volatile.global.u32 %r1, [%rd1];\n" GUARDED GUARDED "st.global.u32 [%rd1+64], %r1;"),

@@ -12,7 +12,8 @@
 #include "rewrite/waits/waits.h"
 
 enum { POLL_LOOKS = 3, MOST_CARRIED = 32 };
-enum { BACK_ALL = 1, BACK_SOME };
+/* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere. */
+enum { BACK_ALL = 1, BACK_SOME, BACK_UNREAD };
 
 /* How an instruction touches the place of the look that a path begins with. */
 typedef enum touch {
@@ -32,7 +33,7 @@ typedef struct poll {
   wait_search *w;
   uint32_t *looks, n_looks; /* instructions of the graph */
   uint8_t *touches;         /* per instruction */
-  uint8_t *back; /* per instruction: BACK_ALL or BACK_SOME of what it finds goes back; 0: not known */
+  uint8_t *back; /* per instruction: BACK_...; 0: not known */
   uint32_t *carried, mark; /* per register: it is made of what a look has found (== mark) */
   way *ends;               /* per block, at its end */
   uint32_t *events;        /* looks, fences and rests, in the order of the text */
@@ -125,10 +126,11 @@ static bool keeps(const poll *x, uint32_t look, uint32_t inst) {
 }
 
 /* What a load finds only goes back to the place where it was: a sum in memory, as by a reduction. */
-static bool goes_back(poll *x, uint32_t look) {
+static uint8_t goes_back(poll *x, uint32_t look) {
   wait_search *w = x->w;
   carried c = {.x = x};
-  if (hd_inst_form(&w->g, look)->op != HD_OP_LD) return false;
+  bool kept = false;
+  if (hd_inst_form(&w->g, look)->op != HD_OP_LD) return BACK_SOME;
   x->mark++;
   hd_inst_writes(&w->g, look, note_carried, &c);
   for (uint32_t k = 0; k < c.n && !c.full; k++) {
@@ -140,19 +142,27 @@ static bool goes_back(poll *x, uint32_t look) {
       if (hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)
         hd_inst_writes(&w->g, at, note_carried, &c);
       else if (!keeps(x, look, at))
-        return false;
+        return BACK_SOME;
+      else
+        kept = true;
     }
   }
-  return !c.full;
+  return c.full ? BACK_SOME : kept ? BACK_ALL : BACK_UNREAD;
 }
 
-/* Leaves out the marked looks that wait for nothing. */
+/* Leaves out the marked looks that wait for nothing. One whose value is not read lets time go by for another
+ * one, whose value is: the last of those that a loop overwrites. */
 static void leave_out(poll *x) {
+  bool any = false;
   for (uint32_t i = 0; i < x->n_looks; i++) {
     const uint32_t look = x->looks[i];
     if (x->touches[look] == TOUCH_NONE) continue;
-    if (!x->back[look]) x->back[look] = goes_back(x, look) ? BACK_ALL : BACK_SOME;
-    if (x->back[look] == BACK_ALL) x->touches[look] = TOUCH_NONE;
+    if (!x->back[look]) x->back[look] = goes_back(x, look);
+    any |= x->back[look] == BACK_SOME;
+  }
+  for (uint32_t i = 0; i < x->n_looks; i++) {
+    const uint8_t back = x->back[x->looks[i]];
+    if (back == BACK_ALL || (back == BACK_UNREAD && !any)) x->touches[x->looks[i]] = TOUCH_NONE;
   }
 }
 
