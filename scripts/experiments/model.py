@@ -219,7 +219,7 @@ def read_sweep(out, plans):
     rows = list(csv.DictReader(io.StringIO(out)))
     if len(rows) != len(named):
         raise ValueError(f"{len(rows)} rows for {len(named)} plans")
-    return {plan: {k: float(v) for k, v in row.items() if k not in ("plan", "status")} if row["status"] == "ok" else None
+    return {plan: {k: float(v) for k, v in row.items() if k not in ("plan", "status", "why")} if row["status"] == "ok" else None
             for plan, row in zip(named, rows)}
 
 

@@ -112,6 +112,6 @@ Mistakes:
   [2]
   $ heddle bench --device model:nosuch -o none 2>&1 | sed 's/among [0-9]*/among N/'
   heddle: there is no GPU 'nosuch' among N; --gpu list names them
-  $ heddle bench reduce --device model:gtx580 -o no/such/folder
-  heddle: no/such/folder: No such file or directory
+  $ heddle bench reduce --device model:gtx580 -o /dev/null/folder
+  heddle: /dev/null/folder: Not a directory
   [2]

@@ -42,7 +42,7 @@ heddle list, and a workload's name, do not mean files of the working folder:
 A sweep's row of a plan that failed has no numbers, but the reason:
 
   $ heddle sweep matmul-naive --size tiny --gpu gtx580 --plans 'order=col order=table:none' | sed -n '/failed/s/,,*/,/gp'
-  "order=table:none",failed,"cannot open: No such file or directory"
+  "order=table:none",failed,cannot open: No such file or directory
 
 What Ctrl-C ends has the rows that were there by then, and exit code 130:
 

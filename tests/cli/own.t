@@ -241,6 +241,6 @@ does; words that the text belies are refused, and so are those that the data bel
   heddle: --unwritten 'values' names something that is no buffer of an --arg
   it does not go through the read-only cache
   1
-  heddle: _Z5totalPKfPf writes through parameter 2, which was said to be unwritten
-  heddle: _Z5totalPKfPf has parameters 1 to 2, and none 'arg3'
+  heddle: app.fatbin: _Z5totalPKfPf writes through parameter 2, which was said to be unwritten
+  heddle: app.fatbin: _Z5totalPKfPf has parameters 1 to 2, and none 'arg3'
   [2]

@@ -468,7 +468,7 @@ hd_status tuner_search(search *s, const tuner_bench *b, const hd_plan_space *spa
                 .space = space,
                 .o = *o,
                 .best = -1,
-                .tested.speedup = {.median = 1, .low = 0, .high = INFINITY}};
+                .tested.speedup = {.median = 1, .low = 0, .high = INFINITY, .confidence = o->confidence}};
   s->start = b->clock(b->ctx);
   hd_status st = take_candidates(s, list, n, d);
   s->room = calloc((o->fixed ? o->fixed->n : 0) + 1, sizeof *s->room);
