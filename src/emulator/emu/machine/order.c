@@ -162,7 +162,7 @@ static bool fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset
   else
     snprintf(what, sizeof what, "meets what warp %u %s at line %u, with no barrier between them", why->warp,
              why->how == BY_WRITE ? "wrote" : "read", why->line);
-  emu_fault(w, i, 1u << lane, HD_FAULT_RACE,
+  emu_fault(w, i, 1u << lane % HD_WARP, HD_FAULT_RACE,
             "race inside a CTA: %s of %u bytes at shared offset 0x%" PRIx64 " %s", words[kind], bytes, offset,
             what);
   return false;
