@@ -33,8 +33,7 @@ static void put_found(double over, const char *limit, const char *gpu, hd_buf *o
 
 static void put_within(double over, const char *limit, const char *gpu, hd_buf *out) {
   const double percent = 100 * (over - 1);
-  hd_buf_printf(out,
-                "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s",
+  hd_buf_printf(out, "DRAM traffic is within %.0f%% of compulsory already and %s bounds the time on %s",
                 percent < 1 ? 1 : percent, limit, gpu);
 }
 

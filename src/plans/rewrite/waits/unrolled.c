@@ -12,7 +12,8 @@
 #include "rewrite/waits/waits.h"
 
 enum { POLL_LOOKS = 3, MOST_CARRIED = 32 };
-/* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere. */
+/* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere.
+ */
 enum { BACK_ALL = 1, BACK_SOME, BACK_UNREAD };
 
 /* How an instruction touches the place of the look that a path begins with. */
@@ -33,12 +34,12 @@ typedef struct poll {
   wait_search *w;
   uint32_t *looks, n_looks; /* instructions of the graph */
   uint8_t *touches;         /* per instruction */
-  uint8_t *back; /* per instruction: BACK_...; 0: not known */
-  uint32_t *carried, mark; /* per register: it is made of what a look has found (== mark) */
-  way *ends;               /* per block, at its end */
-  uint32_t *events;        /* looks, fences and rests, in the order of the text */
-  uint32_t *first;         /* per block: its first event; one more behind the last block */
-  uint32_t *order;         /* blocks in reverse postorder */
+  uint8_t *back;            /* per instruction: BACK_...; 0: not known */
+  uint32_t *carried, mark;  /* per register: it is made of what a look has found (== mark) */
+  way *ends;                /* per block, at its end */
+  uint32_t *events;         /* looks, fences and rests, in the order of the text */
+  uint32_t *first;          /* per block: its first event; one more behind the last block */
+  uint32_t *order;          /* blocks in reverse postorder */
   uint32_t n_order;
   bool begun; /* paths begin with one look only */
 } poll;
