@@ -23,7 +23,7 @@ int cmd_emu(int argc, char **argv) {
        "what is found, alone: a line of JSON each, or SARIF into a FILE.sarif"},
       {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
       {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "report findings only"},
-      {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},
+      CLI_COMMON("library", &o.folder),
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;

@@ -96,7 +96,7 @@ int cmd_optimize(int argc, char **argv) {
       {"keep-launch", 0, CLI_FLAG, &o.keep_launch, 0, NULL,
        "leave out plans that need another launch: bind=agents, bind=claim, sms"},
       {"most", 0, CLI_NUMBER, &most, 0, "N", "of a program: so many kernels, the hottest (default: 5)"},
-      {"library", 0, CLI_TEXT, &p.library, 0, "FOLDER", NULL},
+      CLI_COMMON("library", &p.library),
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
       MODEL_OPTIONS(o),
       CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: paper if there is one)"),

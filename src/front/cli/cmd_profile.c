@@ -45,7 +45,7 @@ int cmd_profile(int argc, char **argv) {
       {"most", 0, CLI_NUMBER, &o.most, 0, "N", "look into so many kernels (default: 5)"},
       {"json", 0, CLI_TEXT, &o.json, 0, "FILE", "the profile as JSON, too"},
       {"html", 0, CLI_TEXT, &o.html, 0, "FILE", "and as a page"},
-      {"library", 0, CLI_TEXT, &o.steer.folder, 0, "FOLDER", NULL},
+      CLI_COMMON("library", &o.steer.folder),
       CLI_COMMON("threads", &o.threads),
       {0}};
   int n, rc = cli_parse(table, argc, argv, &n);

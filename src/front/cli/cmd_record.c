@@ -14,7 +14,7 @@ int cmd_record(int argc, char **argv) {
       {"worth", 0, CLI_TEXT, &o.worth, 0, "S", NULL},
       {"json", 0, CLI_TEXT, &o.report, 0, "FILE", "the report as JSON in FILE"},
       {"quiet", 'q', CLI_FLAG, &o.quiet, 0, NULL, "no report"},
-      {"library", 0, CLI_TEXT, &o.folder, 0, "FOLDER", NULL},
+      CLI_COMMON("library", &o.folder),
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;

@@ -27,6 +27,8 @@ static const cli_option common[] = {
     {"l1", 0, CLI_NUMBER, NULL, UINT32_MAX, "BYTES", "of L1 per SM, in place of the GPU's own"},
     {"l2", 0, CLI_CHOICE, NULL, 0, "flush|keep",
      "what a run finds in L2: nothing of the workload, or what its last run left\n(default: flush)"},
+    {"library", 0, CLI_TEXT, NULL, 0, "FOLDER",
+     NULL}, /* of heddle's own that are loaded in front of a program */
     {"mixed", 0, CLI_FLAG, NULL, 0, NULL, "GPUs of MPI's ranks may be of several kinds"},
     {"no-advice", 0, CLI_FLAG, NULL, 0, NULL, "do not ask the analysis of a small size what to try first"},
     {"no-counters", 0, CLI_FLAG, NULL, 0, NULL, "times only"},
