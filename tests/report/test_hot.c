@@ -71,7 +71,9 @@ static void the_json_can_be_read_back(void **state) {
   assert_float_equal(json_real_value(json_object_get(one, "share")), 0.75, 1e-9);
   assert_string_equal(json_string_value(json_object_get(one, "plan")), "order=band:8");
   assert_true(json_is_null(json_object_get(json_array_get(list, 1), "plan")));
+  assert_true(json_is_null(json_object_get(json_array_get(list, 2), "share")));
   assert_true(json_is_false(json_object_get(json_array_get(list, 2), "answered")));
+  assert_null(json_object_get(json_array_get(list, 1), "answered"));
   json_decref(j);
   hd_buf_free(&b);
 }
@@ -85,11 +87,20 @@ static void the_page_has_the_json_and_what_is_said_of_all(void **state) {
   hd_buf_free(&b);
 }
 
-static void a_program_without_plans_says_so(void **state) {
-  const hd_hot none = {.program = "app", .gpu = "G"};
+static void a_program_without_plans_says_so_if_some_were_tried(void **state) {
+  hd_hot_kernel left[] = {{.title = "k", .symbol = "k", .looked_at = true}, {.title = "l", .symbol = "l"}};
+  hd_hot none = {.program = "app", .gpu = "G", .kernels = left, .n = 2};
   hd_buf b = {0};
   hd_hot_text(&none, 20, &b);
-  assert_non_null(strstr(b.data, "No plan is predicted to help, on G."));
+  assert_non_null(strstr(b.data, "No plan that was tried is predicted to help, on G."));
+  hd_buf_free(&b);
+  left[0].unanswered = true;
+  hd_hot_text(&none, 20, &b);
+  assert_non_null(strstr(b.data, "No answer: no kernel was looked at to the end, on G; no answer for 1"));
+  hd_buf_free(&b);
+  none.n = 0;
+  hd_hot_text(&none, 20, &b);
+  assert_non_null(strstr(b.data, "No answer: "));
   hd_buf_free(&b);
   hd_hot_html(&none, &b);
   assert_null(strstr(b.data, "nan"));
@@ -102,7 +113,7 @@ int main(void) {
       cmocka_unit_test(a_program_that_was_cut_off_is_named_so),
       cmocka_unit_test(the_json_can_be_read_back),
       cmocka_unit_test(the_page_has_the_json_and_what_is_said_of_all),
-      cmocka_unit_test(a_program_without_plans_says_so),
+      cmocka_unit_test(a_program_without_plans_says_so_if_some_were_tried),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,12 @@
 /* A program's hot kernels, as text, JSON and a page: one list of fields for all three. */
-#include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "heddle/hot.h"
 #include "heddle/report.h"
 #include "page/page.h"
-#include "report/json.h"
+#include "report/fields.h"
 #include "report/pages.h"
-#include "report/table.h"
 
 void hd_hot_free(hd_hot *h) {
   for (size_t k = 0; k < h->n; k++) {
@@ -38,50 +36,64 @@ static double gain(const hd_hot *h) {
   return after > 0 ? total(h) / after : 1;
 }
 
-/* ---- Fields ------------------------------------------------------------------------------------ */
+/* ---- A kernel ------------------------------------------------------------------------------------- */
 
-static void put_kernel(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) { hd_buf_puts(out, k->title); }
+typedef struct hot_row {
+  const hd_hot *h;
+  const hd_hot_kernel *kernel;
+} hot_row;
 
-static void put_launches(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) {
-  hd_buf_printf(out, "%llu", (unsigned long long)k->launches);
+static const hd_hot_kernel *kernel_of(const void *row) { return ((const hot_row *)row)->kernel; }
+static bool was_looked_at(const void *row) { return kernel_of(row)->looked_at; }
+static bool has_instructions(const void *row) { return kernel_of(row)->instructions; }
+static bool has_plan(const void *row) { return kernel_of(row)->plan; }
+static double share(const void *row) {
+  return kernel_of(row)->seconds > 0 ? kernel_of(row)->seconds / total(((const hot_row *)row)->h) : NAN;
 }
-
 /* Of kernels that were not looked at, the time is that of their instructions. */
-static void put_share(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) {
-  if (k->seconds > 0)
-    hd_buf_printf(out, "%s%.0f%%", h->emulated && !k->looked_at ? "~" : "", 100 * k->seconds / total(h));
+static void put_share(const void *row, hd_buf *out) {
+  if (kernel_of(row)->seconds > 0)
+    hd_buf_printf(out, "%s%.0f%%", ((const hot_row *)row)->h->emulated && !was_looked_at(row) ? "~" : "",
+                  100 * share(row));
 }
-
-static void put_category(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) {
-  if (k->looked_at) hd_category_print(k->category, out);
+static void put_category(const void *row, hd_buf *out) { hd_category_print(kernel_of(row)->category, out); }
+static const char *best_plan(const void *row) {
+  const hd_hot_kernel *k = kernel_of(row);
+  return k->plan ? k->plan : !k->looked_at ? NULL : k->unanswered ? "no answer" : "left as it is";
 }
-
-static void put_plan(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) {
-  hd_buf_puts(out, k->plan ? k->plan : !k->looked_at ? "" : k->unanswered ? "no answer" : "left as it is");
+static double speedup(const void *row) { return gain_of(kernel_of(row)); }
+static const char *proof(const void *row) { return kernel_of(row)->smaller ? "smaller size" : "yes"; }
+static const char *proved(const void *row) {
+  return !has_plan(row) ? "no" : kernel_of(row)->smaller ? "smaller" : "yes";
 }
+static bool answered(const void *row) { return !kernel_of(row)->unanswered; }
 
-static void put_gain(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) {
-  if (k->plan) hd_buf_printf(out, "%.2fx", gain_of(k));
-}
-
-static void put_proof(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) {
-  if (k->plan) hd_buf_puts(out, k->smaller ? "smaller size" : "yes");
-}
-
-static void put_why(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out) {
-  hd_buf_puts(out, k->why ? k->why : "");
-}
-
-static const struct {
-  const char *head;
-  char align;
-  void (*put)(const hd_hot *h, const hd_hot_kernel *k, hd_buf *out);
-} fields[] = {
-    {"kernel", 'l', put_kernel},     {"launches", 'r', put_launches}, {"share", 'r', put_share},
-    {"category", 'l', put_category}, {"best plan", 'l', put_plan},    {"predicted", 'r', put_gain},
-    {"proved", 'l', put_proof},      {"why not more", 'l', put_why},
+#define OF(member) THROUGH(hot_row, kernel, hd_hot_kernel, member)
+static const field kernel_fields[] = {
+    {"kernel", OF(symbol)},
+    {"title", "kernel", OF(title)},
+    {"launches", "launches", OF(launches)},
+    {"share", .null = true, .real = share},
+    {.heading = "share", .align = 'r', .absent = "", .put = put_share},
+    {"plan", .null = true, OF(plan)},
+    {"why", .null = true, OF(why)},
+    {"workload", .null = true, OF(workload)},
+    {"instructions", .when = has_instructions, OF(instructions)},
+    {.section = was_looked_at},
+    {"category", "category", .absent = "", .put = put_category},
+    {"answered", .flag = answered},
+    {"before_us", OF(before_us)},
+    {"after_us", OF(after_us)},
+    {"speedup", .real = speedup},
+    {"proved", .text = proved},
+    {"other_launch", OF(other_launch)},
+    {.section = field_always},
+    {.heading = "best plan", .absent = "", .text = best_plan},
+    {.heading = "predicted", .kind = FIELD_RATIO, .decimals = 2, .absent = "", .when = has_plan, .real = speedup},
+    {.heading = "proved", .absent = "", .when = has_plan, .text = proof},
+    {.heading = "why not more", .absent = "", OF(why)},
+    {0},
 };
-enum { FIELDS = sizeof fields / sizeof *fields };
 
 /* ---- What is said of all ------------------------------------------------------------------------ */
 
@@ -101,12 +113,17 @@ static void put_head(const hd_hot *h, hd_buf *out) {
 }
 
 static void put_answer(const hd_hot *h, hd_buf *out) {
-  size_t unanswered = 0;
-  for (size_t k = 0; k < h->n; k++) unanswered += h->kernels[k].unanswered;
+  size_t unanswered = 0, looked_at = 0;
+  for (size_t k = 0; k < h->n; k++) {
+    unanswered += h->kernels[k].unanswered;
+    looked_at += h->kernels[k].looked_at;
+  }
   if (count_plans(h))
     hd_buf_printf(out, "All kernels together: predicted %.2fx as fast, on %s", gain(h), h->gpu);
+  else if (looked_at > unanswered)
+    hd_buf_printf(out, "No plan that was tried is predicted to help, on %s", h->gpu);
   else
-    hd_buf_printf(out, "No plan is predicted to help, on %s", h->gpu);
+    hd_buf_printf(out, "No answer: no kernel was looked at to the end, on %s", h->gpu);
   if (unanswered) hd_buf_printf(out, "; no answer for %zu of them", unanswered);
   if (h->stopped) hd_buf_puts(out, "; it was stopped before all were looked at");
 }
@@ -120,27 +137,11 @@ static void put_times(const hd_hot *h, hd_buf *out) {
 }
 
 void hd_hot_text(const hd_hot *h, size_t rows, hd_buf *out) {
-  char aligns[FIELDS + 1] = "";
-  for (size_t f = 0; f < FIELDS; f++) aligns[f] = fields[f].align;
-  hd_text_table *t = hd_text_table_new(aligns);
-  if (!t) {
-    out->failed = true;
-    return;
-  }
+  field_sheet sheet = report_sheet(kernel_fields, 0);
+  for (size_t k = 0; k < h->n && k < rows; k++) report_sheet_row(&sheet, &(hot_row){h, &h->kernels[k]});
   put_head(h, out);
   hd_buf_puts(out, "\n\n");
-  for (size_t f = 0; f < FIELDS; f++) hd_text_table_cell(t, "%s", fields[f].head);
-  hd_text_table_rule(t);
-  for (size_t k = 0; k < h->n && k < rows; k++)
-    for (size_t f = 0; f < FIELDS; f++) {
-      hd_buf cell = {0};
-      fields[f].put(h, &h->kernels[k], &cell);
-      hd_text_table_cell(t, "%s", cell.data ? cell.data : "");
-      out->failed |= cell.failed;
-      hd_buf_free(&cell);
-    }
-  hd_text_table_print(t, out);
-  hd_text_table_free(t);
+  report_put_sheet(&sheet, out);
   if (h->n > rows) hd_buf_printf(out, "(%zu more kernels)\n", h->n - rows);
   hd_buf_putc(out, '\n');
   put_answer(h, out);
@@ -154,58 +155,49 @@ void hd_hot_text(const hd_hot *h, size_t rows, hd_buf *out) {
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
-static json_t *text_or_null(const char *text) { return text ? json_string(text) : json_null(); }
-
-static json_t *kernel_json(const hd_hot *h, const hd_hot_kernel *k) {
-  json_t *j = json_pack(
-      "{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "kernel", k->symbol, "title", k->title, "launches",
-      (json_int_t)k->launches, "share", k->seconds > 0 ? json_real(k->seconds / total(h)) : json_null(),
-      "plan", text_or_null(k->plan), "why", text_or_null(k->why), "workload", text_or_null(k->workload));
-  if (k->instructions) json_object_set_new(j, "instructions", json_integer((json_int_t)k->instructions));
-  if (!k->looked_at) return j;
-  hd_buf category = {0};
-  hd_category_print(k->category, &category);
-  json_object_set_new(j, "category", report_text_json(&category));
-  json_object_set_new(j, "answered", json_boolean(!k->unanswered));
-  json_object_set_new(j, "before_us", json_real(k->before_us));
-  json_object_set_new(j, "after_us", json_real(k->after_us));
-  json_object_set_new(j, "speedup", json_real(gain_of(k)));
-  json_object_set_new(j, "proved", json_string(!k->plan ? "no" : k->smaller ? "smaller" : "yes"));
-  json_object_set_new(j, "other_launch", json_boolean(k->other_launch));
-  return j;
-}
-
-static json_t *hot_json(const hd_hot *h) {
+static double gain_of_all(const void *row) { return gain(row); }
+static json_t *kernels_json(const void *row) {
+  const hd_hot *h = row;
   json_t *list = json_array();
-  for (size_t k = 0; k < h->n; k++) json_array_append_new(list, kernel_json(h, &h->kernels[k]));
-  json_t *j = json_pack("{s:s, s:s, s:b, s:b, s:b, s:f, s:o, s:f}", "program", h->program, "gpu", h->gpu,
-                        "emulated", h->emulated, "cut", h->cut, "stopped", h->stopped, "speedup", gain(h),
-                        "kernels", list, "seconds", h->seconds);
-  if (j) json_object_set_new(j, "exit_code", json_integer(h->code));
-  if (j && h->page[0]) json_object_set_new(j, "page", json_string(h->page));
-  if (j && h->pins[0]) json_object_set_new(j, "pins", json_string(h->pins));
-  return j;
+  for (size_t k = 0; list && k < h->n; k++)
+    list = report_append(list, report_fields_json(kernel_fields, &(hot_row){h, &h->kernels[k]}));
+  return list;
 }
 
-void hd_hot_json(const hd_hot *h, hd_buf *out) { report_put_json(hot_json(h), out); }
+static const field hot_fields[] = {
+    {"program", MEMBER(hd_hot, program)},
+    {"gpu", MEMBER(hd_hot, gpu)},
+    {"emulated", MEMBER(hd_hot, emulated)},
+    {"cut", MEMBER(hd_hot, cut)},
+    {"stopped", MEMBER(hd_hot, stopped)},
+    {"speedup", .real = gain_of_all},
+    {"kernels", .tree = kernels_json},
+    {"seconds", MEMBER(hd_hot, seconds)},
+    {"exit_code", MEMBER(hd_hot, code)},
+    {"page", .has = report_is_said, MEMBER(hd_hot, page)},
+    {"pins", .has = report_is_said, MEMBER(hd_hot, pins)},
+    {0},
+};
+
+void hd_hot_json(const hd_hot *h, hd_buf *out) { report_put_fields_json(hot_fields, h, out); }
 
 /* ---- The page ----------------------------------------------------------------------------------- */
 
-static void set_said(json_t *j, const char *key, const hd_hot *h, void (*put)(const hd_hot *, hd_buf *)) {
-  hd_buf text = {0};
-  put(h, &text);
-  if (j) json_object_set_new(j, key, report_text_json(&text));
-  hd_buf_free(&text);
-}
+static void put_answer_of(const void *row, hd_buf *out) { put_answer(row, out); }
+static void put_times_of(const void *row, hd_buf *out) { put_times(row, out); }
 
 /* The JSON with the sentences about all kernels, which the pages' script draws. */
+static const field page_fields[] = {
+    {"all", .spread = true, SELF(hot_fields)},
+    {"answer", .put = put_answer_of},
+    {"times", .put = put_times_of},
+    {0},
+};
+
 void hd_hot_html(const hd_hot *h, hd_buf *out) {
   hd_buf files = {0}, head = {0};
-  json_t *j = hot_json(h);
-  set_said(j, "answer", h, put_answer);
-  set_said(j, "times", h, put_times);
+  report_add_page_json(&files, "hot", report_fields_json(page_fields, h));
   put_head(h, &head);
-  report_add_page_json(&files, "hot", j);
   out->failed |= files.failed || head.failed;
   if (!out->failed) page_put(out, h->program, head.data, &files);
   hd_buf_free(&files);
