@@ -150,8 +150,17 @@ PROFILE = {"seconds": 0.004, "reached_seconds": 0.003, "emulated": True, "kernel
     {"kernel": "gemm<half>", "launches": 10, "seconds": 0.003, "category": "algorithm", "reuse_lost": 2.5, "at_most": 1.75},
     {"kernel": "fft", "launches": 2, "seconds": 0.001, "why": "no PTX"}]}  # fmt: skip
 RUN = {"launches": 12, "steered": 10, "early": 0, "saved": 0.001, "kernels": [
-    {"launches": 10, "steered": 10, "kernel": "gemm<half>", "plan": "order=col", "speedup": 1.25, "saved": 0.001},
+    {"launches": 10, "steered": 10, "kernel": "_Z4gemm", "title": "gemm<half>", "plan": "order=col", "speedup": 1.25, "saved": 0.001,
+     "promised": 1.25, "measured": 1.2, "low": 1.1, "pairs": 12, "ready": 0.0008, "lost": 0.00001},
     {"launches": 2, "steered": 0, "kernel": "fft", "why": "no verdict"}]}  # fmt: skip
+
+
+HOT = {"program": "./app", "gpu": "G", "emulated": True, "speedup": 1.6, "answer": "All kernels together: 1.60x as fast", "times": "Shares are the model's",
+    "pins": "heddle-out/predictions.json", "kernels": [
+    {"kernel": "_Z4gemm", "title": "gemm<half>", "launches": 10, "share": 0.75, "plan": "order=col", "why": "issue", "workload": "gemm-1",
+     "category": "algorithm", "answered": True, "speedup": 2.0, "proved": "smaller"},
+    {"kernel": "fft", "title": "fft", "launches": 2, "share": 0.25, "plan": None, "why": "no PTX", "workload": None},
+    {"kernel": "sort", "title": "sort", "launches": 1, "share": None, "plan": None, "why": None, "workload": None}]}  # fmt: skip
 
 
 def check_singles(folder):
@@ -163,12 +172,12 @@ def check_singles(folder):
     heddle("sweep", workload, *model, "-o", folder / "sweep.csv", "--html", folder / "sweep.html")
     heddle("probe", "--device", "emu", "--launches", 2, "-o", folder / "gpu.toml", "--html", folder / "probe.html")
     heddle("bench", workload, "--device", "model:gtx580", "--size", "tiny", "--store", "none", "-o", folder / "bench")
-    for name, result in (("profile", PROFILE), ("run", RUN)):
+    for name, result in (("profile", PROFILE), ("run", RUN), ("hot", HOT)):
         (folder / name).mkdir()
         (folder / name / f"{name}.json").write_text(json.dumps(result))
         heddle("report", folder / name)
     # Pages, with drawings and rows of tables that each has at least.
-    pages = {"matmul-sm80.html": (6, 5), "sweep.html": (4, 5), "probe.html": (6, 0), "bench/report.html": (1, 1), "profile/index.html": (1, 2), "run/index.html": (0, 2)}
+    pages = {"matmul-sm80.html": (6, 5), "sweep.html": (4, 5), "probe.html": (6, 0), "bench/report.html": (1, 1), "profile/index.html": (1, 2), "run/index.html": (0, 2), "hot/index.html": (1, 3)}
     for page, (svg, rows) in pages.items():
         with devtools.Browser(CHROMIUM, 1280, 1400) as b:
             b.first_paint(folder / page)

@@ -257,27 +257,23 @@ function waves(d) {
   return maps;
 }
 
-/* A kernel's time, and the part of it that no plan can save. */
-function profile(kernels) {
-  const W = 1000, L = 190, s = svg(W, 22 * kernels.length, "time by kernel"), longest = Math.max(...kernels.map((k) => k.seconds)) || 1;
-  kernels.forEach((k, i) => {
-    const width = ((W - L - 10) * k.seconds) / longest, text = `${(k.title || k.kernel)}\n${number(k.seconds * 1e6, 5)} \u00b5s in ${k.launches} launches\n${k.why || "plans can touch it"}`;
-    s.append(label(L - 8, 22 * i + 14, (k.title || k.kernel).length > 26 ? "\u2026" + (k.title || k.kernel).slice(-25) : (k.title || k.kernel), "end"), bar(L, 22 * i + 2, width, 16, k.why ? "var(--bar)" : "var(--blue)", text));
-    if (k.at_most > 1) s.append(bar(L, 22 * i + 2, width / k.at_most, 16, "var(--pale)", `${text}\nno plan wins more than ${times(k.at_most)}`));
+/* A bar for each kernel, and over it a shorter one. of(k): {name, length, color, tip; part: how many times as short}. */
+function kernelBars(kernels, of) {
+  const W = 1000, L = 190, rows = kernels.map(of), s = svg(W, 22 * rows.length, "time by kernel"), longest = Math.max(...rows.map((r) => r.length)) || 1;
+  rows.forEach((r, i) => {
+    const width = ((W - L - 10) * r.length) / longest, y = 22 * i + 2, name = r.name.length > 26 ? "\u2026" + r.name.slice(-25) : r.name;
+    s.append(label(L - 8, y + 12, name, "end"), bar(L, y, width, 16, r.color, `${r.name}\n${r.tip}`));
+    if (r.part > 1) s.append(bar(L, y, width / r.part, 16, r.partColor, `${r.name}\n${r.partTip}`));
   });
   return s;
 }
-
-/* A bar as long as a kernel's share of the time; in another colour, what its plan would leave. */
-function shares(kernels) {
-  const W = 1000, L = 190, s = svg(W, 22 * kernels.length, "time by kernel");
-  kernels.forEach((k, i) => {
-    const width = (W - L - 10) * k.share, name = k.title.length > 26 ? "\u2026" + k.title.slice(-25) : k.title;
-    s.append(label(L - 8, 22 * i + 14, name, "end"), bar(L, 22 * i + 2, width, 16, "var(--bar)", `${k.title}\n${percent(k.share)}`));
-    if (k.plan) s.append(bar(L, 22 * i + 2, width / k.speedup, 16, "var(--good)", `${k.title}\n${k.plan}: ${times(k.speedup)}`));
-  });
-  return s;
-}
+/* Kernels' times, and the part of each that no plan can save. */
+const profile = (kernels) => kernelBars(kernels, (k) => ({name: k.kernel, length: k.seconds, color: k.why ? "var(--bar)" : "var(--blue)",
+  tip: `${number(k.seconds * 1e6, 5)} \u00b5s in ${k.launches} launches\n${k.why || "plans can touch it"}`,
+  part: k.at_most, partColor: "var(--pale)", partTip: `no plan wins more than ${times(k.at_most)}`}));
+/* Kernels' shares of the time, and what their plans would leave. */
+const shares = (kernels) => kernelBars(kernels, (k) => ({name: k.title, length: k.share, color: "var(--bar)", tip: percent(k.share),
+  part: k.plan && k.speedup, partColor: "var(--good)", partTip: `${k.plan}: ${times(k.speedup)}`}));
 
 /* ---- PTX with its accesses ------------------------------------------------------------------------ */
 
