@@ -62,6 +62,21 @@ static void polls_are_counted_whatever_becomes_of_the_values(void **state) {
       {"those between are worked on and dropped",
        KERNEL(UNREAD(1) UNREAD(2) "add.u32 %r4, %r2, 1;\n" UNREAD(3) "st.global.u32 [%rd1+64], %r3;"),
        "ld.volatile"},
+      {"the last one alone is read, those before it are guarded",
+       KERNEL("setp.eq.u32 %p1, %r9, 0;\n@%p1 ld.volatile.global.u32 %r1, [%rd1];\nnanosleep.u32 9;\n"
+              "@%p1 ld.volatile.global.u32 %r2, [%rd1];\nnanosleep.u32 9;\n"
+              "ld.volatile.global.u32 %r3, [%rd1];\nst.global.u32 [%rd1+64], %r3;"),
+       "ld.volatile"},
+      {"the last one alone is read, behind branches",
+       KERNEL(UNREAD(1) "setp.eq.u32 %p1, %r9, 0;\n@%p1 bra A;\n" UNREAD(
+           2) "A: ld.volatile.global.u32 %r2, [%rd1];\nnanosleep.u32 9;\n"
+              "ld.volatile.global.u32 %r3, [%rd1];\nst.global.u32 [%rd1+64], %r3;"),
+       "ld.volatile"},
+      {"the last one alone is read, behind looks at pairs",
+       KERNEL("ld.volatile.global.v2.u32 {%r1, %r2}, [%rd1];\nnanosleep.u32 9;\n"
+              "ld.volatile.global.v2.u32 {%r1, %r2}, [%rd1];\nnanosleep.u32 9;\n"
+              "ld.volatile.global.u32 %r3, [%rd1];\nst.global.u32 [%rd1+64], %r3;"),
+       "ld.volatile"},
       {"under guards",
        KERNEL("ld.volatile.global.u32 %r1, [%rd1];\n" GUARDED GUARDED "st.global.u32 [%rd1+64], %r1;"),
        "ld.volatile"},
@@ -98,7 +113,15 @@ static void polls_are_counted_whatever_becomes_of_the_values(void **state) {
               "st.global.u32 [%rd1+64], %r7;\nM:"),
        "ld.volatile"},
   };
+  static const wait_case others[] = {
+      {"three looks that nobody reads", KERNEL(UNREAD(1) UNREAD(2) UNREAD(3)), NULL},
+      {"three looks that nobody reads, and one on the other way",
+       KERNEL("setp.eq.u32 %p1, %r9, 0;\n@%p1 bra A;\n" UNREAD(1) UNREAD(2) UNREAD(
+           3) "bra M;\nA: ld.volatile.global.u32 %r4, [%rd1];\nst.global.u32 [%rd1+64], %r4;\nM:"),
+       NULL},
+  };
   expect_looks(cases, sizeof cases / sizeof *cases);
+  EXPECT_ALL(others);
 }
 
 /* Compilers write the rounds of a short loop out. */

@@ -28,6 +28,7 @@ typedef enum touch {
 typedef struct way {
   uint8_t looks;
   bool apart, fenced; /* since the last: time has gone by, and a fence orders more than the CTA */
+  bool read;          /* some look's value is, or may be */
 } way;
 
 typedef struct poll {
@@ -36,7 +37,7 @@ typedef struct poll {
   uint8_t *touches;         /* per instruction */
   uint8_t *back;            /* per instruction: BACK_...; 0: not known */
   uint32_t *carried, mark;  /* per register: it is made of what a look has found (== mark) */
-  way *ends;                /* per block, at its end */
+  way *ends;                /* two per block, at its end (come_to) */
   uint32_t *events;         /* looks, fences and rests, in the order of the text */
   uint32_t *first;          /* per block: its first event; one more behind the last block */
   uint32_t *order;          /* blocks in reverse postorder */
@@ -151,19 +152,14 @@ static uint8_t goes_back(poll *x, uint32_t look) {
   return c.full ? BACK_SOME : kept ? BACK_ALL : BACK_UNREAD;
 }
 
-/* Leaves out the marked looks that wait for nothing. One whose value is not read lets time go by for another
- * one, whose value is: the last of those that a loop overwrites. */
+/* Leaves out the marked looks that wait for nothing. Those whose values are not read stay: they let time go
+ * by for one whose value is. */
 static void leave_out(poll *x) {
-  bool any = false;
   for (uint32_t i = 0; i < x->n_looks; i++) {
     const uint32_t look = x->looks[i];
     if (x->touches[look] == TOUCH_NONE) continue;
     if (!x->back[look]) x->back[look] = goes_back(x, look);
-    any |= x->back[look] == BACK_SOME;
-  }
-  for (uint32_t i = 0; i < x->n_looks; i++) {
-    const uint8_t back = x->back[x->looks[i]];
-    if (back == BACK_ALL || (back == BACK_UNREAD && !any)) x->touches[x->looks[i]] = TOUCH_NONE;
+    if (x->back[look] == BACK_ALL) x->touches[look] = TOUCH_NONE;
   }
 }
 
@@ -181,12 +177,15 @@ static bool is_next(const poll *x, uint32_t inst, const way *at) {
          (at->fenced || (is_known && !needs_fence(w, inst)));
 }
 
+static bool is_poll(const way *at) { return at->looks >= POLL_LOOKS && at->read; }
+
 static void go_through(const poll *x, uint32_t block, way *at) {
   wait_search *w = x->w;
-  for (uint32_t k = x->first[block]; k < x->first[block + 1] && at->looks < POLL_LOOKS; k++) {
+  for (uint32_t k = x->first[block]; k < x->first[block + 1] && !is_poll(at); k++) {
     const uint32_t i = x->events[k];
-    const bool fence = wait_is_wide_fence(w, i);
-    if (x->touches[i] != TOUCH_NONE && is_next(x, i, at)) *at = (way){.looks = (uint8_t)(at->looks + 1)};
+    const bool fence = wait_is_wide_fence(w, i), more = at->looks < POLL_LOOKS;
+    if (x->touches[i] != TOUCH_NONE && is_next(x, i, at))
+      *at = (way){.looks = (uint8_t)(at->looks + more), .read = at->read || x->back[i] != BACK_UNREAD};
     at->fenced |= fence;
     at->apart |= fence || lets_time_go_by(w, i);
   }
@@ -211,23 +210,34 @@ static bool is_further(const way *a, const way *b) {
   return a->apart + a->fenced > b->apart + b->fenced;
 }
 
+/* The furthest of the paths that come to the block: [1] of those on which a look's value is read, [0] of the
+ * others. */
+static void come_to(const poll *x, uint32_t block, way at[2]) {
+  const hd_cfg *g = &x->w->g;
+  const hd_block *b = &g->blocks[block];
+  for (uint32_t k = 0; k < b->n_pred; k++) {
+    const uint32_t before = g->edges[b->first_pred + k];
+    if (g->blocks[before].rpo >= b->rpo) continue;
+    for (unsigned read = 0; read < 2; read++) {
+      way end = x->ends[2 * before + read];
+      end.apart |= g->blocks[before].n_succ > 1;
+      if (is_further(&end, &at[read])) at[read] = end;
+    }
+  }
+}
+
 /* Some path, round no loop twice, comes to so many looks. */
 static bool is_polled(const poll *x) {
-  const hd_cfg *g = &x->w->g;
   for (uint32_t i = 0; i < x->n_order; i++) {
     const uint32_t block = x->order[i];
-    const hd_block *b = &g->blocks[block];
-    way at = {0};
-    for (uint32_t k = 0; k < b->n_pred; k++) {
-      const uint32_t before = g->edges[b->first_pred + k];
-      if (g->blocks[before].rpo >= b->rpo) continue;
-      way end = x->ends[before];
-      end.apart |= g->blocks[before].n_succ > 1;
-      if (is_further(&end, &at)) at = end;
-    }
-    go_through(x, block, &at);
-    if (at.looks >= POLL_LOOKS) return true;
-    x->ends[block] = at;
+    way at[2] = {{0}, {.read = true}}, *ends = &x->ends[2 * block];
+    come_to(x, block, at);
+    go_through(x, block, &at[0]);
+    if (at[1].looks) go_through(x, block, &at[1]);
+    if (is_poll(&at[0]) || is_poll(&at[1])) return true;
+    if (at[0].read && is_further(&at[0], &at[1])) at[1] = at[0];
+    ends[0] = at[0].read ? (way){0} : at[0];
+    ends[1] = at[1];
   }
   x->w->steps += x->n_order;
   return false;
@@ -240,7 +250,7 @@ uint32_t wait_unrolled(wait_search *w) {
             .touches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .back = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .carried = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t),
-            .ends = HD_NEW_N(w->arena, g->n_blocks + 1u, way),
+            .ends = HD_NEW_N(w->arena, 2 * (g->n_blocks + 1u), way),
             .events = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
             .first = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t),
             .order = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t)};
