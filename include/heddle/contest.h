@@ -67,18 +67,12 @@ typedef struct hd_contest_options {
   uint64_t seed; /* of the turns' orders */
 } hd_contest_options;
 
-typedef struct hd_finalist {
-  const hd_plan *plan; /* as long as the contest */
-  void *variant;
-  double ratio; /* of the original's time to its own, as far as it is known before the decision */
-} hd_finalist;
-
 /* How it ended. */
 typedef struct hd_contest_end {
   bool won;             /* a plan has: `plan` */
-  bool decided;         /* false: the time was over before it was known */
+  bool decided;         /* of the plans that were tried; false: the time was over before it was known */
   const hd_plan *plan;  /* the best one, as long as the contest; NULL: there is none */
-  void *variant;        /* its own, as long as the contest, unless it is taken */
+  void *variant;        /* its own, as long as the contest */
   hd_speedup speedup;   /* its own; 1 if there is none */
   double before, after; /* seconds: of the original's runs, and of its own */
   uint32_t tried;       /* plans that ran */
@@ -87,18 +81,13 @@ typedef struct hd_contest_end {
 
 typedef struct hd_contest hd_contest;
 
-/* Search, until the finalists are known. The list's plans are copied. HD_ERR_REFUSED: the original does not
+/* Search, until the finalists are known. The list is copied. HD_ERR_REFUSED: the original does not
  * leave the same bytes each time; HD_ERR_BUDGET: its runs take too long for the budget. */
 HD_API hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_options *o,
                                  const hd_plan_space *space, const hd_candidate *list, size_t n,
                                  hd_contest **out, hd_diag *d);
-/* The finalists, the fastest first; out[HD_FINALISTS]. */
-enum { HD_FINALISTS = 4 };
-HD_API uint32_t hd_contest_finalists(const hd_contest *c, hd_finalist *out);
-/* Run them and the original in turns. Callers that decide by launches of their own leave this out. */
+/* Run them and the original in turns. */
 HD_API hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d);
-/* The variant is the caller's from now on: it is neither run nor dropped any more. */
-HD_API void hd_contest_take(hd_contest *c, void *variant);
 HD_API void hd_contest_close(hd_contest *c); /* drops all variants; NULL is allowed */
 
 #ifdef __cplusplus

@@ -200,6 +200,23 @@ static void an_original_whose_bytes_vary_is_left_alone(void **state) {
   assert_int_equal(hold(&l, &(hd_contest_options){.budget = 10}).status, HD_ERR_REFUSED);
 }
 
+/* Two plans seem to win, and there is time for a decision about one, or not even that. */
+static void what_the_time_cut_off_is_not_decided(void **state) {
+  unsigned open = 0, ended = 0;
+  for (unsigned i = 0; i < 200; i++) {
+    launch l = launch_of(i, 0.2, two_levers);
+    l.seconds = 0.005 + 0.0005 * (i % 40);
+    const outcome o = hold(&l, &(hd_contest_options){.budget = 0.6 + 0.01 * i});
+    if (o.status == HD_ERR_BUDGET) continue;
+    assert_int_equal(o.status, HD_OK);
+    ended += !o.end.won && o.end.decided && o.end.plan;
+    open += !o.end.decided;
+  }
+  assert_true(open > 0);
+  assert_true(open > 0);
+  assert_int_equal(ended, 0); /* finalists that luck put first lost, and others were dropped for time */
+}
+
 static void it_ends_in_time(void **state) {
   static const double budgets[] = {0.1, 0.3, 1, 3};
   for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
@@ -211,34 +228,6 @@ static void it_ends_in_time(void **state) {
   launch slow = launch_of(1, 0.01, one_gains_five);
   slow.seconds = 2;
   assert_int_equal(hold(&slow, &(hd_contest_options){.budget = 1}).status, HD_ERR_BUDGET);
-}
-
-static void callers_may_decide_among_the_finalists_themselves(void **state) {
-  launch l = launch_of(1, 0.002, two_levers);
-  hd_finalist best[HD_FINALISTS];
-  hd_contest *c;
-  assert_int_equal(open_contest(&l, &(hd_contest_options){.budget = 10}, &c), HD_OK);
-  uint32_t n = hd_contest_finalists(c, best);
-  assert_in_range(n, 2, HD_FINALISTS);
-  assert_true(best[0].ratio > 1.09 && best[0].ratio >= best[1].ratio);
-  assert_true(hd_plan_equal(&((variant *)best[0].variant)->plan, best[0].plan));
-  assert_int_equal(l.held, n);
-  hd_contest_close(c);
-  assert_int_equal(l.held, 0);
-}
-
-static void a_variant_can_be_taken_over(void **state) {
-  launch l = launch_of(1, 0.002, one_gains_five);
-  hd_contest *c;
-  hd_contest_end end;
-  assert_int_equal(open_contest(&l, &(hd_contest_options){.budget = 10}, &c), HD_OK);
-  assert_int_equal(hd_contest_decide(c, &end, NULL), HD_OK);
-  assert_true(end.won && end.variant);
-  hd_contest_take(c, end.variant);
-  hd_contest_close(c);
-  assert_int_equal(l.held, 1);
-  assert_true(is(&((variant *)end.variant)->plan, "order=col"));
-  drop(&l, end.variant);
 }
 
 static void announce(void *ctx, const hd_plan *const *plans, size_t n) {
@@ -270,11 +259,9 @@ int main(void) {
       BEHAVIOUR("a device that is lost is the end", a_device_that_is_lost_is_the_end),
       BEHAVIOUR("a finalist that cannot go on goes out", a_finalist_that_cannot_go_on_goes_out),
       BEHAVIOUR("an original whose bytes vary is left alone", an_original_whose_bytes_vary_is_left_alone),
+      BEHAVIOUR("what the time cut off is not decided", what_the_time_cut_off_is_not_decided),
       BEHAVIOUR("it ends in time", it_ends_in_time),
-      BEHAVIOUR("callers may decide among the finalists themselves",
-                callers_may_decide_among_the_finalists_themselves),
       BEHAVIOUR("plans are announced before they are made", plans_are_announced_before_they_are_made),
-      BEHAVIOUR("a variant can be taken over", a_variant_can_be_taken_over),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

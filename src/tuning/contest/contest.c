@@ -92,17 +92,9 @@ static double now(void *ctx) {
 
 /* ---- Contests ---- */
 
-static hd_status copy_list(const hd_candidate *list, size_t n, hd_candidate **out, hd_diag *d) {
-  *out = calloc(n + 1, sizeof **out);
-  if (!*out) return hd_nomem(d);
-  memcpy(*out, list, n * sizeof *list);
-  return HD_OK;
-}
-
 hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_options *o,
                           const hd_plan_space *space, const hd_candidate *list, size_t n, hd_contest **out,
                           hd_diag *d) {
-  hd_candidate *own;
   *out = NULL;
   hd_contest *c = calloc(1, sizeof *c);
   if (!c) return hd_nomem(d);
@@ -116,9 +108,7 @@ hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_option
                              .gain = o->gain > 0 ? o->gain : 1.01,
                              .seed = o->seed,
                              .undecided = true};
-  hd_status st = copy_list(list, n, &own, d);
-  if (st == HD_OK) st = tuner_search(&c->search, &c->interface, &c->space, own, n, &so, d);
-  free(own);
+  hd_status st = tuner_search(&c->search, &c->interface, &c->space, list, n, &so, d);
   if (st == HD_OK && c->search.unaffordable)
     st = hd_fail_bound(d, HD_BOUND_TIME, "a launch takes too long for its budget");
   if (st != HD_OK) {
@@ -127,15 +117,6 @@ hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_option
   }
   *out = c;
   return HD_OK;
-}
-
-uint32_t hd_contest_finalists(const hd_contest *c, hd_finalist *out) {
-  size_t at[SEARCH_FINALISTS], n = search_rank(&c->search, at, HD_FINALISTS);
-  for (size_t i = 0; i < n; i++) {
-    const search_trial *t = &c->search.trials.data[at[i]];
-    out[i] = (hd_finalist){&t->plan, c->slots.data[t->slot].variant, t->score};
-  }
-  return (uint32_t)n;
 }
 
 hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d) {
@@ -159,11 +140,6 @@ hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d) {
   out->before = s->tested.before_us * 1e-6;
   out->after = s->tested.after_us * 1e-6;
   return HD_OK;
-}
-
-void hd_contest_take(hd_contest *c, void *variant) {
-  for (size_t i = 0; i < c->slots.n; i++)
-    if (c->slots.data[i].variant == variant) c->slots.data[i].variant = NULL;
 }
 
 void hd_contest_close(hd_contest *c) {

@@ -50,9 +50,11 @@ hd_status search_decide(search *s, hd_diag *d) {
       .error = 1 - s->o.confidence, .gain = gain, .least = pairs_of(s), .ahead = 1, .seed = s->o.seed};
   hd_turns *t;
   while (n && s->trials.data[at[n - 1]].score < SEARCH_PROMISING) n--;
-  while (n > 1 && search_now(s) + search_decision_takes(s, n + 1) > s->o.budget) n--;
+  bool cut = s->trials.n == 0; /* by the time: not all that seem to win come to a decision */
+  for (; n > 1 && search_now(s) + search_decision_takes(s, n + 1) > s->o.budget; n--) cut = true;
   search_keep_only(s, at, n);
   s->best = n ? (int64_t)at[0] : -1;
+  s->undecided = cut;
   if (!n) return HD_OK;
   hd_status st = hd_turns_open(&o, (uint32_t)n + 1, &t, d);
   if (st != HD_OK) return st;
@@ -63,7 +65,7 @@ hd_status search_decide(search *s, hd_diag *d) {
     const uint32_t arm = hd_turns_next(t);
     if (arm != HD_TURNS_NONE) st = take_turn(s, t, at, arm, d);
   }
-  s->undecided = hd_turns_state(t) == HD_TURNS_OPEN;
+  s->undecided = cut || hd_turns_state(t) != HD_TURNS_ORIGINAL;
   hd_turns_finish(t);
   if (st == HD_OK) read_end(s, t, at);
   hd_turns_close(t);
