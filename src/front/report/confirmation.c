@@ -64,7 +64,7 @@ void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   double most = 0;
   for (size_t i = 0; i < n; i++) {
     const hd_counters *c = &rows[i].counters;
-    if (rows[i].status != HD_OK) continue;
+    if (!(c->time_us > 0)) continue; /* not replayed; what was struck out later was */
     replayed++;
     unsure += is_unsure(c);
     if (!is_unsure(c) || c->time_error_us / c->time_us <= most) continue;
@@ -74,10 +74,8 @@ void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   if (!unsure) return;
   hd_buf plan = {0};
   hd_plan_print(&rows[worst].plan, &plan);
-  hd_buf_printf(out,
-                "%zu of %zu times are unsure: their samples differ from place to place by more than %.0f%% "
-                "(%s by %.0f%%)",
-                unsure, replayed, 100 * HD_SAMPLE_ERROR, plan.data ? plan.data : "", 100 * most);
+  hd_buf_printf(out, "%zu of %zu times are unsure: their standard error is above %.0f%% (%s: %.0f%%)", unsure,
+                replayed, 100 * HD_SAMPLE_ERROR, plan.data ? plan.data : "", 100 * most);
   hd_buf_free(&plan);
 }
 

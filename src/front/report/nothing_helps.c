@@ -39,7 +39,7 @@ static void put_within(double over, const char *limit, const char *gpu, hd_buf *
 
 static void put_over(double over, const char *limit, const char *gpu, hd_buf *out) {
   hd_buf_printf(out,
-                "%s bounds the time on %s and no order tried lowers it (DRAM traffic is %.2fx compulsory)",
+                "%s bounds the time on %s (DRAM traffic is %.2fx compulsory)",
                 limit, gpu, over);
 }
 

@@ -133,8 +133,12 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   own.instructions *= work;
   st = sample_replay(&own, m, g, t, o, out, d);
   while (st == HD_OK && sample_grow(&own, out, hd_trace_tasks(t))) {
+    const hd_counters before = *out;
     st = record_sample(s, r, launch, &own, o, &work, d);
     if (st == HD_OK) st = sample_replay(&own, m, g, t, o, out, d);
+    if (st != HD_ERR_BUDGET) continue;
+    *out = before; /* an unsure time is better than none */
+    return HD_OK;
   }
   return st;
 }

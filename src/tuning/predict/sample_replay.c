@@ -267,7 +267,7 @@ typedef struct told {
  * for halves, half of what it stands for. */
 static double unsure_of(const told *t, const run_pace *only, double paced, double mean, uint32_t n_parts) {
   double squares = 0;
-  if (n_parts == 1 && !only->halved) return fmax(t->tasks - t->done, 0) * mean / 2;
+  if (n_parts == 1 && (!only->halved || !(only->each > 0))) return fmax(t->tasks - t->done, 0) * mean / 2;
   if (n_parts == 1) return fabs(paced * mean * only->unlike / only->each) / 2;
   for (uint32_t k = 0; k < n_parts; k++) squares += (t->each[k] - mean) * (t->each[k] - mean);
   return fabs(paced) * sqrt(squares / (n_parts * (n_parts - 1.0)));

@@ -40,6 +40,7 @@ typedef struct optimizing {
   winner_proof proof; /* chosen when a plan is first tried */
   second_look second;
   size_t too_little; /* the first row that was struck out for promising less than is asked; 0: none */
+  size_t fallen;     /* the fastest row that promised a gain and did not hold; 0: none */
   HD_VEC(counted) counted;
   size_t replayed; /* the first so many rows */
   double began;
@@ -370,6 +371,15 @@ static hd_status explain(optimizing *z, hd_diag *d) {
     hd_fit(z->out->why, sizeof z->out->why, "there is no plan to try");
     return list_unseen(z, d);
   }
+  if (z->fallen) {
+    hd_buf plan = {0};
+    hd_plan_print(&rows[z->fallen].plan, &plan);
+    hd_fit(z->out->why, sizeof z->out->why, "of the plans that promised a gain none holds (%s: %s)",
+           plan.data ? plan.data : "", rows[z->fallen].why);
+    const hd_status st = plan.failed ? hd_nomem(d) : list_unseen(z, d);
+    hd_buf_free(&plan);
+    return st;
+  }
   const int64_t best = z->too_little ? (int64_t)z->too_little : hd_sweep_best(rows, z->out->n_rows);
   z->out->no_gain = true;
   if (best > 0 && rows[best].counters.time_us * PROMISE_LEAST <= rows[0].counters.time_us)
@@ -391,6 +401,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
     z->out->best = 0;
     if (best == 0 || !count_promising(z)) break;
     if (!is_promising(z, &rows[best])) { /* others are content with less */
+      if (!z->too_little) z->too_little = (size_t)best;
       strike_out(&rows[best], HD_ERR_UNSUPPORTED,
                  "promises too little for a plan that binds CTAs to SMs, or changes what caches keep");
       continue;
@@ -404,6 +415,7 @@ static hd_status choose(optimizing *z, hd_diag *d) {
       undone_leave_unproved(z->out, &rows[best], HD_BOUND_TIME, "proved");
       return HD_OK;
     }
+    if (!z->fallen) z->fallen = (size_t)best; /* unless it is kept */
     if (!keeps_promise(z, &rows[best], &st, d)) continue;
     report(z, "proving plans", promising - count_promising(z), promising);
     if (z->proof.checker && is_known_loser(z, &rows[best])) continue;

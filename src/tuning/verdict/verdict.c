@@ -201,6 +201,7 @@ hd_status hd_optimized_predict(hd_store *s, const hd_workload *w, const hd_gpu *
     v.high = v.speedup;
     v.key.size[0] = 0; /* a program's own data, whatever its size */
     snprintf(v.name, sizeof v.name, "%.180s", w->launches[i].kernel);
+    hd_verdict_basis(HD_BASIS_REPLAYS, 0, v.basis);
     if (!verdict_assume_print(w, i, &best->plan, f->proof.assume, v.assume, sizeof v.assume))
       return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: what the plan rests on is too long to be kept", v.name);
     st = put_verdict(s, w, i, &run, f->study, &best->plan, &v, d);
@@ -240,7 +241,8 @@ static hd_status recall_kernel(hd_store *s, const hd_verdict *v, const char *ker
   snprintf(out->basis, sizeof out->basis, "%s", v->basis);
   out->before_us = v->before_us;
   out->after_us = v->after_us;
-  if (!out->adopted) snprintf(out->why, sizeof out->why, "none of %u plans won", v->tried);
+  if (!out->adopted && v->tried) snprintf(out->why, sizeof out->why, "none of %u plans won", v->tried);
+  if (!out->adopted && !v->tried) snprintf(out->why, sizeof out->why, "no plan was tried");
   return HD_OK;
 }
 
