@@ -38,9 +38,7 @@ static void put_within(double over, const char *limit, const char *gpu, hd_buf *
 }
 
 static void put_over(double over, const char *limit, const char *gpu, hd_buf *out) {
-  hd_buf_printf(out,
-                "%s bounds the time on %s (DRAM traffic is %.2fx compulsory)",
-                limit, gpu, over);
+  hd_buf_printf(out, "%s bounds the time on %s (DRAM traffic is %.2fx compulsory)", limit, gpu, over);
 }
 
 /* The first one that the traffic lies below. What is within a twentieth leaves an order nothing to win. */
