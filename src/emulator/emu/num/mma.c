@@ -9,8 +9,7 @@
  *
  * How a GPU differs. The sums here are the ones num.h states: each product exact,
  * added in the order of k, every sum rounded to nearest in f32. An sm_90 tensor core
- * takes all k of an instruction at once (measured; docs/difftest.md has the rule, which
- * gave 55,296 of 55,296 results of m16n8k16 and m16n8k8 bit for bit): it aligns the exact
+ * takes all k of an instruction at once (measured; docs/difftest.md has the rule): it aligns the exact
  * products and the accumulator to the greatest exponent among them, cuts each 25 bits
  * below, adds, and truncates to f32. Both stay within K * 2^-22 * (|c| + sum |a*b|) of the
  * exact result per element (K sums or cuts, each off by at most 2^-23 of the greatest term
