@@ -33,7 +33,8 @@ extern "C" {
  * not is the last. Half of the places lie in memory of a piece, as fresh processes get it, the others in
  * fragmented pages all over the device: for some tenths of a second the test takes all memory that is free,
  * unless hd_tune_options.shared. The speedup told is the median of the places', its interval theirs. Should
- * the plan lose, the search's next choices are tested too, in 9 places each.
+ * the plan lose, the search's next choices are tested too, in 10 places each, and where all of them lose
+ * those of another choice, in 11.
  *
  * Plans of several kernels, each tested so, are tested once more together: the whole workload must not lose
  * in the places' median, nor more than 1% in any. */
