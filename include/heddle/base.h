@@ -183,6 +183,7 @@ HD_API bool hd_buf_reserve(hd_buf *b, size_t extra);
 HD_API void hd_buf_put(hd_buf *b, const char *s, size_t n);
 HD_API void hd_buf_puts(hd_buf *b, const char *s);
 HD_API void hd_buf_html(hd_buf *b, const char *s); /* as text of a page, or of an attribute in quotes */
+HD_API void hd_buf_quote(hd_buf *b, const char *s, size_t n); /* as a string of JSON and of TOML, in quotes */
 HD_API void hd_buf_printf(hd_buf *b, const char *fmt, ...) HD_PRINTF(2, 3);
 static inline void hd_buf_putc(hd_buf *b, char c) {
   if (b->len + 1 < b->cap || hd_buf_reserve(b, 1)) {

@@ -126,6 +126,18 @@ static void buffers_keep_all_that_was_put(void **state) {
   hd_buf_free(&b);
 }
 
+/* Both languages escape alike what must be escaped; TOML also asks for it in 0x7f. */
+static void quoted_text_is_a_string_of_json_and_of_toml(void **state) {
+  static const char text[] = "a \"b\" \\ c/d\n\te\r\0f\x1f\x7f \xc2\xb5s";
+  hd_buf b = {0};
+  hd_buf_quote(&b, text, sizeof text - 1);
+  assert_string_equal(b.data, "\"a \\\"b\\\" \\\\ c/d\\n\\u0009e\\u000d\\u0000f\\u001f\\u007f \xc2\xb5s\"");
+  hd_buf_clear(&b);
+  hd_buf_quote(&b, text, 0);
+  assert_string_equal(b.data, "\"\"");
+  hd_buf_free(&b);
+}
+
 static int entries_in(const char *dir) {
   char command[300];
   snprintf(command, sizeof command, "ls -A %s | wc -l", dir);
@@ -267,6 +279,7 @@ int main(void) {
       BEHAVIOUR("bits are counted in empty, full and all other masks",
                 bits_are_counted_in_empty_full_and_all_other_masks),
       BEHAVIOUR("a buffer keeps all that was put", buffers_keep_all_that_was_put),
+      BEHAVIOUR("quoted text is a string of JSON and of TOML", quoted_text_is_a_string_of_json_and_of_toml),
       BEHAVIOUR("a file is written whole or not at all", a_file_is_written_whole_or_not_at_all),
       BEHAVIOUR("unreadable paths are errors, devices are not", unreadable_paths_are_errors),
       BEHAVIOUR("every worker runs once", every_worker_runs_once),

@@ -60,6 +60,23 @@ void hd_buf_html(hd_buf *b, const char *s) {
     }
 }
 
+/* TOML wants 0x7f escaped, JSON allows it. */
+void hd_buf_quote(hd_buf *b, const char *s, size_t n) {
+  hd_buf_putc(b, '"');
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char c = (unsigned char)s[i];
+    if (c == '"' || c == '\\')
+      hd_buf_printf(b, "\\%c", c);
+    else if (c == '\n')
+      hd_buf_puts(b, "\\n");
+    else if (c < ' ' || c == 0x7f)
+      hd_buf_printf(b, "\\u%04x", c);
+    else
+      hd_buf_putc(b, (char)c);
+  }
+  hd_buf_putc(b, '"');
+}
+
 void hd_buf_printf(hd_buf *b, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);

@@ -4,25 +4,9 @@
 
 #include "page/assets.h"
 
-static void put_string(hd_buf *out, const char *text, size_t len) {
-  hd_buf_putc(out, '"');
-  for (size_t i = 0; i < len; i++) {
-    const unsigned char c = (unsigned char)text[i];
-    if (c == '"' || c == '\\')
-      hd_buf_printf(out, "\\%c", c);
-    else if (c == '\n')
-      hd_buf_puts(out, "\\n");
-    else if (c < ' ')
-      hd_buf_printf(out, "\\u%04x", c);
-    else
-      hd_buf_putc(out, (char)c);
-  }
-  hd_buf_putc(out, '"');
-}
-
 static void begin_file(hd_buf *files, const char *name) {
   hd_buf_puts(files, files->len ? ",{\"name\":" : "{\"name\":");
-  put_string(files, name, strlen(name));
+  hd_buf_quote(files, name, strlen(name));
 }
 
 void page_add_json(hd_buf *files, const char *name, const char *json, size_t len) {
@@ -35,7 +19,7 @@ void page_add_json(hd_buf *files, const char *name, const char *json, size_t len
 static void add_words(hd_buf *files, const char *name, const char *key, const char *words, size_t len) {
   begin_file(files, name);
   hd_buf_printf(files, ",\"%s\":", key);
-  put_string(files, words, len);
+  hd_buf_quote(files, words, len);
   hd_buf_putc(files, '}');
 }
 

@@ -30,9 +30,9 @@ static hd_status put_buffer(describing *s, const char *name, const char *text, h
 static hd_status put_scalar(describing *s, const char *name, const char *text, hd_diag *d) {
   const char *colon = strchr(text, ':');
   hd_buf_puts(&s->args.text, "  { type = ");
-  describe_quote(&s->args.text, text, (size_t)(colon - text));
+  hd_buf_quote(&s->args.text, text, (size_t)(colon - text));
   hd_buf_puts(&s->args.text, ", value = ");
-  describe_quote(&s->args.text, colon + 1, strlen(colon + 1));
+  hd_buf_quote(&s->args.text, colon + 1, strlen(colon + 1));
   hd_buf_puts(&s->args.text, " },\n");
   return HD_OK;
 }
@@ -116,7 +116,7 @@ static hd_status put_dims(describing *s, const char *text, describe_piece *out, 
   for (const char *p = text;;) {
     size_t n = 0;
     for (int depth = 0; p[n] && (depth || p[n] != apart[0]); n++) depth += (p[n] == '(') - (p[n] == ')');
-    describe_quote(&out->text, p, n);
+    hd_buf_quote(&out->text, p, n);
     if (!p[n]) break;
     hd_buf_puts(&out->text, ", ");
     p += n + 1;
@@ -138,7 +138,7 @@ static hd_status take_shared(describing *s, const char *text, hd_diag *d) {
   hd_buf_clear(&s->shared.text);
   s->shared.words.n = s->shared.read = 0;
   hd_buf_puts(&s->shared.text, "shared = ");
-  describe_quote(&s->shared.text, text, strlen(text));
+  hd_buf_quote(&s->shared.text, text, strlen(text));
   hd_buf_putc(&s->shared.text, '\n');
   describe_credit(s, &s->shared, s->at);
   return s->shared.text.failed ? hd_nomem(d) : HD_OK;
@@ -187,7 +187,7 @@ static hd_status end_launch(describing *s, hd_diag *d) {
   hd_kernel_title(s->kernel, false, &s->title);
   if (s->title.failed) return hd_nomem(d);
   hd_buf_printf(&out->text, "\n[[launch]]\nkernel = ");
-  describe_quote(&out->text, s->kernel, strlen(s->kernel));
+  hd_buf_quote(&out->text, s->kernel, strlen(s->kernel));
   hd_buf_putc(&out->text, '\n');
   describe_credit(s, out, SIZE_MAX);
   append(s, out, &s->grid);
@@ -336,7 +336,7 @@ static hd_status put_size(describing *s, hd_buf *out, hd_diag *d) {
 static hd_status compose(describing *s, const char *source, uint64_t module, describe_piece *out,
                          hd_diag *d) {
   hd_buf_puts(&out->text, "title = \"launch from the command line\"\nsource = ");
-  describe_quote(&out->text, source, strlen(source));
+  hd_buf_quote(&out->text, source, strlen(source));
   hd_buf_putc(&out->text, '\n');
   if (module != UINT64_MAX) hd_buf_printf(&out->text, "module = %llu\n", (unsigned long long)module);
   hd_status st = put_size(s, &out->text, d);

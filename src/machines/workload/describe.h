@@ -39,8 +39,6 @@ typedef struct describing {
 
 /* The lines that a piece got since the last call come from word number `word`. */
 void describe_credit(describing *s, describe_piece *p, size_t word);
-/* A string of TOML. */
-void describe_quote(hd_buf *out, const char *text, size_t n);
 /* "--arg '...' `what`" */
 hd_status describe_bad_word(const describing *s, hd_diag *d, const char *what);
 

@@ -11,18 +11,6 @@ void describe_credit(describing *s, describe_piece *p, size_t word) {
     if (p->text.data[p->read] == '\n' && !hd_vec_push(&p->words, word)) p->text.failed = true;
 }
 
-void describe_quote(hd_buf *out, const char *text, size_t n) {
-  hd_buf_putc(out, '"');
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)text[i];
-    if (c < ' ' || c == 0x7f)
-      hd_buf_printf(out, "\\u%04x", c);
-    else
-      hd_buf_printf(out, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
-  }
-  hd_buf_putc(out, '"');
-}
-
 hd_status describe_bad_word(const describing *s, hd_diag *d, const char *what) {
   const hd_launch_word *w = &s->q->words[s->at];
   return hd_fail(d, HD_ERR_USAGE, "--%s '%.300s' %s", w->option, w->text, what);
@@ -44,7 +32,7 @@ static void put_fill(const describing *s, const char *fill, hd_buf *out) {
     hd_buf_printf(&whole, "%.*s\"%s\"%s", (int)(open - fill), fill, path, close + 1);
   else
     hd_buf_puts(&whole, fill);
-  describe_quote(out, whole.data ? whole.data : "", whole.len);
+  hd_buf_quote(out, whole.data ? whole.data : "", whole.len);
   out->failed |= whole.failed;
   hd_buf_free(&whole);
   free(path);
@@ -75,11 +63,11 @@ hd_status describe_memory(describing *s, const char *table, const char *name, co
   hd_elem type;
   if (!close) return describe_bad_word(s, d, "is not TYPE[COUNT]=FILL");
   hd_buf_printf(out, "\n[[%s]]\nname = ", table);
-  describe_quote(out, name, strlen(name));
+  hd_buf_quote(out, name, strlen(name));
   hd_buf_puts(out, "\ntype = ");
-  describe_quote(out, text, (size_t)(bracket - text));
+  hd_buf_quote(out, text, (size_t)(bracket - text));
   hd_buf_puts(out, "\ncount = ");
-  describe_quote(out, bracket + 1, (size_t)(close - bracket - 1));
+  hd_buf_quote(out, bracket + 1, (size_t)(close - bracket - 1));
   hd_buf_puts(out, "\nfill = ");
   put_fill(s, close + 2, out);
   char *word = hd_arena_strndup(s->arena, text, (size_t)(bracket - text));

@@ -77,13 +77,13 @@ static void put_value(const char *key, const char *value, hd_buf *out) {
     if (plain || wl_decimal(value, strlen(value), &number))
       hd_buf_puts(out, value);
     else
-      describe_quote(out, value, strlen(value));
+      hd_buf_quote(out, value, strlen(value));
     return;
   }
   for (const char *p = value; *p;) {
     const size_t n = strcspn(p, "x");
     hd_buf_puts(out, p == value ? "[" : ", ");
-    describe_quote(out, p, n);
+    hd_buf_quote(out, p, n);
     p += n + (p[n] == 'x');
   }
   hd_buf_putc(out, ']');
@@ -123,7 +123,7 @@ hd_status describe_put_image(describing *s, const char *name, const char *text, 
   if (st != HD_OK) return st;
   hd_buf_printf(out, "\n[[%s]]\nname = \"%s\"\nbuffer = ", begins(text, "texture") ? "texture" : "surface",
                 name);
-  describe_quote(out, buffer, strlen(buffer));
+  hd_buf_quote(out, buffer, strlen(buffer));
   hd_buf_putc(out, '\n');
   while (st == HD_OK && (item = next_item(s, &i))) st = put_key(s, item, d);
   if (st == HD_OK && i.failed) st = describe_bad_word(s, d, "is not texture{MEMORY, KEY=VALUE, ...}");

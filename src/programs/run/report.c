@@ -142,16 +142,8 @@ static void print_text(const rows *list, const row *all, hd_buf *b) {
 }
 
 static void put_string(hd_buf *b, const char *key, const char *text) {
-  hd_buf_printf(b, ", \"%s\": \"", key);
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    if (*p == '"' || *p == '\\')
-      hd_buf_printf(b, "\\%c", *p);
-    else if (*p < ' ')
-      hd_buf_printf(b, "\\u%04x", *p);
-    else
-      hd_buf_putc(b, (char)*p);
-  }
-  hd_buf_putc(b, '"');
+  hd_buf_printf(b, ", \"%s\": ", key);
+  hd_buf_quote(b, text, strlen(text));
 }
 
 static void print_json(const rows *list, const row *all, hd_buf *b) {

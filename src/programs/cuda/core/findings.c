@@ -19,17 +19,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *core_finding_name(core_finding_kind kind) { return kinds[kind]; }
 
-void core_put_string(hd_buf *b, const char *text) {
-  hd_buf_putc(b, '"');
-  for (const char *p = text; *p; p++) {
-    if (*p == '"' || *p == '\\') hd_buf_putc(b, '\\');
-    if ((unsigned char)*p < 0x20)
-      hd_buf_printf(b, "\\u%04x", (unsigned)*p);
-    else
-      hd_buf_putc(b, *p);
-  }
-  hd_buf_putc(b, '"');
-}
+static void put_string(hd_buf *b, const char *text) { hd_buf_quote(b, text, strlen(text)); }
 
 void core_put_places(hd_buf *b, const core_finding *f) {
   for (int k = 0; k < f->n_places; k++) {
@@ -37,13 +27,13 @@ void core_put_places(hd_buf *b, const core_finding *f) {
     hd_buf_puts(b, k ? ",\n    {" : ",\n   \"places\": [\n    {");
     if (p->kernel) {
       hd_buf_puts(b, "\"kernel\": ");
-      core_put_string(b, p->kernel);
+      put_string(b, p->kernel);
       hd_buf_puts(b, ", ");
     }
     hd_buf_printf(b, "\"line\": %u", p->line);
     if (p->file) {
       hd_buf_puts(b, ", \"source\": {\"file\": ");
-      core_put_string(b, p->file);
+      put_string(b, p->file);
       hd_buf_printf(b, ", \"line\": %u}", p->source);
     }
     hd_buf_putc(b, '}');
@@ -53,7 +43,7 @@ void core_put_places(hd_buf *b, const core_finding *f) {
 
 static void print_line(const core_finding *f, hd_buf *out) {
   hd_buf_printf(out, "{\"kind\": \"%s\", \"times\": %" PRIu64 ", \"text\": ", kinds[f->kind], f->times);
-  core_put_string(out, f->text);
+  put_string(out, f->text);
   hd_buf places = {0};
   core_put_places(&places, f);
   for (size_t k = 0; k < places.len; k++) /* laid out for people, and a line ends an object */
@@ -74,13 +64,13 @@ static void put_location(hd_buf *out, const core_found_place *p) {
   hd_buf_puts(out, "{");
   if (p->file) {
     hd_buf_puts(out, "\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
-    core_put_string(out, p->file);
+    put_string(out, p->file);
     hd_buf_printf(out, "}, \"region\": {\"startLine\": %u}}", p->source);
   }
   if (p->kernel) {
     hd_buf_puts(out, p->file ? ", \"logicalLocations\": [{\"kind\": \"function\", \"name\": "
                              : "\"logicalLocations\": [{\"kind\": \"function\", \"name\": ");
-    core_put_string(out, p->kernel);
+    put_string(out, p->kernel);
     hd_buf_puts(out, "}]");
   }
   hd_buf_puts(out, "}");
@@ -91,7 +81,7 @@ static void put_result(hd_buf *out, const core_finding *f) {
                 "{\"ruleId\": \"%s\", \"level\": \"error\", \"occurrenceCount\": %" PRIu64
                 ", \"message\": {\"text\": ",
                 kinds[f->kind], f->times);
-  core_put_string(out, f->text);
+  put_string(out, f->text);
   hd_buf_puts(out, "}, \"locations\": [");
   if (f->n_places) put_location(out, &f->places[0]);
   hd_buf_puts(out, "]");

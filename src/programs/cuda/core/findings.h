@@ -19,8 +19,6 @@ typedef struct core_finding {
 
 /* "bounds", "race", ... */
 const char *core_finding_name(core_finding_kind kind);
-/* A string of JSON. */
-void core_put_string(hd_buf *b, const char *text);
 /* "places" of a finding, as a member of its object; nothing where there are none. */
 void core_put_places(hd_buf *b, const core_finding *f);
 /* All of them: an object a line, or SARIF 2.1.0 where the file's name ends in .sarif. */

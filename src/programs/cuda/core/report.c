@@ -151,6 +151,8 @@ static void note_leak(const core_memory *m, void *arg) {
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+static void put_string(hd_buf *b, const char *text) { hd_buf_quote(b, text, strlen(text)); }
+
 static void put_locality(hd_buf *b, const core_locality *l) {
   hd_buf_puts(b, ",\n   \"locality\": {\"category\": \"");
   hd_category_print(l->category, b);
@@ -160,7 +162,7 @@ static void put_locality(hd_buf *b, const core_locality *l) {
                 ", \"sectors\": %" PRIu64 ", \"least_sectors\": %" PRIu64 ",\n    \"evidence\": ",
                 hd_category_exploitable(l->category) ? "true" : "false", l->ctas, l->requests, l->intra_warp,
                 l->intra_cta, l->inter_cta, l->sectors, l->least_sectors);
-  core_put_string(b, l->evidence);
+  put_string(b, l->evidence);
   hd_buf_putc(b, '}');
 }
 
@@ -169,9 +171,9 @@ static void write_json(hd_buf *b) {
   for (size_t k = 0; k < report.kernels.n; k++) {
     const line *l = &report.kernels.data[k];
     hd_buf_puts(b, k ? ",\n  {\"kernel\": " : "\n  {\"kernel\": ");
-    core_put_string(b, l->kernel);
+    put_string(b, l->kernel);
     hd_buf_puts(b, ", \"title\": ");
-    core_put_string(b, l->title);
+    put_string(b, l->title);
     hd_buf_printf(b,
                   ", \"launches\": %" PRIu64 ", \"warp_instructions\": %" PRIu64
                   ", \"thread_instructions\": %" PRIu64 ", \"seconds\": %.6f",
@@ -184,7 +186,7 @@ static void write_json(hd_buf *b) {
   for (size_t k = 0; k < report.findings.n; k++) {
     hd_buf_printf(b, "%s\n  {\"kind\": \"%s\", \"text\": ", k ? "," : "",
                   core_finding_name(report.findings.data[k].kind));
-    core_put_string(b, report.findings.data[k].text);
+    put_string(b, report.findings.data[k].text);
     if (report.findings.data[k].times > 1)
       hd_buf_printf(b, ", \"times\": %" PRIu64, report.findings.data[k].times);
     core_put_places(b, &report.findings.data[k]);
