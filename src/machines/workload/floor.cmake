@@ -2,11 +2,8 @@
 # a workload may lie anywhere, and heddle needs no path to its own installation.
 set(kernel_headers ${CMAKE_SOURCE_DIR}/kernels/include)
 foreach(name heddle_cuda heddle_reference heddle_inputs)
-  file(READ ${kernel_headers}/${name}.h bytes HEX)
-  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
   string(TOUPPER ${name}_H variable)
-  set(${variable} "${bytes}")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_headers}/${name}.h)
+  heddle_text(${variable} ${kernel_headers}/${name}.h)
 endforeach()
 configure_file(${HEDDLE_FLOOR}/headers.c.in ${CMAKE_BINARY_DIR}/workload_headers.c @ONLY)
 target_sources(heddle_workload PRIVATE ${CMAKE_BINARY_DIR}/workload_headers.c)
