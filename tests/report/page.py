@@ -38,6 +38,8 @@ addEventListener("load", async () => {
       const what = (q) => d.querySelectorAll(q).length;
       found.sections[d.firstChild.firstChild.data.trim()] = {rows: what("tbody tr"), svg: what("svg"), tips: what("[data-tip]"), text: d.innerText.length};
     }
+    const refused = [...document.querySelectorAll("details")].find((d) => d.innerText.startsWith("refused.csv"));
+    found.refused = [...refused.querySelectorAll("tbody tr")].map((r) => [r.className, ...[...r.children].map((c) => c.textContent)]);
     found.wide = document.documentElement.scrollWidth - innerWidth;
     found.dark = getComputedStyle(document.body).backgroundColor;
     for (const a of document.querySelectorAll("a")) found.links.push([a.getAttribute("href"), !!document.querySelector(a.getAttribute("href"))]);
@@ -59,7 +61,7 @@ addEventListener("load", async () => {
     press("d");
     press("/");
     found.searching = document.activeElement.matches("input");
-    document.activeElement.value = "sweep";
+    document.activeElement.value = "sweep.csv";
     document.activeElement.dispatchEvent(new Event("input"));
     found.left = document.querySelectorAll("section:not([hidden])").length;
     document.activeElement.value = "";
@@ -88,6 +90,14 @@ def heddle(*words):
     return subprocess.run([HEDDLE, *map(str, words)], check=True, capture_output=True, text=True).stdout
 
 
+# The head of a sweep's CSV and a row that failed: the rows of a sweep follow.
+COUNTERS = ("time_us,thread_instructions,l1_sectors,l1_hits,l2_sectors,l2_hits,dram_read_bytes,dram_write_bytes,compulsory_bytes,cycles_issue,cycles_l1,"
+            "cycles_l2,cycles_dram,warp_cycles,stall_memory,stall_dependency,stall_barrier,stall_throttle,stall_issue,dram_busy,dram_useful,resident")
+REFUSED = f"""plan,status,{COUNTERS},why
+"order=shape",failed,{"," * COUNTERS.count(",")},"shape ""8x8"", and no other"
+"""
+
+
 def make_folder(folder):
     """What the commands write, on workloads that need no compiler; the suite's bench; and 69 optimizations more."""
     folder.mkdir()
@@ -98,6 +108,7 @@ def make_folder(folder):
     model = ["--size", "tiny", "--gpu", "gtx580"]
     heddle("optimize", workload, *model, "-o", folder / "optimized")
     heddle("sweep", workload, *model, "-o", folder / "sweep.csv")
+    (folder / "refused.csv").write_text(REFUSED + heddle("sweep", workload, *model, "--plans", "order=col bind=cancel").split("\n", 1)[1])
     (folder / "analysis.json").write_text(heddle("analyze", workload, "--size", "tiny", "--seconds", 1, "--json"))
     one = json.loads((folder / "optimized/matmul-sm80.json").read_text())
     one["workload"] = "</script><img src=x onerror=alert(1)>"
@@ -123,13 +134,17 @@ def check_page(page, width, dark):
     if not found:
         return
     s = found["sections"]
-    check(name + "all is drawn", len(s) == 74 and s["results.jsonl"]["rows"] == 70 and s["results.jsonl"]["svg"] == 3
+    check(name + "all is drawn", len(s) == 75 and s["results.jsonl"]["rows"] == 70 and s["results.jsonl"]["svg"] == 3
           and s["optimized/matmul-sm80.json"]["svg"] >= 2 and s["sweep.csv"]["tips"] >= 5 and s["analysis.json"]["tips"] > 2
           and all(x["text"] > 40 for x in s.values()), {k: v for k, v in s.items() if "/w" not in k})
+    rows = found["refused"]
+    check(name + "a sweep's refused plans have no times, and say why", [r[1] for r in rows] == ["order=shape", "baseline", "order=col", "bind=cancel"]
+          and [r[0] for r in rows] == ["", "base", "", ""] and rows[0][-1] == 'shape "8x8", and no other' and "clusterlaunchcontrol" in rows[3][-1]
+          and all(set(r[2:-1]) == {"\u2013"} for r in (rows[0], rows[3])) and rows[1][3] == "1.000\u00d7", rows)
     check(name + "printed, all sections are there", found["printed"])
     check(name + "nothing is wider than the window", found["wide"] <= 0, found["wide"])
     check(name + "as the system wants it", (found["dark"] == "rgb(20, 24, 29)") == dark, found["dark"])
-    check(name + "links lead to sections", len(found["links"]) == 74 and all(ok for _, ok in found["links"]), found["links"])
+    check(name + "links lead to sections", len(found["links"]) == 75 and all(ok for _, ok in found["links"]), found["links"])
     check(name + "heads stand over their columns", not found["astray"], found["astray"])
     check(name + "tables sort", found["down"] == sorted(found["down"], reverse=True) and found["up"] == sorted(found["up"])
           and len(set(found["up"])) > 20, found["up"])
@@ -147,8 +162,8 @@ LOOK = """(() => {
 })()"""
 
 PROFILE = {"seconds": 0.004, "reached_seconds": 0.003, "emulated": True, "kernels": [
-    {"kernel": "gemm<half>", "launches": 10, "seconds": 0.003, "category": "algorithm", "reuse_lost": 2.5, "at_most": 1.75},
-    {"kernel": "fft", "launches": 2, "seconds": 0.001, "why": "no PTX"}]}  # fmt: skip
+    {"kernel": "_Z4gemm", "title": "gemm<half>", "launches": 10, "seconds": 0.003, "category": "algorithm", "reuse_lost": 2.5, "at_most": 1.75},
+    {"kernel": "fft", "title": "fft", "launches": 2, "seconds": 0.001, "why": "no PTX"}]}  # fmt: skip
 RUN = {"launches": 12, "steered": 10, "early": 0, "saved": 0.001, "kernels": [
     {"launches": 10, "steered": 10, "kernel": "_Z4gemm", "title": "gemm<half>", "plan": "order=col", "speedup": 1.25, "saved": 0.001,
      "promised": 1.25, "measured": 1.2, "low": 1.1, "pairs": 12, "ready": 0.0008, "lost": 0.00001},

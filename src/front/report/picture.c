@@ -16,15 +16,13 @@ typedef struct plane {
   uint64_t width, height, V;
   uint64_t columns, rows; /* cells: each stands for step_x x step_y CTAs or fewer */
   uint64_t step_x, step_y;
-  bool folded;
 } plane;
 
 static plane plane_of(const uint32_t g[3]) {
   plane p = {.width = g[0], .height = (uint64_t)g[1] * g[2]};
   p.V = p.width * p.height;
   if (p.width == 1 || p.height == 1) {
-    p.folded = p.V > MOST_CELLS;
-    p.width = p.folded ? (uint64_t)ceil(sqrt((double)p.V)) : p.V;
+    p.width = p.V > MOST_CELLS ? (uint64_t)ceil(sqrt((double)p.V)) : p.V;
     p.height = (p.V + p.width - 1) / p.width;
   }
   p.step_x = (p.width + MOST_CELLS - 1) / MOST_CELLS;
@@ -95,7 +93,7 @@ static const field picture_fields[] = {
     {"columns", MEMBER(drawn, p.columns)},
     {"rows", MEMBER(drawn, p.rows)},
     {"step", ARRAY(drawn, step)},
-    {"folded", MEMBER(drawn, p.folded)},
+    {"width", MEMBER(drawn, p.width)},
     {"maps", .tree = maps_json},
     {0},
 };

@@ -1,6 +1,7 @@
 /* A program's kernels by time, as text and JSON. */
 #include <stdlib.h>
 
+#include "heddle/container.h"
 #include "heddle/profile.h"
 #include "report/fields.h"
 #include "report/json.h"
@@ -36,14 +37,14 @@ static double share(const void *row) {
   return all > 0 ? kernel_of(row)->seconds / all : 0;
 }
 static double microseconds(const void *row) { return 1e6 * kernel_of(row)->seconds; }
-static void put_name(const void *row, hd_buf *out) { hd_buf_printf(out, "%.60s", kernel_of(row)->name); }
+static void put_title(const void *row, hd_buf *out) { hd_kernel_title(kernel_of(row)->name, false, out); }
 static void put_category(const void *row, hd_buf *out) { hd_category_print(kernel_of(row)->category, out); }
 static const char *reach(const void *row) { return kernel_of(row)->why ? kernel_of(row)->why : "yes"; }
 
 #define OF(member) THROUGH(profiled, kernel, hd_profile_kernel, member)
 static const field kernel_fields[] = {
     {"kernel", OF(name)},
-    {.heading = "kernel", .put = put_name},
+    {"title", "kernel", .put = put_title},
     {"launches", "launches", OF(launches)},
     {"seconds", OF(seconds)},
     {.heading = "time us", .decimals = 1, .only = GPU, .real = microseconds},

@@ -192,8 +192,11 @@ function stalls(rows) {
   return [s, key(STALLS.map(([name, what, , colour]) => [`${name} (${what})`, colour]))];
 }
 
-/* A digit of base 36 for each cell of the grid: the share of one CTA's lines that others use. */
+/* A digit of base 36 for each cell of the grid: the share of one CTA's lines that others use. CTAs fill rows of `width`,
+ * one after the other: the grid's own rows, or those into which a line is folded. */
 function heat(picture) {
+  const [gx, gy] = picture.grid, [wide, high] = picture.step;
+  const place = (cx, cy) => { const n = cy * high * picture.width + cx * wide; return [n % gx, Math.floor(n / gx) % gy, Math.floor(n / gx / gy)].join(", "); };
   const maps = el("div", {class: "maps"});
   picture.maps.forEach((m) => {
     const size = Math.min(16, Math.max(3, Math.floor(280 / Math.max(picture.columns, picture.rows))));
@@ -203,7 +206,7 @@ function heat(picture) {
       const v = parseInt(m.share[i], 36) / 35, cx = i % picture.columns, cy = Math.floor(i / picture.columns);
       if (!v && i !== m.cell) continue;
       s.append(el("rect", {x: cx * size, y: cy * size, width: size, height: size, fill: i === m.cell ? "var(--base)" : "var(--blue)",
-        "fill-opacity": i === m.cell ? 1 : v.toFixed(2), "data-tip": `CTAs (${cx * picture.step[0]}, ${cy * picture.step[1]}): ${percent(v * v)} of the lines`}));
+        "fill-opacity": i === m.cell ? 1 : v.toFixed(2), "data-tip": `${wide * high > 1 ? "CTAs from" : "CTA"} (${place(cx, cy)})${wide * high > 1 ? " on" : ""}: ${percent(v * v)} of the lines`}));
     }
     maps.append(el("figure", {}, s, el("figcaption", {}, `CTA ${m.task}`)));
   });
@@ -268,7 +271,7 @@ function kernelBars(kernels, of) {
   return s;
 }
 /* Kernels' times, and the part of each that no plan can save. */
-const profile = (kernels) => kernelBars(kernels, (k) => ({name: k.kernel, length: k.seconds, color: k.why ? "var(--bar)" : "var(--blue)",
+const profile = (kernels) => kernelBars(kernels, (k) => ({name: k.title || k.kernel, length: k.seconds, color: k.why ? "var(--bar)" : "var(--blue)",
   tip: `${number(k.seconds * 1e6, 5)} \u00b5s in ${k.launches} launches\n${k.why || "plans can touch it"}`,
   part: k.at_most, partColor: "var(--pale)", partTip: `no plan wins more than ${times(k.at_most)}`}));
 /* Kernels' shares of the time, and what their plans would leave. */
@@ -311,17 +314,17 @@ function ptx(text, accesses, arrays) {
 const heading = (text) => el("h2", {}, text);
 const COUNTERS = [
   {head: "L1 hits", of: (r) => share(r.l1_hits, r.l1_sectors), show: percent},
-  {head: "L2 MB", of: (r) => 32 * r.l2_sectors, show: mb},
+  {head: "L2 MB", of: (r) => (r.l2_sectors === "" ? NaN : 32 * r.l2_sectors), show: mb},
   {head: "L2 hits", of: (r) => share(r.l2_hits, r.l2_sectors), show: percent},
   {head: "DRAM MB", of: dram, show: mb},
   {head: "vs compulsory", of: (r) => share(dram(r), r.compulsory_bytes), show: times},
 ];
 function plans(rows) {
-  const base = baseOf(rows), best = rows.reduce((a, b) => (b.time_us > 0 && b.time_us < a.time_us ? b : a), base);
+  const timed = rows.filter((r) => r.time_us > 0), base = baseOf(timed), best = timed.reduce((a, b) => (b.time_us < a.time_us ? b : a), base);
   return table([{head: "plan", of: (r) => r.plan, text: true},
-    {head: timeOf(base) + " \u00b5s", of: (r) => r.time_us, show: (v) => number(v, 5)},
-    {head: "speedup", of: (r) => base.time_us / r.time_us, show: times}, ...COUNTERS,
-    {head: "why not", of: (r) => r.failed || (r.not_tried && "not tried: " + r.not_tried) || (r.status && r.status !== "ok" ? r.status : ""), text: true}],
+    {head: timeOf(base || {}) + " \u00b5s", of: (r) => r.time_us, show: (v) => number(v, 5)},
+    {head: "speedup", of: (r) => (r.time_us > 0 ? base.time_us / r.time_us : NaN), show: times}, ...COUNTERS,
+    {head: "why not", of: (r) => r.failed || r.why || (r.not_tried && "not tried: " + r.not_tried) || (r.status && r.status !== "ok" ? r.status : ""), text: true}],
     rows, (r) => (r === best && r !== base ? "best" : r === base ? "base" : ""));
 }
 function beforeAfter(a, b) {
@@ -383,7 +386,7 @@ const KINDS = {
         ...lines(d.confirmed), heading("The landscape"),
         el("p", {class: "sub"}, "Every plan tried, the fastest to the left; in other colours the default and the fastest." + (untried ? ` ${untried} of the ${d.rows.length} plans were not tried.` : "")),
         ...landscapes(d.rows), heading("Before and after"), beforeAfter(base, best), d.picture && heading("CTAs that share lines"),
-        d.picture && el("p", {class: "sub"}, `The grid of ${d.picture.grid.join(" \u00d7 ")} CTAs, x to the right; the darker, the more of the marked CTA's lines the others use too. A cell stands for ${d.picture.step.join(" \u00d7 ")} CTAs.`),
+        d.picture && el("p", {class: "sub"}, `The grid of ${d.picture.grid.join(" \u00d7 ")} CTAs, ${d.picture.width === d.picture.grid[0] ? "x to the right" : `in rows of ${d.picture.width}`}; the darker, the more of the marked CTA's lines the others use too. A cell stands for ${d.picture.step.join(" \u00d7 ")} CTAs.`),
         d.picture && heat(d.picture), wait && heading("Where warps wait"), ...(wait || []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
     },
   },
@@ -429,7 +432,7 @@ const KINDS = {
     title: (d) => `Profile: ${number(d.seconds)} s in ${d.kernels.length} kernels`,
     draw: (d) => [el("p", {}, `${d.kernels.length} kernels, ${number(d.seconds * 1e3, 4)} ms, ${percent(share(d.reached_seconds, d.seconds))} of it in kernels that plans can touch.` + (d.emulated ? " Times are the emulator's, and say nothing about a GPU's." : "")),
       d.kernels.length ? profile(d.kernels) : null, key([["plans can touch it", "var(--blue)"], ["of this, no plan can save", "var(--pale)"], ["plans cannot touch it", "var(--bar)"]]),
-      table([{head: "kernel", of: (k) => k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "time \u00b5s", of: (k) => k.seconds * 1e6, show: (v) => number(v, 5)},
+      table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "time \u00b5s", of: (k) => k.seconds * 1e6, show: (v) => number(v, 5)},
         {head: "category", of: (k) => k.category}, {head: "reuse lost", of: (k) => k.reuse_lost, show: times}, {head: "ceiling", of: (k) => k.at_most, show: times},
         {head: "why not", of: (k) => k.why, text: true}], d.kernels)],
   },
@@ -461,8 +464,10 @@ const generic = (rows) => {
 function csv(text) {
   const rows = [];
   let row = [], cell = "", quoted = false;
-  for (const c of text) {
-    if (quoted ? c === '"' : c === '"') quoted = !quoted;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (quoted && c === '"' && text[i + 1] === '"') cell += text[++i]; /* one quote of the cell itself */
+    else if (c === '"') quoted = !quoted;
     else if (!quoted && (c === "," || c === "\n")) {
       row.push(cell);
       cell = "";
