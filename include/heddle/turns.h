@@ -41,8 +41,8 @@ typedef enum hd_turns_end {
   HD_TURNS_OPEN,     /* not decided */
   HD_TURNS_WON,      /* hd_turns_best's arm beats the original by more than `gain` */
   HD_TURNS_ORIGINAL, /* no arm is left that could */
-  HD_TURNS_SPENT, /* `most` launches or `loss` seconds were used up before it was decided: the original stays
-                   */
+  HD_TURNS_SPENT,    /* `most` launches were used up before it was decided: the original stays */
+  HD_TURNS_COSTLY,   /* the same, and an arm had used up its share of `loss`, which says little of it */
 } hd_turns_end;
 
 typedef struct hd_turns_options {
@@ -59,7 +59,7 @@ typedef struct hd_turns_options {
   uint64_t seed; /* of the orders that are drawn */
 } hd_turns_options;
 
-typedef struct hd_turns hd_turns; /* 20 KiB, and 16 KiB for each arm: allocated once */
+typedef struct hd_turns hd_turns; /* 33 KiB, and 16 KiB for each arm: allocated once */
 
 /* HD_ERR_INPUT if an option is out of its range or `arms` not within 2..HD_TURNS_ARMS; HD_ERR_NOMEM. */
 HD_API hd_status hd_turns_open(const hd_turns_options *o, uint32_t arms, hd_turns **out, hd_diag *d);
@@ -82,17 +82,17 @@ HD_API void hd_turns_drop(hd_turns *t, uint32_t arm);
 HD_API void hd_turns_withdraw(hd_turns *t, uint32_t arm);
 
 /* There will be no more launches: an open contest ends. The best arm that has beaten the original by now
- * wins, though a faster one may have needed some rounds more; else it is spent. */
+ * wins, though a faster one may have needed some rounds more; else it is spent, or costly. */
 HD_API void hd_turns_finish(hd_turns *t);
 
 HD_API hd_turns_end hd_turns_state(const hd_turns *t);
 
 /* The winner if there is one; else the arm with the greatest median ratio of those that are in; 0: none. */
-HD_API uint32_t hd_turns_best(const hd_turns *t);
+HD_API uint32_t hd_turns_best(hd_turns *t);
 
 /* What is known of an arm. The interval holds all medians against which neither bet has won; with few pairs
  * it is [0, infinity]. After HD_TURNS_WON the median of the best of several arms is biased upwards by the
- * choice; the low end of its interval is not. */
+ * choice; the low end of its interval is not. It sorts the arm's pairs. */
 typedef struct hd_turns_arm {
   uint32_t pairs;           /* of the original: rounds */
   double median, low, high; /* ratio of the original's time to the arm's, and its interval at 1 - error */
@@ -101,7 +101,7 @@ typedef struct hd_turns_arm {
   double lost;    /* seconds that it took longer than the original, in all; negative: saved */
   bool out;
 } hd_turns_arm;
-HD_API hd_turns_arm hd_turns_of(const hd_turns *t, uint32_t arm);
+HD_API hd_turns_arm hd_turns_of(hd_turns *t, uint32_t arm);
 
 #ifdef __cplusplus
 }

@@ -251,8 +251,34 @@ static void an_arm_that_has_used_up_its_share_of_the_loss_goes_out(void **state)
   assert_true(slow.out && slow.lost > 0.25 && slow.lost <= 0.25 + 0.1);
   assert_int_equal(slow.pairs, 3);
   assert_true(hd_turns_of(t, 2).pairs > 8);
-  assert_int_equal(hd_turns_state(t), HD_TURNS_SPENT);
+  assert_int_equal(hd_turns_state(t), HD_TURNS_COSTLY);
   hd_turns_close(t);
+}
+
+static void a_contest_says_which_bound_ended_it(void **state) {
+  static const struct {
+    hd_turns_options o;
+    hd_turns_end end;
+  } cases[] = {{{.loss = 0.1}, HD_TURNS_COSTLY},
+               {{.loss = 0.1, .most = 4}, HD_TURNS_COSTLY},
+               {{.most = 4}, HD_TURNS_SPENT},
+               {{.loss = 10, .most = 4}, HD_TURNS_SPENT},
+               {{.loss = 10}, HD_TURNS_ORIGINAL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_turns *t = given(&cases[i].o, 2, far_slower);
+    assert_int_equal(hd_turns_state(t), cases[i].end);
+    hd_turns_close(t);
+  }
+}
+
+static double of_half_the_speed(uint32_t arm, uint32_t round) { return arm ? 2 : 1; }
+static void arms_of_half_the_speed_are_out_as_soon_as_the_text_says(void **state) {
+  hd_turns *one = given(&(hd_turns_options){0}, 2, of_half_the_speed),
+           *all = given(&(hd_turns_options){0}, HD_TURNS_ARMS, of_half_the_speed);
+  assert_int_equal(hd_turns_of(one, 1).pairs, 8);
+  for (uint32_t a = 1; a < HD_TURNS_ARMS; a++) assert_int_equal(hd_turns_of(all, a).pairs, 13);
+  hd_turns_close(one);
+  hd_turns_close(all);
 }
 
 static double odd_ones(uint32_t arm, uint32_t round) {
@@ -402,6 +428,9 @@ int main(void) {
                 an_arm_that_is_mostly_faster_and_slower_in_all_does_not_win),
       BEHAVIOUR("an arm that has used up its share of the loss goes out",
                 an_arm_that_has_used_up_its_share_of_the_loss_goes_out),
+      BEHAVIOUR("a contest says which bound ended it", a_contest_says_which_bound_ended_it),
+      BEHAVIOUR("arms of half the speed are out as soon as the text says",
+                arms_of_half_the_speed_are_out_as_soon_as_the_text_says),
       BEHAVIOUR("a time that is no positive number gives no pair",
                 a_time_that_is_no_positive_number_gives_no_pair),
       BEHAVIOUR("a contest without a pair ends", a_contest_without_a_pair_ends),

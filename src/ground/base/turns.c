@@ -8,7 +8,7 @@
 
 /* The mixture: biases that a bet may have (chance of a side, less that of the other), and the wealth that
  * each begins with. A third goes to sides that all but always win, so that an arm of half the speed is out
- * after 8 pairs. */
+ * after 8 pairs if it is the only one, and after 13 if there are 15. */
 static const struct {
   double bias, wealth;
 } mixture[] = {{.96, .35}, {.85, .15}, {.70, .10}, {.50, .10}, {.35, .06},
@@ -30,7 +30,7 @@ typedef struct offsets {
 } offsets;
 
 typedef struct arm {
-  bool out, spent;                /* spent: because of what it cost */
+  bool out, spent;                /* spent: because of what it cost alone */
   uint32_t crossed;               /* pairs when its bet against "not above gain" had won; 0: it has not */
   uint32_t pairs, launches, next; /* next: the round that it reports next */
   double sum, spread;             /* of the log ratios of its pairs; of their absolute values */
@@ -64,6 +64,7 @@ struct hd_turns {
   frontier bets;
   float ratios[];
 };
+_Static_assert(sizeof(hd_turns) > 32 * 1024 && sizeof(hd_turns) <= 34 * 1024, "as turns.h has it");
 
 /* ---- Bets ---- */
 
@@ -281,9 +282,10 @@ static bool must_leave(hd_turns *t, uint32_t number) {
   for (uint32_t b = 1; b < t->n; b++)
     if (b != number && (has_won(t, b) || !has_won(t, number)) && beats(t, b, number)) return true;
   if (has_won(t, number)) return false;
-  a->spent = t->o.loss > 0 && a->lost > t->o.loss / (t->n - 1);
-  if (a->crossed && a->pairs < t->o.least) return a->spent;
-  return a->spent || beats(t, 0, number) || has_slow_launches(a) || (a->pairs && a->pairs >= patience(t, a));
+  const bool costly = t->o.loss > 0 && a->lost > t->o.loss / (t->n - 1);
+  a->spent = costly && !beats(t, 0, number);
+  if (a->crossed && a->pairs < t->o.least) return costly;
+  return costly || beats(t, 0, number) || has_slow_launches(a) || (a->pairs && a->pairs >= patience(t, a));
 }
 
 static void decide(hd_turns *t) {
@@ -301,7 +303,7 @@ static void decide(hd_turns *t) {
     t->winner = hd_turns_best(t);
     t->end = HD_TURNS_WON;
   } else if (!won && (in == 0 || spent)) {
-    t->end = in || any_spent ? HD_TURNS_SPENT : HD_TURNS_ORIGINAL;
+    t->end = any_spent ? HD_TURNS_COSTLY : in ? HD_TURNS_SPENT : HD_TURNS_ORIGINAL;
   }
 }
 
@@ -355,14 +357,15 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double middle(const arm *a) {
+/* Sorts them, which changes nothing that is known. */
+static double middle(arm *a) {
   if (!a->pairs) return NAN;
   qsort(a->ratio, a->pairs, sizeof *a->ratio, ascending);
   double low = a->ratio[(a->pairs - 1) / 2], high = a->ratio[a->pairs / 2];
   return (low + high) / 2;
 }
 
-uint32_t hd_turns_best(const hd_turns *t) {
+uint32_t hd_turns_best(hd_turns *t) {
   if (t->winner) return t->winner;
   uint32_t best = 0;
   double most = -INFINITY;
@@ -378,22 +381,22 @@ uint32_t hd_turns_best(const hd_turns *t) {
 }
 
 /* Pairs at either end of n sorted ones that a bet has been won against; n: none has. */
-static uint32_t sure_ends(frontier f, uint32_t n) {
+static uint32_t sure_ends(frontier *f, uint32_t n) {
   uint32_t lost = 0;
-  while (lost < n && lost + need_of(&f, lost) <= n) lost++;
+  while (lost < n && lost + need_of(f, lost) <= n) lost++;
   return lost ? lost - 1 : n;
 }
 
-hd_turns_arm hd_turns_of(const hd_turns *t, uint32_t number) {
+hd_turns_arm hd_turns_of(hd_turns *t, uint32_t number) {
   if (number >= t->n) return (hd_turns_arm){.median = NAN, .high = INFINITY, .mean = NAN, .out = true};
-  const arm *a = &t->arms[number];
+  arm *a = &t->arms[number];
   hd_turns_arm k = {
       .pairs = a->pairs, .median = 1, .low = 1, .high = 1, .mean = 1, .lost = a->lost, .out = a->out};
   k.seconds = a->launches ? exp(a->log_seconds / a->launches) : NAN;
   if (number == 0) return k;
   k.median = exp(middle(a));
   k.mean = a->pairs ? exp(a->sum / a->pairs) : NAN;
-  uint32_t end = sure_ends(t->bets, a->pairs);
+  uint32_t end = sure_ends(&t->bets, a->pairs);
   k.low = end < a->pairs ? exp((double)a->ratio[end]) : 0;
   k.high = end < a->pairs ? exp((double)a->ratio[a->pairs - 1 - end]) : INFINITY;
   return k;

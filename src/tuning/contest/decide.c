@@ -31,7 +31,7 @@ static hd_status take_turn(search *s, hd_turns *t, const size_t *at, uint32_t ar
   return st;
 }
 
-static void read_end(search *s, const hd_turns *t, const size_t *at) {
+static void read_end(search *s, hd_turns *t, const size_t *at) {
   const uint32_t best = hd_turns_best(t);
   const hd_turns_arm k = hd_turns_of(t, best ? best : 1);
   s->best = (int64_t)at[best ? best - 1 : 0];
