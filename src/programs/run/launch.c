@@ -15,8 +15,7 @@ uint64_t run_thread_number(void) {
 /* ---- Choosing ---------------------------------------------------------------------------------- */
 
 static bool is_of(const run_variant *v, const run_launch *l) {
-  return v->any || (v->shared == l->shared && memcmp(v->grid, l->grid, sizeof l->grid) == 0 &&
-                    memcmp(v->block, l->block, sizeof l->block) == 0);
+  return v->any || run_is_shape(l, v->grid, v->block, v->shared);
 }
 
 /* A grid that the original could not be launched with might be one that the rewritten kernel can. */

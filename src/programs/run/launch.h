@@ -2,6 +2,8 @@
 #ifndef HEDDLE_RUN_LAUNCH_H
 #define HEDDLE_RUN_LAUNCH_H
 
+#include <string.h>
+
 #include "run/run.h"
 
 typedef struct run_exec run_exec;
@@ -35,6 +37,12 @@ typedef struct run_replacement {
   _Alignas(16) char block[RUN_MOST_BYTES];
 } run_replacement;
 
+/* The launch is of this shape. */
+static inline bool run_is_shape(const run_launch *l, const uint32_t grid[3], const uint32_t block[3],
+                                uint32_t shared) {
+  return l->shared == shared && memcmp(l->grid, grid, sizeof l->grid) == 0 &&
+         memcmp(l->block, block, sizeof l->block) == 0;
+}
 /* The block of parameters that `extra` names, not NULL itself; NULL: none, or in a way that is not known. */
 const void *run_block_of(void *const *extra, size_t *bytes);
 /* Its stream's operations are captured, or may be: they run later, in other streams, and perhaps several at
@@ -104,16 +112,17 @@ typedef enum run_live_end {
   RUN_LIVE_WON,   /* an arm is faster */
   RUN_LIVE_LOST,  /* none is */
   RUN_LIVE_SPENT, /* not known, after so many launches */
-  RUN_LIVE_LEFT,  /* not known, and its module is gone */
+  RUN_LIVE_LEFT,  /* not known, and its module or context is gone */
   RUN_LIVE_CUT    /* they could not be timed */
 } run_live_end;
 
 /* What is known of it. */
 typedef struct run_lived {
   run_live_end end;
-  run_arm best; /* of those that are in still, or the last that was; neither: there is none */
+  run_arm best; /* by its median, of those that are in still; else that which was in for most rounds */
   bool stays;   /* it is launched from now on */
-  double promised, median, low, high, pairs;
+  double promised, median, low, high, pairs; /* of the best arm */
+  double rounds;                             /* of the original */
   double original, seconds; /* of a launch of each */
   double lost;              /* seconds that launches in turns took more than the original's would have */
 } run_lived;
@@ -140,9 +149,12 @@ void run_live_settle(run_kernel *k, bool last);
 void run_live_again(run_kernel *k);
 /* The kernel's module goes. Under run_lock. */
 void run_live_leave(run_kernel *k);
+/* The context with this number goes, and all that is in it. Under run_lock. */
+void run_live_context_gone(run_kernel *k, unsigned long long context);
 /* The first of the kernel's, those that are over and those that are not; NULL: none. Under run_lock. */
 const run_live *run_live_first(const run_kernel *k);
 const run_live *run_live_next(const run_live *t);
+/* Of one that is settled; else nothing: another thread may be in one of its launches. */
 run_lived run_live_known(const run_live *t);
 void run_live_free(run_kernel *k);
 /* In a child of a fork. */

@@ -134,14 +134,9 @@ bool run_lever_send(run_lever *v, cu_function f, const run_launch *l, int *resul
   return true;
 }
 
-static bool is_of(const run_lever *v, const run_launch *l) {
-  return v->shared == l->shared && memcmp(v->grid, l->grid, sizeof v->grid) == 0 &&
-         memcmp(v->block, l->block, sizeof v->block) == 0;
-}
-
 bool run_lever_launch(run_kernel *k, cu_function f, const run_launch *l, int *result) {
   for (run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
-    if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) ||
+    if (!run_is_shape(l, v->grid, v->block, v->shared) || atomic_load_explicit(&v->off, memory_order_relaxed) ||
         atomic_load_explicit(&v->held, memory_order_relaxed) || !run_lever_send(v, f, l, result))
       continue;
     if (*result != CU_SUCCESS) return run_is_of_capture(*result);

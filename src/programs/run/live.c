@@ -40,7 +40,8 @@ struct run_live {
   hd_turns *turns;
   uint32_t n; /* arms, the original among them */
   run_arm arms[HD_TURNS_ARMS];
-  uint32_t told; /* launches whose times are known */
+  uint32_t told;   /* launches whose times are known */
+  uint32_t pruned; /* rounds, as arms were last withdrawn */
   timing timings[TIMINGS];
   size_t first, pending; /* of them, as a ring, in the order of the launches */
   uint32_t visits;
@@ -49,6 +50,7 @@ struct run_live {
   bool beside;             /* launches that count run beside others */
   bool eager;              /* many launches may be under way before any time is known */
   atomic_bool leads;       /* the plan on probation is ahead: launches that are not timed run under it */
+  atomic_bool gone;        /* its context is, and the events with it */
   atomic_int end;          /* run_live_end */
   uint32_t best;
   bool stays, settled;
@@ -79,6 +81,10 @@ static void save(const run_arm *a, double seconds) {
   if (a->lever) atomic_store(&a->lever->saves, ns);
 }
 
+static uint64_t saves_of(const run_arm *a) {
+  return atomic_load_explicit(a->lever ? &a->lever->saves : &a->variant->saves, memory_order_relaxed);
+}
+
 /* False: it does not fit this launch, and nothing is launched. */
 static bool send(const run_arm *a, cu_function f, const run_launch *l, int *result) {
   run_replacement r;
@@ -91,20 +97,34 @@ static bool send(const run_arm *a, cu_function f, const run_launch *l, int *resu
 
 /* ---- The end ----------------------------------------------------------------------------------- */
 
+/* Of those that go on, while others may be added before them: this is the only one that is taken out. */
 static void unlist(run_live *t) {
+  run_live *self = t;
   _Atomic(run_live *) *at = &t->kernel->live;
-  run_live *each;
-  while ((each = atomic_load(at)) && each != t) at = &each->next;
-  if (each) atomic_store(at, atomic_load(&t->next));
-  t->after = atomic_load(&t->kernel->lived);
-  atomic_store_explicit(&t->kernel->lived, t, memory_order_release);
+  while (!atomic_compare_exchange_strong(at, &self, atomic_load(&t->next))) {
+    at = self ? &self->next : &t->kernel->live;
+    self = t;
+  }
+}
+
+/* The arm with the greatest median of those that are in; if all are out, that which was longest. */
+static uint32_t best_of(const run_live *t) {
+  uint32_t best = hd_turns_best(t->turns);
+  hd_turns_arm last = {0};
+  if (best) return best;
+  for (uint32_t a = 1; a < t->n; a++) {
+    const hd_turns_arm is = hd_turns_of(t->turns, a);
+    if (best && (is.pairs < last.pairs || (is.pairs == last.pairs && !(is.median > last.median)))) continue;
+    best = a;
+    last = is;
+  }
+  return best;
 }
 
 /* What is launched from now on; what it means is written down when the program waits. */
 static void finish(run_live *t, run_live_end end) {
-  const uint32_t best = hd_turns_best(t->turns);
-  const hd_turns_arm was = hd_turns_of(t->turns, best ? best : 1), original = hd_turns_of(t->turns, 0);
-  t->best = best ? best : 1;
+  t->best = best_of(t);
+  const hd_turns_arm was = hd_turns_of(t->turns, t->best), original = hd_turns_of(t->turns, 0);
   /* On probation, what is not known to be faster stays if it is no slower by all that is known. */
   t->stays = end == RUN_LIVE_WON || (end == RUN_LIVE_SPENT && t->verdict && was.pairs && was.median >= 1);
   for (uint32_t a = 1; a < t->n; a++) {
@@ -114,8 +134,10 @@ static void finish(run_live *t, run_live_end end) {
       turn_off(&t->arms[a]);
     hold(&t->arms[a], false);
   }
+  t->after = atomic_load(&t->kernel->lived);
   atomic_store(&t->end, end);
   unlist(t);
+  atomic_store_explicit(&t->kernel->lived, t, memory_order_release);
   run_some_later();
 }
 
@@ -133,22 +155,27 @@ static bool is_far_behind(const run_live *t) {
 static void prune(run_live *t) {
   enum { SOON = 8, BEST = 3, LATE = 32 }; /* pairs, arms, pairs */
   const double gain = run_number(run_settings.gain, 1.01), ahead = gain > 1 ? 1 + (gain - 1) / 2 : 1;
+  const uint32_t rounds = hd_turns_of(t->turns, 0).pairs;
+  hd_turns_arm all[HD_TURNS_ARMS];
+  if (rounds < SOON || rounds == t->pruned) return;
+  t->pruned = rounds;
+  for (uint32_t a = 1; a < t->n; a++) all[a] = hd_turns_of(t->turns, a);
   for (uint32_t a = 1; a < t->n; a++) {
-    const hd_turns_arm is = hd_turns_of(t->turns, a);
+    const hd_turns_arm *is = &all[a];
     uint32_t better = 0;
-    if (is.out || is.pairs < SOON) continue;
-    for (uint32_t b = 1; b < t->n; b++) {
-      const hd_turns_arm other = hd_turns_of(t->turns, b);
-      better += !other.out && (other.median > is.median || (other.median == is.median && b < a));
-    }
-    if (better >= BEST || (is.pairs >= LATE && is.median <= ahead)) hd_turns_withdraw(t->turns, a);
+    if (is->out || is->pairs < SOON) continue;
+    for (uint32_t b = 1; b < t->n; b++)
+      better += !all[b].out && (all[b].median > is->median || (all[b].median == is->median && b < a));
+    if (better < BEST && (is->pairs < LATE || is->median > ahead)) continue;
+    hd_turns_withdraw(t->turns, a);
+    all[a].out = true;
   }
 }
 
 static void look_at_end(run_live *t) {
   if (t->looked == t->told && t->misses < MISSES && t->visits <= VISITS) return;
   t->looked = t->told;
-  if (!t->verdict && t->told % t->n == 0) prune(t);
+  if (!t->verdict) prune(t);
   const hd_turns_end end = hd_turns_state(t->turns);
   if (end == HD_TURNS_WON)
     finish(t, RUN_LIVE_WON);
@@ -186,6 +213,13 @@ static void look_back(run_live *t) {
 static bool mark(const run_launch *l, cu_event event) {
   fn_cuEventRecord *const record = l->per_thread ? run_real.cuEventRecord_ptsz : run_real.cuEventRecord;
   return record && record(event, l->stream) == CU_SUCCESS;
+}
+
+/* Its events mean nothing any more, and what took turns can take none. */
+static void abandon(run_live *t) {
+  t->pending = 0;
+  memset(t->timings, 0, sizeof t->timings);
+  finish(t, RUN_LIVE_LEFT);
 }
 
 /* ---- Other launches ---------------------------------------------------------------------------- */
@@ -274,6 +308,10 @@ static bool make_events(timing *m) {
 
 static bool take_turn(run_live *t, cu_function f, const run_launch *l, int *result) {
   timing *m = NULL;
+  if (atomic_load(&t->gone)) {
+    abandon(t);
+    return false;
+  }
   const int mode = run_captures_relax();
   t->visits++;
   look_back(t);
@@ -289,10 +327,27 @@ static bool take_turn(run_live *t, cu_function f, const run_launch *l, int *resu
   return m && launch(t, f, l, m, result);
 }
 
+/* One that has no turn, of a shape on probation: under the plan only if that is ahead. */
+static void launch_between(run_live *t, cu_function f, const run_launch *l, int *result) {
+  const run_arm *a = &t->arms[1];
+  run_kernel *k = t->kernel;
+  const bool leads = atomic_load_explicit(&t->leads, memory_order_relaxed);
+  if (leads && send(a, f, l, result)) {
+    if (*result == CU_SUCCESS) {
+      atomic_fetch_add_explicit(&k->steered, 1, memory_order_relaxed);
+      atomic_fetch_add_explicit(&k->saved, saves_of(a), memory_order_relaxed);
+    }
+    if (*result == CU_SUCCESS || run_is_of_capture(*result)) return;
+    turn_off(a);
+  } else if (!leads) {
+    atomic_fetch_add_explicit(&k->trials, 1, memory_order_relaxed);
+  }
+  *result = run_send(l, f, l->grid, l->params, l->extra);
+}
+
 static run_live *find(run_kernel *k, const run_launch *l) {
   run_live *t = atomic_load_explicit(&k->live, memory_order_acquire);
-  while (t && (t->shared != l->shared || memcmp(t->grid, l->grid, sizeof t->grid) != 0 ||
-               memcmp(t->block, l->block, sizeof t->block) != 0))
+  while (t && !run_is_shape(l, t->grid, t->block, t->shared))
     t = atomic_load_explicit(&t->next, memory_order_acquire);
   return t;
 }
@@ -301,16 +356,13 @@ bool run_live_launch(run_kernel *k, cu_function f, const run_launch *l, int *res
   run_live *t = find(k, l);
   if (!t) return false;
   bool launched = false;
-  const bool captured = l->node || run_is_captured(l);
-  if (!captured && pthread_mutex_trylock(&lock) == 0) {
+  if (l->node || run_is_captured(l)) return false;
+  if (pthread_mutex_trylock(&lock) == 0) {
     launched = t->end == RUN_LIVE_OPEN && take_turn(t, f, l, result);
     pthread_mutex_unlock(&lock);
   }
-  /* What is on probation is not launched before it is ahead. */
-  if (!launched && t->verdict && t->end == RUN_LIVE_OPEN &&
-      (captured || !atomic_load_explicit(&t->leads, memory_order_relaxed))) {
-    *result = run_send(l, f, l->grid, l->params, l->extra);
-    atomic_fetch_add_explicit(&k->trials, 1, memory_order_relaxed);
+  if (!launched && t->verdict && t->end == RUN_LIVE_OPEN) {
+    launch_between(t, f, l, result);
     launched = true;
   }
   if (launched) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
@@ -319,10 +371,10 @@ bool run_live_launch(run_kernel *k, cu_function f, const run_launch *l, int *res
 
 /* ---- Opening ----------------------------------------------------------------------------------- */
 
-/* Another context's events are that context's to free. */
+/* Another context's events are that context's to free, and those of one that is gone are freed. */
 static void close_events(run_live *t) {
   const int mode = run_captures_relax();
-  const bool own = run_real.cuEventDestroy_v2 && run_context() == t->context;
+  const bool own = run_real.cuEventDestroy_v2 && !atomic_load(&t->gone) && run_context() == t->context;
   for (size_t k = 0; k < TIMINGS; k++) {
     if (own && t->timings[k].begin) run_real.cuEventDestroy_v2(t->timings[k].begin);
     if (own && t->timings[k].end) run_real.cuEventDestroy_v2(t->timings[k].end);
@@ -364,8 +416,10 @@ run_live *run_live_open(run_kernel *k, const run_shape *s, const run_arm *arms, 
   }
   for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], trust != RUN_TRUST_KEPT);
   atomic_store(&t->leads, trust == RUN_TRUST_KEPT);
-  atomic_store(&t->next, atomic_load(&k->live));
-  atomic_store_explicit(&k->live, t, memory_order_release);
+  run_live *next = atomic_load(&k->live);
+  do
+    atomic_store(&t->next, next);
+  while (!atomic_compare_exchange_weak(&k->live, &next, t));
   return t;
 }
 
@@ -385,14 +439,14 @@ void run_live_free(run_kernel *k) {
 
 static run_lived known_of(const run_live *t) {
   const run_live_end end = (run_live_end)atomic_load(&((run_live *)(uintptr_t)t)->end);
-  uint32_t best = end == RUN_LIVE_OPEN ? hd_turns_best(t->turns) : t->best;
-  if (!best) best = 1;
+  const uint32_t best = end == RUN_LIVE_OPEN ? best_of(t) : t->best;
   const hd_turns_arm a = hd_turns_of(t->turns, best), original = hd_turns_of(t->turns, 0);
   run_lived out = {.end = end,
                    .best = t->arms[best],
                    .stays = t->stays,
                    .promised = t->verdict ? t->verdict->speedup : 0,
                    .pairs = a.pairs,
+                   .rounds = original.pairs,
                    .original = original.seconds};
   if (a.pairs) {
     out.median = a.median;
@@ -404,7 +458,7 @@ static run_lived known_of(const run_live *t) {
   return out;
 }
 
-run_lived run_live_known(const run_live *t) { return t->settled ? t->known : known_of(t); }
+run_lived run_live_known(const run_live *t) { return t->settled ? t->known : (run_lived){0}; }
 
 const run_live *run_live_first(const run_kernel *k) {
   run_live *t = atomic_load(&((run_kernel *)(uintptr_t)k)->live);
@@ -457,12 +511,28 @@ void run_live_leave(run_kernel *k) {
   run_live_settle(k, false);
 }
 
+void run_live_context_gone(run_kernel *k, unsigned long long context) {
+  run_live *next;
+  for (run_live *t = atomic_load(&k->lived); t; t = t->after)
+    if (t->context == context) atomic_store(&t->gone, true);
+  for (run_live *t = atomic_load(&k->live); t; t = atomic_load(&t->next))
+    if (t->context == context) atomic_store(&t->gone, true);
+  /* Where a launch has the lock, the next one sees it. */
+  if (pthread_mutex_trylock(&lock) != 0) return;
+  for (run_live *t = atomic_load(&k->live); t; t = next) {
+    next = atomic_load(&t->next);
+    if (atomic_load(&t->gone)) abandon(t);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 /* The program has waited, so that the times of what it launched before are known. */
 static void look_again(run_kernel *k) {
   run_live *next;
   for (run_live *t = atomic_load(&k->live); t; t = next) {
     next = atomic_load(&t->next);
-    if (!t->pending || run_context() != t->context) continue;
+    if (atomic_load(&t->gone)) abandon(t);
+    if (t->end != RUN_LIVE_OPEN || !t->pending || run_context() != t->context) continue;
     const int mode = run_captures_relax();
     look_back(t);
     look_at_end(t);

@@ -161,6 +161,9 @@ void run_probation_open(run_kernel *k, const run_arm *a) {
 
 void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *known) {
   run_note *n = run_note_of(k, v);
+  if (n && !known->stays &&
+      (known->end == RUN_LIVE_CUT || (known->end == RUN_LIVE_SPENT && !known->pairs)))
+    hd_fit(k->why, sizeof k->why, "%s was not used: its launches could not be timed", n->is.plan);
   if (!n || !known->pairs) return;
   n->is.median = known->median;
   n->is.low = known->low;

@@ -432,6 +432,15 @@ static begun begin_wait(void) {
   return (begun){{.number = atomic_fetch_add(&waits, 1) + 1}, run_gate_own_launches()};
 }
 
+/* A context that is gone took with it what is in it. */
+static void context_gone(unsigned long long context) {
+  pthread_mutex_lock(&run_lock);
+  for (run_module *m = run_modules; m; m = m->next)
+    for (run_kernel *k = m->kernels; k; k = k->next) run_live_context_gone(k, context);
+  pthread_mutex_unlock(&run_lock);
+  run_streams_gone(context);
+}
+
 /* The launches of streams that are gone are over, too. `context` NULL: the current one. */
 static int end_wait(int r, run_handle context, begun b) {
   unsigned long long current = 0;
@@ -475,7 +484,7 @@ int run_cuCtxDestroy_v2(cu_context context) {
   unsigned long long id;
   if (run_real.cuCtxGetId && run_real.cuCtxGetId(context, &id) == CU_SUCCESS) {
     each_place(end, &id);
-    run_streams_gone(id);
+    context_gone(id);
   }
   return run_real.cuCtxDestroy_v2(context);
 }
@@ -507,7 +516,7 @@ static int end_primary(int (*real)(int), int device, bool resets) {
   run_times_take();
   const int r = real(device);
   each_place(end, NULL);
-  if (r == CU_SUCCESS && id && (resets || !is_active(device))) run_streams_gone(id);
+  if (r == CU_SUCCESS && id && (resets || !is_active(device))) context_gone(id);
   return r;
 }
 int run_cuDevicePrimaryCtxReset_v2(cu_device device) {

@@ -18,9 +18,7 @@ double run_worth(void) { return run_number(run_settings.worth, 1e-3); }
 static run_shape *shape_of(run_kernel *k, const run_launch *l) {
   unsigned n = 0;
   for (run_shape *s = k->shapes; s; s = s->next, n++)
-    if (memcmp(s->grid, l->grid, sizeof s->grid) == 0 && memcmp(s->block, l->block, sizeof s->block) == 0 &&
-        s->shared == l->shared)
-      return s;
+    if (run_is_shape(l, s->grid, s->block, s->shared)) return s;
   run_shape *s = n < SHAPES ? calloc(1, sizeof *s) : NULL;
   if (!s) return NULL;
   memcpy(s->grid, l->grid, sizeof s->grid);

@@ -361,6 +361,7 @@ GIVES(cuMemsetD8Async, (cu_address address, uint8_t value, size_t bytes, cu_stre
 GIVES(cuEventElapsedTime, (float *ms, cu_event begin, cu_event end), time_between(ms, begin, end))
 GIVES(cuEventRecord, (cu_event event, cu_stream stream), record(event, stream, false))
 GIVES(cuEventRecord_ptsz, (cu_event event, cu_stream stream), record(event, stream, true))
+GIVES(cuEventDestroy_v2, (cu_event event), (fake_event_gone(number(event)), 0))
 GIVES(cuEventCreate, (cu_event * event, unsigned flags), hand_out(event, NULL))
 GIVES(cuStreamCreate, (cu_stream * stream, unsigned flags), make_stream(stream, flags))
 GIVES(cuStreamCreateWithPriority, (cu_stream * stream, unsigned flags, int priority),

@@ -70,6 +70,9 @@ void fake_fill(size_t bytes);
 void fake_wait(void);
 void fake_stamp(unsigned event);
 int fake_elapsed(float *ms, unsigned begin, unsigned end);
+void fake_event_gone(unsigned event);
+/* Events that were asked for, recorded or destroyed after their context was. */
+unsigned long fake_stale(void);
 
 /* For fake_graph.c: whether this call fails; how many parameters the function has. */
 int fake_call(void);

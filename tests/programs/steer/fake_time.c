@@ -13,6 +13,9 @@
  *   beside=2     so do those that run while another stream has work (fake_begin)
  *   depth=N      the GPU is N launches behind: events are known then, or when the program has waited
  *   seed=N       of the noise
+ *   untimed=1    the time between two events is not known
+ *
+ * A context that is destroyed takes all events with it: fake_stale() counts what is asked of those.
  */
 #include "fake.h"
 
@@ -21,11 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENTS = 1 << 20 };
+enum { EVENTS = 1 << 20, FAILED = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-  double us, plan, spread, trial, flushed, after, later, noise, drift, cold, beside, depth, seed;
+  double us, plan, spread, trial, flushed, after, later, noise, drift, cold, beside, depth, seed, untimed;
 } is = {.us = 1000, .plan = 1, .later = 1};
 static struct {
   const char *name;
@@ -34,7 +37,7 @@ static struct {
                    {"trial", &is.trial}, {"flushed", &is.flushed}, {"after", &is.after},
                    {"later", &is.later}, {"noise", &is.noise},     {"drift", &is.drift},
                    {"cold", &is.cold},   {"beside", &is.beside},   {"depth", &is.depth},
-                   {"seed", &is.seed}};
+                   {"seed", &is.seed},   {"untimed", &is.untimed}};
 static atomic_int times; /* 0: not looked for yet, 1: there are none, 2: there are */
 static bool flushed;
 static double now;                 /* microseconds */
@@ -43,7 +46,9 @@ static uint64_t state;
 static struct {
   double when;
   unsigned long launch;
+  bool known, gone;
 } events[EVENTS]; /* by their numbers in fake.c */
+static unsigned long stale;
 
 static void read_words(void) {
   const char *all = getenv("FAKE_TIMES");
@@ -106,6 +111,8 @@ void fake_wait(void) {
 void fake_stamp(unsigned event) {
   if (!fake_is_timed() || event >= EVENTS) return;
   pthread_mutex_lock(&lock);
+  stale += events[event].gone;
+  events[event].known = true;
   events[event].when = now;
   events[event].launch = done;
   pthread_mutex_unlock(&lock);
@@ -113,14 +120,30 @@ void fake_stamp(unsigned event) {
 
 int fake_elapsed(float *ms, unsigned begin, unsigned end) {
   pthread_mutex_lock(&lock);
+  stale += events[begin].gone || events[end].gone;
   const unsigned long launch = events[end].launch;
   const bool is_known = launch <= waited || (double)launch + is.depth <= (double)done;
   if (is_known) *ms = (float)((events[end].when - events[begin].when) * 1e-3);
   pthread_mutex_unlock(&lock);
-  return is_known ? CU_SUCCESS : CU_NOT_READY;
+  return is.untimed > 0 ? FAILED : is_known ? CU_SUCCESS : CU_NOT_READY;
+}
+
+void fake_event_gone(unsigned event) {
+  if (event >= EVENTS) return;
+  pthread_mutex_lock(&lock);
+  stale += events[event].gone;
+  pthread_mutex_unlock(&lock);
 }
 
 #define EXPORT __attribute__((visibility("default")))
+EXPORT unsigned long fake_stale(void) { return stale; }
+EXPORT cu_result cuCtxDestroy_v2(cu_context context) {
+  (void)context;
+  pthread_mutex_lock(&lock);
+  for (unsigned k = 0; k < EVENTS; k++) events[k].gone = events[k].known;
+  pthread_mutex_unlock(&lock);
+  return CU_SUCCESS;
+}
 EXPORT cu_result cuCtxSynchronize(void) {
   fake_wait();
   return CU_SUCCESS;

@@ -1,36 +1,58 @@
-/* turns N [WAIT [COMMAND [beside]]]: a kernel, over the driver that does nothing, is launched N times; the
+/* turns N [WAIT [COMMAND [WAY]]]: a kernel, over the driver that does nothing, is launched N times; the
  * program waits after WAIT launches each (8; 0: at the end alone). The command is run between its first
- * allocation and the load of its module. `beside`: every other launch or so runs while another stream has
- * work. Each launch adds one to a word, which it prints, and how many launches the driver has seen, and how
- * many texts beside its own. */
+ * allocation and the load of its module. WAY is one of
+ *   beside     every other launch or so runs while another stream has work
+ *   captured   every other launch is captured
+ *   destroyed  in the middle its context is destroyed, and another has its number
+ *   shapes     every other launch has blocks of another size
+ * Each launch adds one to a word, which it prints, and how many launches the driver has seen, and how many
+ * texts beside its own. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fake.h"
 #include "order.h"
 
+static const char *way = "";
+static cu_stream other;
+
+static bool is_way(const char *name) { return strcmp(way, name) == 0; }
+
+static int launch(cu_function f, long k, void **params) {
+  enum { RELAXED = 2 };
+  const bool odd = k % 2;
+  cu_graph graph;
+  if (is_way("beside") && k * 7 % 11 % 2)
+    fake_begin(other);
+  else
+    fake_end();
+  if (!is_way("captured") || !odd)
+    return cuLaunchKernel(f, 8, 1, 1, is_way("shapes") && odd ? 2 : 1, 1, 1, 0, NULL, params, NULL);
+  if (cuStreamBeginCapture_v2(other, RELAXED)) return 1;
+  const int r = cuLaunchKernel(f, 8, 1, 1, 1, 1, 1, 0, other, params, NULL);
+  return cuStreamEndCapture(other, &graph) || r;
+}
+
 int main(int argc, char **argv) {
   const long n = argc > 1 ? atol(argv[1]) : 1, wait = argc > 2 ? atol(argv[2]) : 8;
-  const bool beside = argc > 4;
   cu_module module;
   cu_function f;
-  cu_stream other = NULL;
   uint64_t out, count = 512;
   void *params[] = {&out, &count};
+  if (argc > 4) way = argv[4];
   if (cuInit(0) || cuMemAlloc_v2(&out, 64) || (argc > 3 && system(argv[3])) ||
       cuModuleLoadData(&module, PTX_ORDER) || cuModuleGetFunction(&f, module, "order"))
     return 1;
-  if (beside && cuStreamCreate(&other, CU_STREAM_NON_BLOCKING)) return 1;
+  if (argc > 4 && cuStreamCreate(&other, CU_STREAM_NON_BLOCKING)) return 1;
   for (long k = 1; k <= n; k++) {
-    if (beside && k * 7 % 11 % 2)
-      fake_begin(other);
-    else if (beside)
-      fake_end();
-    if (cuLaunchKernel(f, 8, 1, 1, 1, 1, 1, 0, NULL, params, NULL)) return 1;
+    if (launch(f, k, params)) return 1;
+    if (is_way("destroyed") && k == n / 2 && cuCtxDestroy_v2((cu_context)1)) return 1;
     if (wait && k % wait == 0 && cuCtxSynchronize()) return 1;
   }
   fake_end();
   if (cuCtxSynchronize()) return 1;
+  if (fake_stale()) printf("%lu times an event is asked for that is gone, ", fake_stale());
   printf("ran %lu, compiled %lu, seen %lu\n", (unsigned long)*(uint64_t *)(uintptr_t)out, fake_compiled() - 1,
          fake_launches());
   return 0;
