@@ -66,6 +66,7 @@ typedef struct hd_steer_note {
 } hd_steer_note;
 
 #define HD_STEER_OPEN "open"     /* the plan computes the same, and is not decided yet */
+#define HD_STEER_CUT "cut"       /* the same, and --total ended the search before all plans were tried */
 #define HD_STEER_NEW "new"       /* nothing is measured */
 #define HD_STEER_KEPT "kept"     /* the plan is as fast as the original at least */
 #define HD_STEER_UNSURE "unsure" /* it was taken back, but that it is slower is not sure */

@@ -109,11 +109,13 @@ typedef struct run_arm {
 
 typedef enum run_live_end {
   RUN_LIVE_OPEN,
-  RUN_LIVE_WON,   /* an arm is faster */
-  RUN_LIVE_LOST,  /* none is */
-  RUN_LIVE_SPENT, /* not known, after so many launches */
-  RUN_LIVE_LEFT,  /* not known, and its module or context is gone */
-  RUN_LIVE_CUT    /* they could not be timed */
+  RUN_LIVE_WON,    /* an arm is faster */
+  RUN_LIVE_LOST,   /* none is */
+  RUN_LIVE_SPENT,  /* not known, after so many launches */
+  RUN_LIVE_COSTLY, /* not known, and its arms have lost what they may */
+  RUN_LIVE_RARE,   /* a search: not known, and too few of its launches could take turns */
+  RUN_LIVE_LEFT,   /* not known, and its module or context is gone */
+  RUN_LIVE_CUT     /* they could not be timed */
 } run_live_end;
 
 /* What is known of it. */
@@ -123,8 +125,8 @@ typedef struct run_lived {
   bool stays;   /* it is launched from now on */
   double promised, median, low, high, pairs; /* of the best arm */
   double rounds;                             /* of the original */
-  double original, seconds; /* of a launch of each */
-  double lost;              /* seconds that launches in turns took more than the original's would have */
+  double original, seconds;                  /* of a launch of each */
+  double lost; /* seconds that launches in turns took more than the original's would have */
 } run_lived;
 
 /* What is known of arms before they take turns. */
@@ -137,7 +139,7 @@ typedef enum run_trust {
 /* Opens it for a shape, with arms that are the kernel's variants or levers, for the current context.
  * `verdict`: the one that is on probation, which is the only arm; NULL: a search. NULL: no memory. Under
  * run_lock. */
-run_live *run_live_open(run_kernel *k, const struct run_shape *s, const run_arm *arms, uint32_t n,
+run_live *run_live_open(run_kernel *k, struct run_shape *s, const run_arm *arms, uint32_t n,
                         const hd_verdict *verdict, run_trust trust);
 /* Makes the launch where its shape takes turns; false: it is to be made as otherwise. Takes no lock that is
  * held for long. */

@@ -136,7 +136,8 @@ bool run_lever_send(run_lever *v, cu_function f, const run_launch *l, int *resul
 
 bool run_lever_launch(run_kernel *k, cu_function f, const run_launch *l, int *result) {
   for (run_lever *v = atomic_load_explicit(&k->levers, memory_order_acquire); v; v = v->next) {
-    if (!run_is_shape(l, v->grid, v->block, v->shared) || atomic_load_explicit(&v->off, memory_order_relaxed) ||
+    if (!run_is_shape(l, v->grid, v->block, v->shared) ||
+        atomic_load_explicit(&v->off, memory_order_relaxed) ||
         atomic_load_explicit(&v->held, memory_order_relaxed) || !run_lever_send(v, f, l, result))
       continue;
     if (*result != CU_SUCCESS) return run_is_of_capture(*result);

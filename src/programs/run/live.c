@@ -33,7 +33,8 @@ struct run_live {
   _Atomic(run_live *) next; /* of those that go on */
   run_live *after;          /* of those that are over */
   run_kernel *kernel;
-  const run_shape *shape; /* of a search */
+  run_shape *shape; /* of a search, */
+  double loss;      /* whose arms may lose so much: it is set aside */
   uint32_t grid[3], block[3], shared;
   const hd_verdict *verdict; /* on probation; NULL: a search */
   unsigned long long context;
@@ -181,8 +182,12 @@ static void look_at_end(run_live *t) {
     finish(t, RUN_LIVE_WON);
   else if (end == HD_TURNS_ORIGINAL || is_far_behind(t))
     finish(t, RUN_LIVE_LOST);
-  else if (end == HD_TURNS_SPENT || t->visits > VISITS)
+  else if (end == HD_TURNS_COSTLY)
+    finish(t, RUN_LIVE_COSTLY);
+  else if (end == HD_TURNS_SPENT || (t->visits > VISITS && t->verdict))
     finish(t, RUN_LIVE_SPENT);
+  else if (t->visits > VISITS)
+    finish(t, RUN_LIVE_RARE);
   else if (t->misses >= MISSES)
     finish(t, RUN_LIVE_CUT);
   if (t->verdict && t->end == RUN_LIVE_OPEN) {
@@ -388,7 +393,7 @@ static void close(run_live *t) {
   free(t);
 }
 
-run_live *run_live_open(run_kernel *k, const run_shape *s, const run_arm *arms, uint32_t n,
+run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32_t n,
                         const hd_verdict *verdict, run_trust trust) {
   const run_driver *d = &run_real;
   const double gain = run_number(run_settings.gain, 1.01);
@@ -403,6 +408,7 @@ run_live *run_live_open(run_kernel *k, const run_shape *s, const run_arm *arms, 
                   .shape = verdict ? NULL : s,
                   .shared = s->shared,
                   .verdict = verdict,
+                  .loss = o.loss,
                   .eager = trust >= RUN_TRUST_FOUND,
                   .n = n + 1};
   memcpy(t->grid, s->grid, sizeof t->grid);
@@ -414,11 +420,11 @@ run_live *run_live_open(run_kernel *k, const run_shape *s, const run_arm *arms, 
     close(t);
     return NULL;
   }
+  run_tune_set_aside(t->loss);
   for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], trust != RUN_TRUST_KEPT);
   atomic_store(&t->leads, trust == RUN_TRUST_KEPT);
   run_live *next = atomic_load(&k->live);
-  do
-    atomic_store(&t->next, next);
+  do atomic_store(&t->next, next);
   while (!atomic_compare_exchange_weak(&k->live, &next, t));
   return t;
 }
@@ -475,7 +481,7 @@ static void tell_of(const run_live *t) {
   if (t->verdict)
     run_probation_settle(t->kernel, t->verdict, &t->known);
   else
-    run_tune_settle(t->kernel, t->shape, t->n - 1, &t->known);
+    run_tune_settle(t->kernel, t->shape, t->n - 1, t->loss, &t->known);
 }
 
 /* At the end of the process the driver may be gone. */

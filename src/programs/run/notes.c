@@ -161,8 +161,7 @@ void run_probation_open(run_kernel *k, const run_arm *a) {
 
 void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *known) {
   run_note *n = run_note_of(k, v);
-  if (n && !known->stays &&
-      (known->end == RUN_LIVE_CUT || (known->end == RUN_LIVE_SPENT && !known->pairs)))
+  if (n && !known->stays && (known->end == RUN_LIVE_CUT || (known->end == RUN_LIVE_SPENT && !known->pairs)))
     hd_fit(k->why, sizeof k->why, "%s was not used: its launches could not be timed", n->is.plan);
   if (!n || !known->pairs) return;
   n->is.median = known->median;
@@ -193,12 +192,16 @@ void run_note_ready(run_kernel *k, const hd_verdict *v, double seconds) {
 
 /* ---- Plans of searches ------------------------------------------------------------------------- */
 
-size_t run_notes_open(const hd_verdict_key *key, const char **plans, size_t most) {
+size_t run_notes_open(const hd_verdict_key *key, const char **plans, size_t most, bool *cut) {
   size_t found = 0;
   read_all();
-  for (const run_note *n = notes.all; n && found < most; n = n->next)
-    if (n->known && strcmp(n->is.state, HD_STEER_OPEN) == 0 && is_of(&n->is, key))
-      plans[found++] = n->is.plan;
+  *cut = false;
+  for (const run_note *n = notes.all; n && found < most; n = n->next) {
+    const bool is_cut = strcmp(n->is.state, HD_STEER_CUT) == 0;
+    if (!n->known || !is_of(&n->is, key) || !(is_cut || strcmp(n->is.state, HD_STEER_OPEN) == 0)) continue;
+    *cut |= is_cut;
+    plans[found++] = n->is.plan;
+  }
   return found;
 }
 

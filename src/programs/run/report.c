@@ -43,7 +43,7 @@ const char *run_why(const run_module *m, const run_kernel *k) {
   const bool steers = atomic_load(&k->variants) || atomic_load(&k->levers);
   const unsigned long early = atomic_load(&k->early);
   if (m->why && !steers) return m->why;
-  if (k->tuned && !k->speedup) return k->tuned;
+  if (k->tuned[0] && !k->speedup) return k->tuned;
   if (early && atomic_load(&k->steered) + early >= atomic_load(&k->launches))
     return "the rewritten kernel was not ready yet";
   if (k->speedup) return "launches before it was found, other launches or memory, or graphs";
@@ -62,7 +62,7 @@ static void add_turns(row *r, const run_kernel *k) {
 
 /* Launches that were the original's for the sake of what was found, or is known. */
 static unsigned long meant(const run_kernel *k) {
-  return k->why[0] || (k->tuned && !k->speedup) ? 0 : atomic_load(&((run_kernel *)(uintptr_t)k)->trials);
+  return k->why[0] || (k->tuned[0] && !k->speedup) ? 0 : atomic_load(&((run_kernel *)(uintptr_t)k)->trials);
 }
 
 static void add(rows *list, const run_module *m, const run_kernel *k) {

@@ -168,7 +168,7 @@ struct run_kernel {
   char why[256];     /* why it is not steered, in one line; "": it is, or nothing is known for it */
   char plan[128];    /* of its last variant */
   char refused[256]; /* why no plan can touch it, where it was asked; "": some can */
-  const char *tuned; /* what came of tuning, where the original stays; static. NULL: it was not tried */
+  char tuned[120];   /* what came of tuning, where the original stays; "": it was not tried */
   double speedup;    /* of that, where it was found in this process; 0: it was not */
   atomic_ulong launches, steered, saved; /* saved: nanoseconds, of those that were steered */
   atomic_ulong early;                    /* before the rewritten kernel was ready in their context */

@@ -29,7 +29,7 @@ static run_shape *shape_of(run_kernel *k, const run_launch *l) {
   return s;
 }
 
-/* Once, and again where it took too short a time or could not be: at the second launch, the fourth, ... */
+/* Once, and again if it took too short a time or could not be: at the second launch, the fourth, ... */
 static bool is_due(const run_shape *s) {
   return !s->settled && s->tries < TRIES && (s->launches & (s->launches - 1)) == 0 &&
          (!s->seconds || (s->seconds * (double)s->launches >= run_worth() && !run_is_small(s)));
@@ -37,6 +37,13 @@ static bool is_due(const run_shape *s) {
 
 static void refuse(run_kernel *k, const char *why) {
   hd_fit(k->why, sizeof k->why, "not %s: %s", run_settings.tune[0] ? "tuned" : "recorded", why);
+}
+
+/* Under `--total 5%` there is more time later. */
+static bool is_over(run_kernel *k) {
+  const char *why = run_settings.tune[0] ? run_tune_is_over() : NULL;
+  if (why) refuse(k, why);
+  return why;
 }
 
 static bool attempt(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, int *result) {
@@ -74,7 +81,7 @@ bool run_watched(cu_function function, const run_launch *l, int *result) {
   run_shape *s = shape_of(k, l);
   if (s) s->launches++;
   if (s) run_tune_check(k, s);
-  bool chosen = s && is_chosen(k, s);
+  bool chosen = s && is_chosen(k, s) && !is_over(k);
   pthread_mutex_unlock(&run_lock);
   if (!chosen) return false;
   const char *why = run_gate_close(RUN_PATIENCE);

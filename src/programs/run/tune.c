@@ -41,6 +41,7 @@ typedef struct search {
   } family[FAMILIES];
   size_t n_families;
   uint32_t tried;             /* plans whose results or times are known */
+  run_cut bound, cut;         /* what `until` is from; and whether it has ended the search */
   uint32_t n_unwritten;       /* as in run_facts */
   hd_shape tiles;             /* as run_tiles_of has them */
   double until, search_until; /* of all, and of looking for plans */
@@ -52,33 +53,36 @@ typedef struct search {
 
 double run_began;
 /* Under run_lock, as all here. */
-static double spent;   /* seconds of all tuning, and those that launches in turns lost */
+static double spent;   /* seconds of all tuning, and those that launches in turns lost, or still may */
 static double largest; /* seconds that all launches of a shape have taken so far, of the shape with most */
 
 /* ---- Time -------------------------------------------------------------------------------------- */
 
 /* `--total 5%` is a share of the time that the program has run; so it is unless something else is asked for,
  * and half a second at least. */
-static bool is_share(void) { return !run_settings.total[0] || strchr(run_settings.total, '%'); }
+bool run_tune_is_share(void) { return !run_settings.total[0] || strchr(run_settings.total, '%'); }
 
 /* Seconds that there are left for tuning. */
 static double left(void) {
   static const double usual = 5, least = 0.5; /* percent, seconds */
   char number[sizeof run_settings.total];
   snprintf(number, sizeof number, "%s", run_settings.total);
-  if (!is_share()) return run_number(number, 60) - spent;
+  if (!run_tune_is_share()) return run_number(number, 60) - spent;
   if (number[0]) *strchr(number, '%') = 0;
   const double share = run_number(number, usual) / 100 * (hd_seconds() - run_began);
   return (!number[0] && share < least ? least : share) - spent;
 }
 
+/* Half of it: other searches may begin meanwhile. */
 double run_tune_loss(void) {
   enum { LEAST_MS = 1 };
-  const double all = left();
-  return all > LEAST_MS * 1e-3 ? all : LEAST_MS * 1e-3;
+  const double half = left() / 2;
+  return half > LEAST_MS * 1e-3 ? half : LEAST_MS * 1e-3;
 }
 
-static const char no_time[] = "there was no time left", best_as_it_is[] = "the original is best";
+void run_tune_set_aside(double loss) { spent += loss; }
+
+const char *run_tune_is_over(void) { return left() > 0 ? NULL : run_no_time; }
 
 /* ---- Measuring --------------------------------------------------------------------------------- */
 
@@ -206,22 +210,6 @@ static void run_finals(search *s) {
     }
 }
 
-void run_tune_describe(const run_kernel *k, const run_shape *shape, const run_gpu *gpu, hd_verdict *v) {
-  hd_digest code = k->module->code;
-  *v = (hd_verdict){
-      .confidence = 0.99, .plan = "baseline", .speedup = 1, .low = 1, .high = 1, .when = (int64_t)time(NULL)};
-  if (k->module->own.data) {
-    hd_verdict_kernel(k->module->own.data, k->module->own.len, k->name, v->key.kernel);
-  } else {
-    hd_digest_text(&code, k->name);
-    hd_digest_hex(&code, v->key.kernel);
-  }
-  hd_verdict_launch(shape->grid, shape->block, shape->shared, NULL, 0, v->key.launch);
-  snprintf(v->key.gpu, sizeof v->key.gpu, "%s", gpu->name);
-  snprintf(v->key.driver, sizeof v->key.driver, "%s", gpu->driver);
-  snprintf(v->name, sizeof v->name, "%s", k->name);
-}
-
 static hd_plan_space space_of(const search *s, const run_shape *shape, cu_function function) {
   hd_plan_space p = {.n_sms = s->gpu.n_sms,
                      .loads = 1,
@@ -248,21 +236,6 @@ static hd_plan_space space_of(const search *s, const run_shape *shape, cu_functi
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------- */
-
-/* A file of its own, whole or not at all: whatever ends the process, what was found until then is kept. */
-void run_tune_keep(const hd_verdict *v) {
-  hd_buf line = {0};
-  char path[HD_STEER_PATH + 64], hex[HD_DIGEST_HEX];
-  hd_digest h = hd_digest_begin();
-  hd_digest_text(&h, v->key.kernel);
-  hd_digest_text(&h, v->key.launch);
-  hd_digest_text(&h, v->key.gpu);
-  hd_digest_text(&h, v->key.driver);
-  hd_steer_verdict_print(v, &line);
-  snprintf(path, sizeof path, "%s/%s.found", run_settings.found, hd_digest_hex(&h, hex));
-  if (run_settings.found[0] && !line.failed) hd_trusted_write(path, line.data, line.len, NULL);
-  hd_buf_free(&line);
-}
 
 /* The variant is the kernel's from now on: the first of the finalists. */
 static void publish(search *s, const run_shape *shape, bool held) {
@@ -303,7 +276,7 @@ static const char *measure_best(search *s, figures *out) {
   run_finals(s);
   const size_t rounds = rounds_left(s, LAST_ROUNDS);
   figures flushed;
-  if (rounds < LEAST_ROUNDS) return no_time;
+  if (rounds < LEAST_ROUNDS) return run_no_time;
   if (!compare(s, s->best[0].v, rounds, false, out) || !compare(s, s->best[0].v, rounds, true, &flushed))
     return "its launches could not be timed";
   if (flushed.u.low < out->u.low) *out = flushed;
@@ -316,18 +289,20 @@ static const char *decide(search *s, run_shape *shape) {
   hd_verdict *v = &s->verdict;
   const char *why = s->tried ? NULL : "no plan could be tried";
   if (!why && s->n) why = measure_best(s, &f);
+  const double gain = run_number(run_settings.gain, 1.01);
+  if (!why && f.u.low <= gain && s->cut == RUN_CUT_TOTAL) why = run_no_time;
   v->tried = s->tried;
   if (f.u.pairs) hd_verdict_basis(HD_BASIS_TRIALS, (uint32_t)f.u.pairs, v->basis);
   v->before_us = f.before * 1e6;
   v->after_us = f.after * 1e6;
-  if (!why && f.u.low > run_number(run_settings.gain, 1.01)) {
+  if (!why && f.u.low > gain) {
     v->speedup = f.u.median;
     v->low = f.u.low;
     v->high = f.u.high;
     atomic_store(&s->best[0].v->saves, run_saves(v->before_us, v->after_us));
     adopt(s, shape);
   } else if (!why) {
-    s->k->tuned = best_as_it_is;
+    run_say_original(s->k, f.u.high <= gain, s->cut, s->tried);
   }
   if (!why) run_tune_keep(v);
   return why;
@@ -347,58 +322,13 @@ static const char *take_turns(search *s, run_shape *shape) {
     publish(s, shape, true);
   }
   shape->tried = s->tried;
+  shape->cut = s->cut;
+  const char *state = s->cut == RUN_CUT_TOTAL ? HD_STEER_CUT : HD_STEER_OPEN;
   for (uint32_t i = 0; i < n; i++)
-    if (arms[i].variant->plan) run_note_plan(s->k, &s->verdict, arms[i].variant->plan, HD_STEER_OPEN);
+    if (arms[i].variant->plan) run_note_plan(s->k, &s->verdict, arms[i].variant->plan, state);
   if (run_live_open(s->k, shape, arms, n, NULL, RUN_TRUST_FOUND)) return NULL;
   for (uint32_t i = 0; i < n; i++) atomic_store(&arms[i].variant->off, true);
   return "its launches could not be timed";
-}
-
-/* What was found of a shape; of its original alone if no plan is better. */
-static void keep(run_kernel *k, const run_shape *shape, uint32_t tried, const run_lived *known) {
-  const bool won = known->end == RUN_LIVE_WON;
-  const char *plan = !won                  ? "baseline"
-                     : known->best.lever   ? run_lever_text(known->best.lever)
-                     : known->best.variant ? known->best.variant->plan
-                                           : NULL;
-  run_gpu gpu;
-  hd_verdict v;
-  if (!plan || !run_gpu_of(&gpu)) return;
-  run_tune_describe(k, shape, &gpu, &v);
-  v.tried = tried;
-  v.before_us = v.after_us = known->original * 1e6;
-  hd_verdict_basis(HD_BASIS_TURNS, (uint32_t)known->pairs, v.basis);
-  if (won) {
-    snprintf(v.plan, sizeof v.plan, "%s", plan);
-    hd_fit(k->plan, sizeof k->plan, "%s", plan);
-    v.after_us = known->seconds * 1e6;
-    k->speedup = v.speedup = known->median;
-    v.low = known->low;
-    v.high = known->high < known->median * 1e3 ? known->high : known->median;
-    k->why[0] = 0;
-  }
-  for (const run_variant *w = atomic_load(&k->variants); w; w = w->next)
-    if (w->plan && memcmp(w->grid, shape->grid, sizeof w->grid) == 0)
-      run_note_plan(k, &v, w->plan, won && w == known->best.variant ? HD_STEER_NEW : "");
-  if (won && known->best.variant) run_note_ready(k, &v, run_variant_cost(known->best.variant));
-  run_tune_keep(&v);
-}
-
-void run_tune_settle(run_kernel *k, const run_shape *shape, uint32_t arms, const run_lived *known) {
-  if (known->lost > 0) spent += known->lost;
-  if (known->end == RUN_LIVE_OPEN || known->end == RUN_LIVE_LEFT) {
-    k->tuned = "its launches were too few to decide; the next process goes on";
-    return;
-  }
-  if (known->end == RUN_LIVE_CUT || !known->pairs) {
-    snprintf(k->why, sizeof k->why, "not tuned: its launches could not be timed");
-    return;
-  }
-  if (known->end != RUN_LIVE_WON && known->best.lever)
-    snprintf(k->why, sizeof k->why, "not tuned: no PTX, and the launch's levers do not help");
-  else if (known->end != RUN_LIVE_WON)
-    k->tuned = best_as_it_is;
-  keep(k, shape, shape->tried ? shape->tried : arms, known);
 }
 
 /* ---- A search ---------------------------------------------------------------------------------- */
@@ -410,7 +340,9 @@ static const char *find(search *s, run_shape *shape, cu_function function) {
   hd_plan joined[FAMILIES];
   const double begin = hd_seconds();
   s->search_until = begin + (s->until - begin) * 0.8;
-  for (size_t k = 0; k < n && is_time(s); k++) try(s, &plans[k].plan);
+  size_t k = 0;
+  for (; k < n && is_time(s); k++) try(s, &plans[k].plan);
+  if (k < n) s->cut = s->bound;
   s->search_until = s->until;
   try_joined(s, joined);
   const char *why = !plans ? "no memory" : s->flushed || !s->tried ? decide(s, shape) : take_turns(s, shape);
@@ -422,7 +354,9 @@ static const char *find(search *s, run_shape *shape, cu_function function) {
 /* An earlier process has proved plans for the shape, and ended before it was known which of them is best. */
 static bool resume(search *s, run_shape *shape) {
   const char *plans[FINALISTS];
-  const size_t n = run_notes_open(&s->verdict.key, plans, FINALISTS);
+  bool cut;
+  const size_t n = run_notes_open(&s->verdict.key, plans, FINALISTS, &cut);
+  if (cut) s->cut = RUN_CUT_TOTAL;
   for (size_t i = 0; i < n; i++) {
     run_variant *v;
     hd_plan plan;
@@ -463,7 +397,7 @@ static const char *search_in(search *s, run_shape *shape, cu_function function, 
   const double all = shape->seconds * (double)shape->launches;
   if (all > largest) largest = all;
   if (all < run_worth()) {
-    if (!s->k->tuned) s->k->tuned = "too short to be tuned";
+    if (!s->k->tuned[0]) run_say_tuned(s->k, "too short to be tuned");
     return NULL;
   }
   const double own = run_number(run_settings.budget, 5), budget = left(), second = hd_seconds();
@@ -481,9 +415,10 @@ static const char *search_in(search *s, run_shape *shape, cu_function function, 
   }
   s->until = s->search_until = begin + own;
   const char *why = is_time(s) ? NULL : "a launch takes too long for its budget";
+  s->bound = budget < own ? RUN_CUT_TOTAL : RUN_CUT_BUDGET;
   if (budget < own) s->until = s->search_until = begin + budget;
-  if (!why) why = is_time(s) ? find(s, shape, function) : no_time;
-  shape->settled = why != no_time || !is_share();
+  if (!why) why = is_time(s) ? find(s, shape, function) : run_no_time;
+  shape->settled = why != run_no_time || !run_tune_is_share();
   return why;
 }
 
@@ -498,7 +433,7 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
   run_tune_describe(k, shape, &s.gpu, &s.verdict);
   if (run_has_verdict(&s.verdict.key)) {
     shape->settled = true;
-    if (!atomic_load(&k->variants) && !k->why[0]) k->tuned = best_as_it_is;
+    if (!atomic_load(&k->variants) && !k->why[0]) run_say_tuned(k, run_best_as_it_is);
     return k->why[0] ? k->why : NULL;
   }
   if (run_facts_of(&k->module->own, k->name, &facts, &d) != HD_OK) {
@@ -516,6 +451,8 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
     return NULL;
   }
   while (s.n) run_variant_drop(s.best[--s.n].v);
+  s.tried = 0;
+  s.cut = RUN_CUT_NOT;
   if (!why) why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;
@@ -528,10 +465,6 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
 const char *run_tune(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                      int *result) {
   const double begin = hd_seconds();
-  if (left() <= 0) {
-    if (is_share()) s->tries--; /* there is more time later */
-    return no_time;
-  }
   const char *why = tune(k, s, function, l, launched, result);
   spent += hd_seconds() - begin;
   return why;

@@ -15,6 +15,7 @@
  *   shapes.c    launches by kernel and shape: which are worth it
  *   times.c     the time of every launch
  *   tune.c, record.c   what is made of them
+ *   found.c     what tuning has found
  *   levers.c    of kernels without PTX
  *   notes.c     what this program has learnt of verdicts
  *   pack.c      recorded memory as files
@@ -211,6 +212,9 @@ int run_trial_run(run_trial *t, run_variant *v, bool flushed, double *seconds, b
 
 /* ---- Shapes (shapes.c) ------------------------------------------------------------------------- */
 
+/* What ended a search before all plans were tried. */
+typedef enum run_cut { RUN_CUT_NOT, RUN_CUT_BUDGET, RUN_CUT_TOTAL } run_cut;
+
 /* A kernel's launches of one shape. Under run_lock. */
 typedef struct run_shape run_shape;
 struct run_shape {
@@ -219,6 +223,7 @@ struct run_shape {
   unsigned long launches;
   unsigned tries;
   uint32_t tried; /* plans whose results or times are known */
+  run_cut cut;    /* others were not tried */
   double seconds; /* of one launch; 0: not known */
   bool settled;
   const char *folder;  /* where one of them was recorded; NULL: nowhere */
@@ -281,10 +286,21 @@ bool run_is_small(const run_shape *s);
 void run_tune_describe(const run_kernel *k, const run_shape *s, const run_gpu *gpu, hd_verdict *v);
 /* Keeps it for later processes. */
 void run_tune_keep(const hd_verdict *v);
-/* Seconds that arms may take more than the original in one search in the program's own launches. */
+/* `--total` is a share of the time that the program has run. */
+bool run_tune_is_share(void);
+/* NULL: there is time left for tuning; else why not. */
+const char *run_tune_is_over(void);
+/* Seconds that arms may take more than the original in one search in the program's own launches; they count
+ * as spent from run_tune_set_aside until it is settled. */
 double run_tune_loss(void);
-/* Launches in turns have shown this, of so many arms. */
-void run_tune_settle(run_kernel *k, const run_shape *s, uint32_t arms, const run_lived *known);
+void run_tune_set_aside(double loss);
+/* What the report says of a kernel whose original stays. */
+extern const char run_no_time[], run_best_as_it_is[];
+void run_say_tuned(run_kernel *k, const char *what);
+/* Of so many plans that were tried; `sure`: none is faster. */
+void run_say_original(run_kernel *k, bool sure, run_cut cut, uint32_t tried);
+/* Launches in turns have shown this, of so many arms, which were to lose so many seconds at most. */
+void run_tune_settle(run_kernel *k, run_shape *s, uint32_t arms, double loss, const run_lived *known);
 /* The moment at which heddle came into the program, as hd_seconds has it. */
 extern double run_began;
 
@@ -314,13 +330,14 @@ bool run_is_trusted(run_kernel *k, const hd_verdict *v);
 void run_probation_open(run_kernel *k, const run_arm *a);
 void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *known);
 /* Plans whose results are right for the shape and of which an earlier process did not live to know more:
- * their notations. How many there are. */
-size_t run_notes_open(const hd_verdict_key *key, const char **plans, size_t most);
+ * their notations. How many there are. *cut: --total ended the search for them. */
+size_t run_notes_open(const hd_verdict_key *key, const char **plans, size_t most, bool *cut);
 /* Launches of the shape in an earlier process, 0: not known. */
 double run_notes_launches(const hd_verdict_key *key);
 /* The kernel's launches so far are counted; once for each. */
 void run_notes_count(const run_kernel *k);
-/* The note for a plan that is proved for the shape and not decided; state HD_STEER_OPEN, or "": decided. */
+/* The note for a plan that is proved for the shape and not decided; state HD_STEER_OPEN, HD_STEER_CUT, or "":
+ * decided. */
 void run_note_plan(run_kernel *k, const hd_verdict *shape, const char *plan, const char *state);
 /* It took so many seconds to get the plan of a verdict ready, without those that compiling took. */
 void run_note_ready(run_kernel *k, const hd_verdict *v, double seconds);

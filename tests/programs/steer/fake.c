@@ -79,6 +79,7 @@ static int load(void *out, const char *image, bool library) {
   fake_load(1);
   const int disturbs = fake_disturb(), r = disturbs ? disturbs : hand_out(out, NULL);
   fake_load(-1);
+  if (image[0] != 0x7f) fake_compile();
   if (image[0] != 0x7f)
     compiled++;
   else if (image[HAS_TEXT])

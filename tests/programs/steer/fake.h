@@ -62,10 +62,11 @@ void fake_linger(void);
 void fake_stream(cu_stream stream, unsigned long long *context, bool *blocks);
 
 /* How long launches take (fake_time.c); false: all alike. For fake.c: a launch, of a rewritten kernel with
- * this digest of its text, 0: of another; memory that is filled; a wait; an event, by its number; the time
- * between two, or CU_NOT_READY. */
+ * this digest of its text, 0: of another; a text that is loaded; memory that is filled; a wait; an event, by
+ * its number; the time between two, or CU_NOT_READY. */
 bool fake_is_timed(void);
 void fake_take_time(uint64_t text, cu_stream stream);
+void fake_compile(void);
 void fake_fill(size_t bytes);
 void fake_wait(void);
 void fake_stamp(unsigned event);

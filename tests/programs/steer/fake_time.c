@@ -13,6 +13,7 @@
  *   beside=2     so do those that run while another stream has work (fake_begin)
  *   depth=N      the GPU is N launches behind: events are known then, or when the program has waited
  *   seed=N       of the noise
+ *   load=60      milliseconds of real time that it takes to load a text
  *   untimed=1    the time between two events is not known
  *
  * A context that is destroyed takes all events with it: fake_stale() counts what is asked of those.
@@ -23,12 +24,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EVENTS = 1 << 20, FAILED = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-  double us, plan, spread, trial, flushed, after, later, noise, drift, cold, beside, depth, seed, untimed;
+  double us, plan, spread, trial, flushed, after, later, noise, drift, cold, beside, depth, seed, untimed,
+      load;
 } is = {.us = 1000, .plan = 1, .later = 1};
 static struct {
   const char *name;
@@ -37,7 +40,7 @@ static struct {
                    {"trial", &is.trial}, {"flushed", &is.flushed}, {"after", &is.after},
                    {"later", &is.later}, {"noise", &is.noise},     {"drift", &is.drift},
                    {"cold", &is.cold},   {"beside", &is.beside},   {"depth", &is.depth},
-                   {"seed", &is.seed},   {"untimed", &is.untimed}};
+                   {"seed", &is.seed},   {"untimed", &is.untimed}, {"load", &is.load}};
 static atomic_int times; /* 0: not looked for yet, 1: there are none, 2: there are */
 static bool flushed;
 static double now;                 /* microseconds */
@@ -96,6 +99,10 @@ void fake_take_time(uint64_t text, cu_stream stream) {
   done++;
   flushed = false;
   pthread_mutex_unlock(&lock);
+}
+
+void fake_compile(void) {
+  if (fake_is_timed() && is.load > 0) usleep((unsigned)(is.load * 1e3));
 }
 
 void fake_fill(size_t bytes) {
