@@ -12,16 +12,17 @@ enum { LONG = 30, MANY = 1 << 20 };
 static unsigned n, in_two, in_three;
 
 /* Of so many replays all tasks of a survey are looked at, however brief they are. */
-static hd_status estimate(const hd_workload *w, const hd_run_options *run, double *out, hd_diag *d) {
+static hd_status estimate(const hd_workload *w, bool timed, double *out, hd_diag *d) {
   double many, more;
-  hd_status st = hd_estimate_seconds(w, run, MANY, &many, d);
-  if (st == HD_OK) st = hd_estimate_seconds(w, run, MANY + 1, &more, d);
+  hd_status st = hd_estimate_seconds(w, 0, 1, timed, MANY, &many, d);
+  if (st == HD_OK) st = hd_estimate_seconds(w, 0, 1, timed, MANY + 1, &more, d);
   if (st == HD_OK) *out = many - (MANY - 1) * (more - many);
   return st;
 }
 
 static hd_status measure(const char *name, const hd_gpu *g, bool timed, hd_diag *d) {
-  const hd_run_options run = {.threads = 1, .n_sms = g->n_sms, .timed = timed};
+  const hd_run_options run = {.machine.threads = 1, .machine.n_sms = g->n_sms};
+  const hd_study_options how = {.timed = timed};
   const hd_plan baseline = {0};
   const char *depth = timed ? "timing" : "traffic";
   hd_workload *w = NULL;
@@ -29,12 +30,12 @@ static hd_status measure(const char *name, const hd_gpu *g, bool timed, hd_diag 
   hd_counters c;
   double says = 0;
   hd_status st = hd_workload_open(name, SOURCE_DIR "/kernels", "paper", &w, d);
-  if (st == HD_OK) st = estimate(w, &run, &says, d);
+  if (st == HD_OK) st = estimate(w, timed, &says, d);
   const double begin = hd_seconds();
   if (st == HD_OK && (says <= 0 || says > LONG)) {
     printf("%-24s %-8s %s\n", name, depth, says > LONG ? "left out" : "not known");
   } else if (st == HD_OK) {
-    st = hd_study_open(w, &run, &s, d);
+    st = hd_study_open(w, &run, &how, &s, d);
     if (st == HD_OK) st = hd_study_replay(s, g, &baseline, g->dispatch, 0, &c, d);
     const double took = hd_seconds() - begin, ratio = says / took;
     if (st == HD_OK) printf("%-24s %-8s %8.2f s, estimate %8.2f s, %.2f\n", name, depth, took, says, ratio);

@@ -65,7 +65,7 @@ static hd_status add(contest *c, hd_workload *w, const hd_plan *plan, const char
   hd_resolved plans = {0};
   hd_status st = HD_OK;
   if (w) e->place.w = w;
-  if (w) st = hd_workload_compiled(w, e->place.run.arch, &e->place.code, d);
+  if (w) st = hd_workload_compiled(w, e->place.run.compile.arch, &e->place.code, d);
   if (plan) set.all = *plan;
   if (st == HD_OK) st = hd_resolve(e->place.w, &set, &e->place.run, NULL, &plans, d);
   if (st == HD_OK) st = variant_open(&e->v, &e->place, &plans, d);

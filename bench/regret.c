@@ -309,7 +309,7 @@ static hd_status go_through(job *b, const char *name, double each, hd_diag *d) {
   char kernels[4096];
   hd_workload *w = NULL;
   device_bench *bench = NULL;
-  hd_tune_options o = {.run = {.trace_seconds = 20}};
+  hd_tune_options o = {.run = {.budget.trace_seconds = 20}};
   snprintf(kernels, sizeof kernels, "%s/kernels", data ? data : SOURCE_DIR);
   hd_status st = hd_workload_open(name, kernels, b->o->size, &w, d);
   if (st != HD_OK) return st;

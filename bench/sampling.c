@@ -35,10 +35,10 @@ typedef struct times {
 
 static hd_status predict(const hd_workload *w, const hd_gpu *g, uint64_t units, times out[PLANS],
                          double *part, hd_diag *d) {
-  const hd_run_options run = {
-      .threads = 1, .n_sms = g->n_sms, .timed = true, .sample_gpu = g, .sample_units = units};
+  const hd_run_options run = {.machine.threads = 1, .machine.n_sms = g->n_sms};
+  const hd_study_options how = {.timed = true, .sample_gpu = g, .sample_units = units};
   hd_study *s = NULL;
-  hd_status st = hd_study_open(w, &run, &s, d);
+  hd_status st = hd_study_open(w, &run, &how, &s, d);
   if (st != HD_OK) return st;
   *part = hd_study_part(s);
   for (int i = 0; st == HD_OK && i < PLANS && (*part < 1 || !units); i++) {

@@ -18,10 +18,11 @@ static hd_status measure(const char *name, const hd_gpu *g, hd_diag *d) {
   hd_study *s = NULL;
   hd_counters c = {0};
   const hd_plan baseline = {0};
-  const hd_run_options run = {.threads = 1, .n_sms = g->n_sms, .timed = true};
+  const hd_run_options run = {.machine.threads = 1, .machine.n_sms = g->n_sms};
+  const hd_study_options how = {.timed = true};
   hd_status st = hd_workload_open(name, SOURCE_DIR "/kernels", "paper", &w, d);
   double begin = cpu_seconds();
-  if (st == HD_OK) st = hd_study_open(w, &run, &s, d);
+  if (st == HD_OK) st = hd_study_open(w, &run, &how, &s, d);
   double traced = cpu_seconds();
   if (st == HD_OK) st = hd_study_replay(s, g, &baseline, g->dispatch, 0, &c, d);
   double end = cpu_seconds(), millions = (double)c.thread_instructions / 1e6;

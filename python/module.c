@@ -309,14 +309,14 @@ static PyObject *check(PyObject *module, PyObject *args) {
   hd_diag d = {0};
   hd_buf out = {0};
   unsigned long long seed;
-  if (!PyArg_ParseTuple(args, "OspsO&KO&", &capsule, &text, &no_reference, &assume, get_number, &o.run.n_sms,
-                        &seed, get_number, &o.run.threads))
+  if (!PyArg_ParseTuple(args, "OspsO&KO&", &capsule, &text, &no_reference, &assume, get_number,
+                        &o.run.machine.n_sms, &seed, get_number, &o.run.machine.threads))
     return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
   o.no_reference = no_reference;
   o.seed = seed;
-  if (*assume && !hd_assume_parse(assume, &o.run.apply.assume))
+  if (*assume && !hd_assume_parse(assume, &o.run.compile.assume))
     return PyErr_Format(PyExc_ValueError, "assume: not '%s'", assume);
   hd_status st = hd_plan_parse(text, &plan, &d);
   if (st != HD_OK) return raise_failure(module, &d);
@@ -343,9 +343,10 @@ static PyObject *open_study(PyObject *module, PyObject *args) {
   if (!s) return PyErr_NoMemory();
   hd_status st = hd_gpu_load(gpu, folder, &s->gpu, &d);
   s->timed = *depth ? strcmp(depth, "timing") == 0 : hd_gpu_has_clock(&s->gpu);
-  const hd_run_options run = {.threads = threads, .n_sms = s->gpu.n_sms, .timed = s->timed};
+  const hd_run_options run = {.machine.threads = threads, .machine.n_sms = s->gpu.n_sms};
+  const hd_study_options how = {.timed = s->timed};
   PyThreadState *others = PyEval_SaveThread();
-  if (st == HD_OK) st = hd_study_open(w, &run, &s->study, &d);
+  if (st == HD_OK) st = hd_study_open(w, &run, &how, &s->study, &d);
   PyEval_RestoreThread(others);
   if (st != HD_OK) {
     free(s);
@@ -433,12 +434,12 @@ static PyObject *optimize(PyObject *module, PyObject *args) {
   hd_diag d = {0};
   int keep_launch;
   if (!PyArg_ParseTuple(args, "OsspdO&", &capsule, &name, &folder, &keep_launch, &o.seconds, get_number,
-                        &o.run.threads))
+                        &o.run.machine.threads))
     return NULL;
   const hd_workload *w = workload_of(capsule);
   if (!w) return NULL;
   hd_status st = hd_gpu_load(name, folder, &gpu, &d);
-  o.run.n_sms = gpu.n_sms;
+  o.run.machine.n_sms = gpu.n_sms;
   o.dispatch = gpu.dispatch;
   o.keep_launch = keep_launch;
   PyThreadState *others = PyEval_SaveThread();

@@ -20,7 +20,7 @@ typedef struct hd_accuracy_row {
 } hd_accuracy_row;
 
 /* The model's counters of all the workload's launches: one trace, one replay as the GPU dispatches. */
-HD_API hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o,
+HD_API hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, bool timed,
                                    hd_counters *out, hd_diag *d);
 /* The device's. HD_ERR_UNSUPPORTED, with the reason, if it counts nothing. */
 HD_API hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const hd_run_options *o,

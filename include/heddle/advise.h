@@ -108,7 +108,7 @@ HD_API hd_status hd_text_space(const hd_ptx_module *m, const char *kernel, const
                                const uint32_t block[3], unsigned assume, hd_plan_space *out, hd_diag *d);
 /* The plans that launch number `launch` leaves to try (hd_candidates), as far as the text alone tells:
  * n_sms, resident, vote and the facts from a trace are 0. */
-HD_API hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_options *o,
+HD_API hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_compile_options *o,
                                  hd_plan_space *out, hd_diag *d);
 
 /* ---- Advice ------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ HD_API hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool name
                                 hd_sweep_row **rows, size_t *n, hd_diag *d);
 /* Candidates whose gain the model does not see (hd_plan_is_unseen), the most promising first. The same rules.
  */
-HD_API hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_run_options *o,
+HD_API hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_compile_options *o,
                                   hd_plan_list *out, hd_diag *d);
 HD_API void hd_plan_list_free(hd_plan_list *l);
 /* Append a copy, unless the plan is listed. */

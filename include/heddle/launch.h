@@ -108,8 +108,9 @@ HD_API hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, con
 
 /* ---- Applying them ------------------------------------------------------------------ */
 
-/* How kernels are rewritten. Zero is the default of each field. */
-typedef struct hd_apply_options {
+/* What text runs. Zero is the default of each field. */
+typedef struct hd_compile_options {
+  unsigned arch;       /* sm number to compile for; see hd_launch_arch when 0 */
   bool any_grid;       /* for any grid instead of the launch's own */
   bool more_registers; /* as in hd_rewrite_options */
   bool no_hoisting;
@@ -117,34 +118,35 @@ typedef struct hd_apply_options {
   hd_register_budget budget; /* where kernels are assembled, the first that is tried */
   const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: the workload's */
   const hd_numbers *sms;     /* on a GPU found out when NULL */
-} hd_apply_options;
+} hd_compile_options;
 
-/* Options of every run. Zero is the default of each field. */
+/* What it runs on. Zero is the default of each field. */
+typedef struct hd_machine {
+  unsigned threads; /* of the host; 0: all */
+  uint32_t n_sms;   /* SMs of the emulated machine, clusters of bind=redirect; 16 when 0 */
+} hd_machine;
+
+/* How long it may take; then it ends with HD_ERR_BUDGET. Zero: as long as it takes. */
+typedef struct hd_budget {
+  double trace_seconds; /* of two idle cores, about, that tracing a launch may take, as so much work: no clock
+                           is read */
+  double until;         /* hd_seconds at which runs on the emulator and replays of a study end, done or not */
+} hd_budget;
+
+/* One run of a workload, or many of one kind. */
 typedef struct hd_run_options {
-  unsigned arch;        /* sm number to compile for; see hd_launch_arch when 0 */
-  unsigned threads;     /* host threads; 0: all */
-  uint32_t n_sms;       /* SMs of the emulated machine, clusters of bind=redirect; 16 when 0 */
-  double trace_seconds; /* of two idle cores, about, that tracing a launch may take, as so much work (no clock
-                           is read); longer ones end with HD_ERR_BUDGET; 0: as long as it takes */
-  double until; /* hd_seconds at which runs on the emulator and replays of a study end, done or not, with
-                   HD_ERR_BUDGET; 0: never */
-  bool timed; /* studies: traces keep their warps' paths, and replays go by a clock (hd_replay_options.timed)
-               */
-  /* Studies with `timed`, for this GPU: accesses and instructions that a replay may do, as
-   * hd_sample_units counts them; longer launches are sampled. 0: all are replayed whole. */
-  const hd_gpu *sample_gpu;
-  uint64_t sample_units;
-  bool free_mapping; /* studies with `timed`: the GPU's CTA scheduler does order and binding, as in MAP, so
-                        that replays charge no instructions for them */
-  hd_apply_options apply;
+  hd_compile_options compile;
+  hd_machine machine;
+  hd_budget budget;
   hd_watch watch; /* of what takes long: tracing the originals, hd_study_replay, rounds of times */
 } hd_run_options;
 
-/* hd_apply_text of a workload: every kernel that it launches, under its plan, and nothing else. A kernel
- * launched with several grids is rewritten for any grid. A failure names the kernel. out NULL: only to see
- * whether they can be. */
-HD_API hd_status hd_apply_resolved(const hd_resolved *plans, const hd_run_options *o, hd_text_form form,
-                                   hd_rewritten *out, hd_diag *d);
+/* hd_apply_text of a workload: every kernel that it launches, under its plan, and nothing else, for a GPU of
+ * so many SMs (hd_machine). o->arch has no say: the plans were resolved for a text. A kernel launched with
+ * several grids is rewritten for any grid. A failure names the kernel. out NULL: only to see whether they can
+ * be. */
+HD_API hd_status hd_apply_resolved(const hd_resolved *plans, const hd_compile_options *o, uint32_t n_sms,
+                                   hd_text_form form, hd_rewritten *out, hd_diag *d);
 
 /* ---- Check ---------------------------------------------------------------------- */
 
@@ -155,7 +157,7 @@ typedef struct hd_check_options {
   uint64_t seed;                       /* of the first dispatcher; one more for each that follows */
   uint32_t resident;                   /* CTAs alive at once per SM; 4 when 0 */
   bool no_reference;                   /* do not compare the original with reference.c; nor is it where
-                                          run.until leaves no time for that */
+                                          run.budget.until leaves no time for that */
   bool no_race_check;                  /* do not look for tasks that read each other's output */
   uint32_t runs;                       /* hd_check_on: of the rewritten kernel; 3 when 0 */
 } hd_check_options;
@@ -201,7 +203,7 @@ HD_API hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, c
 
 /* The same on a device, under the order in which that hands out CTAs: original against reference.c, rewritten
  * against original, `runs` times. Counts no instructions and finds no races. The dispatcher of a difference
- * is the device's name. run.n_sms 0: the device's own. */
+ * is the device's name. run.machine.n_sms 0: the device's own. */
 HD_API hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, const hd_check_options *o,
                                       hd_check_result *r, hd_diag *d);
 

@@ -96,8 +96,8 @@ HD_API const char *hd_bound_remedy(hd_bound b);
 
 /* Seconds that so many runs of the workload take on the emulator, about, on two idle cores, if each thread
  * runs each instruction of its kernel once; longer where it loops. Nothing is run for that. */
-HD_API hd_status hd_check_estimate(const hd_workload *w, const hd_run_options *run, size_t runs,
-                                   double *seconds, hd_diag *d);
+HD_API hd_status hd_check_estimate(const hd_workload *w, unsigned arch, size_t runs, double *seconds,
+                                   hd_diag *d);
 
 /* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
  * is rarely wrong about effects of 5%, and cannot judge smaller ones; for some kinds of plans it promises too

@@ -23,17 +23,29 @@ HD_API hd_status hd_workload_digest(const hd_workload *w, unsigned arch, hd_dige
 
 /* ---- Traces and sweeps ------------------------------------------------------------- */
 
-/* One trace per launch of the workload, taken from the original kernels. */
+/* What traces hold, and replays do. Zero is the default of each field. */
+typedef struct hd_study_options {
+  bool timed; /* traces keep their warps' paths, and replays go by a clock (hd_replay_options.timed) */
+  /* With `timed`, for this GPU: accesses and instructions that a replay may do, as hd_sample_units counts
+   * them; longer launches are sampled. 0: all are replayed whole. */
+  const hd_gpu *sample_gpu;
+  uint64_t sample_units;
+  bool free_mapping; /* with `timed`: the GPU's CTA scheduler does order and binding, as in MAP, so that
+                        replays charge no instructions for them */
+} hd_study_options;
+
+/* One trace per launch of the workload, taken from the original kernels. `run` and `how` may be NULL. */
 typedef struct hd_study hd_study;
-HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d);
+HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *run, const hd_study_options *how,
+                               hd_study **out, hd_diag *d);
 HD_API void hd_study_close(hd_study *s);
-/* hd_run_options.until of its replays from now on. No replay runs meanwhile. */
+/* hd_budget.until of its replays from now on. No replay runs meanwhile. */
 HD_API void hd_study_set_until(hd_study *s, double at);
 /* The same for a workload of which `other` is a study, too. It takes over the data that `other` has filled
  * and computed, which takes long if graphs are drawn or launches steer later ones. Either may be closed
  * first. */
-HD_API hd_status hd_study_open_like(const hd_study *other, const hd_run_options *o, hd_study **out,
-                                    hd_diag *d);
+HD_API hd_status hd_study_open_like(const hd_study *other, const hd_run_options *run,
+                                    const hd_study_options *how, hd_study **out, hd_diag *d);
 HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 /* In a long row of launches some are left out: launches like them, perhaps with other grids, stand for them.
  */
@@ -51,20 +63,20 @@ HD_API double hd_study_part(const hd_study *s);
  * sample, or end later than they are cut, times lack how long these take to come to their ends. `s` NULL:
  * false. */
 HD_API bool hd_study_leaves_ends(const hd_study *s);
-/* Accesses and instructions that a replay of it does, as hd_run_options.sample_units counts them. */
+/* Accesses and instructions that a replay of it does, as hd_study_options.sample_units counts them. */
 HD_API double hd_study_units(const hd_study *s);
 /* About how many seconds a replay of it takes on one idle core, computed from its traces alone. */
 HD_API double hd_study_replay_seconds(const hd_study *s);
-/* The hd_run_options.sample_units with which so many replays take about that many seconds on two cores. */
+/* The hd_study_options.sample_units with which so many replays take about that many seconds on two cores. */
 HD_API uint64_t hd_sample_units(double seconds, size_t replays);
 /* About how many thread instructions the workload's launches have, from up to 16 tasks of each. 0: not known,
  * because the work of a task depends on what others compute. */
-HD_API hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out,
+HD_API hd_status hd_estimate_instructions(const hd_workload *w, unsigned arch, unsigned threads, double *out,
                                           hd_diag *d);
 /* About how many seconds it takes to trace all of the workload's launches and to replay them so often on
- * `o->threads` threads without sampling. 0: not known, as above. */
-HD_API hd_status hd_estimate_seconds(const hd_workload *w, const hd_run_options *o, size_t replays,
-                                     double *out, hd_diag *d);
+ * `threads` threads (0: all) without sampling. 0: not known, as above. */
+HD_API hd_status hd_estimate_seconds(const hd_workload *w, unsigned arch, unsigned threads, bool timed,
+                                     size_t replays, double *out, hd_diag *d);
 /* The workload's buffers, in their order, at the addresses that the traces have; they live as long as the
  * study. */
 HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
@@ -171,6 +183,7 @@ HD_API hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind d
 typedef struct hd_sweep_job {
   const hd_workload *workload;
   hd_run_options run; /* of the study */
+  hd_study_options how;
   hd_study **study; /* the caller's; opened when a row needs it, unless it is open. A run that takes all rows
                        from journals leaves it NULL */
   double *part;     /* becomes hd_study_part of the study that rows were replayed on; may be NULL */

@@ -31,12 +31,12 @@ HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
 /* "40 s", "3 min", "5.2 h", "12 days". */
 HD_API void hd_duration_print(double seconds, hd_buf *out);
 /* "78 replays of whole launches: about 16 h on 2 threads" (hd_estimate_seconds); nothing under a minute. */
-HD_API hd_status hd_estimate_print(const hd_workload *w, const hd_run_options *o, size_t replays, hd_buf *out,
-                                   hd_diag *d);
+HD_API hd_status hd_estimate_print(const hd_workload *w, unsigned threads, bool timed, size_t replays,
+                                   hd_buf *out, hd_diag *d);
 /* "9 runs on the emulator: about 3 min, longer where kernels loop" (hd_check_estimate); nothing under 20
  * seconds. */
-HD_API hd_status hd_check_estimate_print(const hd_workload *w, const hd_run_options *o, size_t runs,
-                                         hd_buf *out, hd_diag *d);
+HD_API hd_status hd_check_estimate_print(const hd_workload *w, unsigned arch, size_t runs, hd_buf *out,
+                                         hd_diag *d);
 /* When the work at hand began, and how much was done by then. Zero at first. */
 typedef struct hd_progress {
   char label[160];

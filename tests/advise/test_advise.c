@@ -44,7 +44,7 @@ static const struct {
 
 static void categories_are_those_of_clu_table_2(void **state) {
   skip_without_compiler();
-  const hd_advise_options o = {.no_race_check = true, .no_proposals = true, .run = {.threads = 2}};
+  const hd_advise_options o = {.no_race_check = true, .no_proposals = true, .run = {.machine.threads = 2}};
   for (size_t i = 0; i < sizeof applications / sizeof *applications; i++) {
     session z = open_session(applications[i].name, "small", "gtx580");
     hd_advice a;
@@ -187,7 +187,7 @@ static void plans_with_orders_from_traces_are_proved_without_further_ado(void **
   hd_workload *w;
   hd_diag d = {0};
   const hd_dispatch_kind one = HD_DISPATCH_SHUFFLED;
-  const hd_check_options o = {.dispatchers = &one, .n_dispatchers = 1, .run = {.threads = 2}};
+  const hd_check_options o = {.dispatchers = &one, .n_dispatchers = 1, .run = {.machine.threads = 2}};
   assert_int_equal(hd_workload_open("spmm-community", SOURCE_DIR "/kernels", "tiny", &w, &d), HD_OK);
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
     hd_plan p;
@@ -207,7 +207,7 @@ static void every_proposal_keeps_what_it_predicts(void **state) {
   unsigned proposed = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     session z = open_session(names[i], "small", "gtx580");
-    const hd_advise_options o = {.run = {.threads = 2}, .no_race_check = true};
+    const hd_advise_options o = {.run = {.machine.threads = 2}, .no_race_check = true};
     hd_advice a;
     hd_diag d = {0};
     if (hd_advise(z.w, z.s, &z.g, &o, &a, &d) != HD_OK) fail_msg("%s: %s", names[i], d.message);

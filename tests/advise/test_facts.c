@@ -24,7 +24,7 @@
 static void text_and_traces_agree_on_what_is_regular(void **state) {
   skip_without_compiler();
   const hd_advise_options o = {
-      .no_race_check = true, .no_proposals = true, .launches = 2, .run = {.threads = 2}};
+      .no_race_check = true, .no_proposals = true, .launches = 2, .run = {.machine.threads = 2}};
   char **names;
   size_t n;
   unsigned affine = 0, irregular = 0;
@@ -38,7 +38,7 @@ static void text_and_traces_agree_on_what_is_regular(void **state) {
     hd_study *s;
     hd_advice a;
     if (hd_workload_open(names[i], SOURCE_DIR "/kernels", SIZE, &w, &d) != HD_OK) fail_msg("%s", d.message);
-    if (hd_study_open(w, &o.run, &s, &d) != HD_OK) fail_msg("%s: %s", names[i], d.message);
+    if (hd_study_open(w, &o.run, NULL, &s, &d) != HD_OK) fail_msg("%s: %s", names[i], d.message);
     if (hd_advise(w, s, &g, &o, &a, &d) != HD_OK) fail_msg("%s: %s", names[i], d.message);
     /* Where data decides anything, warps may come apart, and make accesses in pieces behind that too. */
     hd_level worst = HD_LEVEL_LAUNCH;

@@ -4,7 +4,7 @@
 #include "heddle/advise.h"
 
 static hd_status list(void *ctx, hd_diag *d) {
-  const hd_list_options o = {.run = {.threads = 1, .arch = 80}, .most = 20};
+  const hd_list_options o = {.run = {.machine.threads = 1, .compile.arch = 80}, .most = 20};
   const hd_gpu g = {.n_sms = 4};
   hd_plan_list plans;
   hd_status st = hd_advise_list(ctx, NULL, &g, &o, &plans, d);
@@ -13,7 +13,7 @@ static hd_status list(void *ctx, hd_diag *d) {
 }
 
 static hd_status unseen(void *ctx, hd_diag *d) {
-  const hd_run_options o = {.threads = 1, .arch = 80};
+  const hd_run_options o = {.machine.threads = 1, .compile.arch = 80};
   const hd_gpu g = {.n_sms = 4};
   hd_plan_list plans;
   hd_status st = hd_advise_unseen(ctx, &g, &o, &plans, d);

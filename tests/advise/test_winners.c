@@ -28,7 +28,7 @@ static size_t place_of(const hd_plan_list *l, const hd_plan *p) {
 }
 
 static size_t place_among_unseen(const char *workload, const char *size, const char *plan, size_t *n) {
-  const hd_run_options run = {.threads = 2};
+  const hd_run_options run = {.machine.threads = 2};
   const hd_gpu g = load_gpu("h100");
   hd_diag d = {0};
   hd_workload *w = open_workload(workload, size);

@@ -44,7 +44,7 @@ static bool compare_workload(const char *name, tally *t) {
   hd_diag d;
   if (hd_workload_open(name, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) return false;
   runner r = {0};
-  hd_run_options o = {.threads = 1};
+  hd_run_options o = {.machine.threads = 1};
   const hd_compiled *code;
   bool ran = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, &d) == HD_OK &&
              runner_open(&r, code, NULL, &o, 0, &d) == HD_OK && runner_fill(&r, &d) == HD_OK;

@@ -159,7 +159,7 @@ static void one_original_holds_many_plans(void **state) {
   for (uint64_t i = 0; i < 100; i++) {
     hd_composition k;
     assert_int_equal(hd_compose(w->launches[0].grid, NULL, NULL, false, i, &k, &d), HD_OK);
-    hd_run_options run = {.threads = 1, .n_sms = k.n_sms, .apply.any_grid = k.any_grid};
+    hd_run_options run = {.machine.threads = 1, .machine.n_sms = k.n_sms, .compile.any_grid = k.any_grid};
     hd_dispatch how[] = {
         {HD_DISPATCH_SERIAL, i, k.dispatch.resident}, {HD_DISPATCH_ROUND_ROBIN, i, 64}, k.dispatch};
     hd_plan_set set = {.all = k.plan};

@@ -25,7 +25,7 @@ static assembler draw(uint64_t seed) {
 }
 
 /* The way that is settled for; *tried gets a bit for each that was tried. */
-static hd_apply_options settle(const assembler *a, hd_apply_options way, unsigned *tried) {
+static hd_compile_options settle(const assembler *a, hd_compile_options way, unsigned *tried) {
   agents_search s = {.apply = &way};
   unsigned n = 0;
   *tried = 0;
@@ -41,7 +41,7 @@ static void nothing_spills_and_few_registers_are_added_where_some_way_does_it(vo
   for (uint64_t seed = 0; seed < 2000; seed++) {
     assembler a = draw(seed);
     unsigned tried;
-    hd_apply_options way = settle(&a, (hd_apply_options){0}, &tried);
+    hd_compile_options way = settle(&a, (hd_compile_options){0}, &tried);
     int64_t added = a.added[way.no_hoisting][way.budget];
     assert_false(a.spills[way.no_hoisting][way.budget]);
     for (unsigned loop = 0; loop < LOOPS; loop++) {
@@ -57,7 +57,7 @@ static void nothing_spills_and_few_registers_are_added_where_some_way_does_it(vo
 static void the_first_way_is_the_only_one_tried_where_it_is_good(void **state) {
   static const assembler a;
   unsigned tried;
-  hd_apply_options way = settle(&a, (hd_apply_options){0}, &tried);
+  hd_compile_options way = settle(&a, (hd_compile_options){0}, &tried);
   assert_int_equal(tried, 1);
   assert_false(way.no_hoisting);
 }
@@ -66,8 +66,8 @@ static void what_the_caller_forbids_stays_forbidden(void **state) {
   for (uint64_t seed = 0; seed < 500; seed++) {
     assembler a = draw(seed);
     unsigned tried;
-    hd_apply_options way =
-        settle(&a, (hd_apply_options){.no_hoisting = true, .budget = HD_BUDGET_THREE_MORE}, &tried);
+    hd_compile_options way =
+        settle(&a, (hd_compile_options){.no_hoisting = true, .budget = HD_BUDGET_THREE_MORE}, &tried);
     assert_true(way.no_hoisting);
     assert_true(way.budget >= HD_BUDGET_THREE_MORE);
     assert_int_equal(tried & ((1u << HD_BUDGET_COUNT) - 1), 0);

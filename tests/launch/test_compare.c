@@ -48,7 +48,7 @@ typedef struct bed {
 
 static void open_bed(bed *b) {
   hd_device_options o = {.emu = {.threads = 1, .n_sms = 4}};
-  hd_run_options run = {.n_sms = 4};
+  hd_run_options run = {.machine.n_sms = 4};
   OK(hd_device_open("emu", &o, &b->device, &d));
   OK(hd_workload_open(scratch_path("copies"), NULL, NULL, &b->w, &d));
   OK(placement_open(&b->p, b->device, b->w, &run, &d));

@@ -30,7 +30,7 @@ static void *run_on(const hd_workload *w, bool device, uint32_t buffer) {
   void **all, *bytes = malloc(w->buffers[buffer].bytes);
   if (!device) {
     hd_check_result r;
-    const hd_check_options o = {.run.threads = 1, .seed = 3};
+    const hd_check_options o = {.run.machine.threads = 1, .seed = 3};
     hd_resolved plans = resolve_by_hand(w, "baseline");
     OK(hd_check_resolved(&plans, &o, &r, &d)); /* all dispatchers: no run sees what another left */
     if (!r.equal) fail_msg("%s", r.what);
@@ -232,7 +232,7 @@ static void a_variable_that_nothing_sets_is_refused_by_name(void **state) {
     hd_workload *w = open_text(toml, cases[k].ptx);
     hd_resolved plans = resolve_by_hand(w, "baseline");
     memset(&d, 0, sizeof d);
-    hd_status st = hd_check_resolved(&plans, &(hd_check_options){.run.threads = 1}, &r, &d);
+    hd_status st = hd_check_resolved(&plans, &(hd_check_options){.run.machine.threads = 1}, &r, &d);
     if (!cases[k].missing && (st != HD_OK || !r.equal))
       fail_msg("%s: %s%s", cases[k].name, d.message, r.what);
     if (cases[k].missing && st != HD_ERR_INPUT) fail_msg("%s: not refused", cases[k].name);
@@ -312,7 +312,7 @@ static void textures_and_surfaces_are_given_to_kernels(void **state) {
   /* Nothing of it depends on the order of CTAs. */
   hd_check_result r;
   hd_resolved plans = resolve_by_hand(w, "order=reverse");
-  OK(hd_check_resolved(&plans, &(hd_check_options){.run.threads = 1}, &r, &d));
+  OK(hd_check_resolved(&plans, &(hd_check_options){.run.machine.threads = 1}, &r, &d));
   if (!r.equal) fail_msg("%s", r.what);
   hd_resolved_free(&plans);
   hd_workload_close(w);

@@ -119,8 +119,8 @@ static void compare_workload(const char *name, const char *size, tally *t) {
   launches l;
   hd_diag d;
   hd_study *study = NULL;
-  hd_run_options o = {.threads = 1};
-  if (launches_open(&l, name, size) && hd_study_open(l.w, &o, &study, &d) == HD_OK) {
+  hd_run_options o = {.machine.threads = 1};
+  if (launches_open(&l, name, size) && hd_study_open(l.w, &o, NULL, &study, &d) == HD_OK) {
     t->workloads++;
     for (uint32_t i = 0; i < l.w->n_launches && i < MAX_LAUNCHES; i++) compare_launch(&l, study, i, t);
     hd_study_close(study);

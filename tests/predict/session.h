@@ -58,8 +58,8 @@ typedef struct session {
 static inline session open_session(const char *name, const char *size, const char *gpu) {
   session z = {.w = open_workload(name, size), .g = load_gpu(gpu)};
   hd_diag d = {0};
-  const hd_run_options run = {.threads = 2, .n_sms = z.g.n_sms};
-  if (hd_study_open(z.w, &run, &z.s, &d) != HD_OK) fail_msg("%s: %s", name, d.message);
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = z.g.n_sms};
+  if (hd_study_open(z.w, &run, NULL, &z.s, &d) != HD_OK) fail_msg("%s: %s", name, d.message);
   return z;
 }
 

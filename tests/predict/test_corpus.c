@@ -23,7 +23,7 @@ static void check_kernel(const char *name) {
                                                  HD_DISPATCH_STARVED};
   const hd_check_options o = {.dispatchers = dispatchers,
                               .n_dispatchers = 3,
-                              .run.apply.assume = needs_word(name) ? HD_ASSUME_NO_WAITS : 0};
+                              .run.compile.assume = needs_word(name) ? HD_ASSUME_NO_WAITS : 0};
   hd_plan p;
   hd_workload *w;
   hd_check_result r;
@@ -59,7 +59,7 @@ static void tiles_of_persistent_kernels_go_in_any_order(void **state) {
   const bool tiny = strcmp(SIZE, "tiny") == 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
-      const hd_check_options o = {.run.apply.assume = HD_ASSUME_NO_CARRY};
+      const hd_check_options o = {.run.compile.assume = HD_ASSUME_NO_CARRY};
       char text[96];
       hd_plan p;
       hd_workload *w;

@@ -21,7 +21,7 @@ static void check_all(unsigned n_sms) {
   hd_workload *w;
   hd_diag d = {0};
   const hd_plan as_written = {0};
-  const hd_check_options o = {.run = {.n_sms = n_sms}, .seed = n_sms};
+  const hd_check_options o = {.run = {.machine.n_sms = n_sms}, .seed = n_sms};
   hd_check_result r;
   if (hd_workload_open(EXAMPLE, NULL, "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
   if (hd_check(w, &as_written, &o, &r, &d) != HD_OK) fail_msg("%s", d.message);

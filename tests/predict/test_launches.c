@@ -162,7 +162,7 @@ static void launches_begin_with_what_earlier_ones_left(void **state) {
     hd_workload *w = open_workload(names[k / 2], "tiny");
     const bool in_one_run = k % 2; /* counted and kept */
     const hd_compiled *code;
-    const hd_run_options run = {.threads = 2};
+    const hd_run_options run = {.machine.threads = 2};
     hd_diag d = {0};
     hd_study *whole;
     steering by;
@@ -172,7 +172,7 @@ static void launches_begin_with_what_earlier_ones_left(void **state) {
     states_run count = {.instructions = calloc(w->n_launches, sizeof(double))};
     bool *wanted = calloc(w->n_launches, sizeof *wanted);
     assert_int_equal(hd_workload_compiled(w, 80, &code, &d), HD_OK);
-    assert_int_equal(hd_study_open(w, &run, &whole, &d), HD_OK);
+    assert_int_equal(hd_study_open(w, &run, NULL, &whole, &d), HD_OK);
     assert_int_equal(record_steering(code, &by, &d), HD_OK);
     assert_int_equal(by.kind, STEERED_BETWEEN);
     assert_int_equal(record_contents(w, true, &contents, &d), HD_OK);
@@ -208,7 +208,7 @@ static void states_end_when_their_time_is_over(void **state) {
   skip_without_compiler();
   hd_workload *w = open_workload("bfs", "tiny");
   const hd_compiled *code;
-  const hd_run_options run = {.threads = 2};
+  const hd_run_options run = {.machine.threads = 2};
   hd_diag d = {0};
   steering by;
   runner_contents *contents;

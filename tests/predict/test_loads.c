@@ -51,7 +51,7 @@ static void loads_that_stream_lose_nothing_by_it(void **state) {
   hd_workload *w = open_workload("bfs", "tiny");
   hd_study *s;
   hd_diag d = {0};
-  if (hd_study_open(w, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(w, NULL, NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
   hd_counters before = replay(s, "h100", "baseline"), after = replay(s, "h100", "stream=auto");
   assert_true(after.l1_sectors < before.l1_sectors);
   uint64_t misses = before.l1_sectors - before.l1_hits, misses_after = after.l1_sectors - after.l1_hits;
@@ -156,14 +156,14 @@ static void facts_of_samples_are_not_kept(void **state) {
   skip_without_compiler();
   hd_workload *w = open_workload("transpose", "paper");
   const hd_gpu g = load_gpu("h100");
-  const hd_run_options run = {
-      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 1000000};
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g.n_sms};
+  const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = 1000000};
   hd_study *s;
   hd_load_facts *loads;
   hd_table table;
   uint32_t n;
   hd_diag d = {0};
-  if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(w, &run, &how, &s, &d) != HD_OK) fail_msg("%s", d.message);
   assert_true(hd_study_part(s) < 1);
   char *kept = begin_cache(cache);
   assert_int_equal(hd_study_loads(w, 0, &run, s, &loads, &n, &d), HD_OK);

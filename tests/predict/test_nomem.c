@@ -7,8 +7,10 @@ static hd_status check(void *ctx, hd_diag *d) {
   hd_plan p;
   hd_check_result r;
   static const hd_dispatch_kind last = HD_DISPATCH_COUNT - 1;
-  const hd_check_options o = {
-      .run = {.n_sms = 4, .threads = 1}, .dispatchers = &last, .n_dispatchers = 1, .no_reference = true};
+  const hd_check_options o = {.run = {.machine.n_sms = 4, .machine.threads = 1},
+                              .dispatchers = &last,
+                              .n_dispatchers = 1,
+                              .no_reference = true};
   hd_workload *w;
   hd_status st = hd_plan_parse(ctx, &p, d);
   if (st != HD_OK) return st;

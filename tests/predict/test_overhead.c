@@ -16,7 +16,7 @@ static void instructions_are_those_that_check_counts(void **state) {
   hd_workload *w = open_workload("matmul-naive", "tiny");
   const hd_plan plans[] = {parse_plan("baseline"), parse_plan("order=col"), parse_plan("bind=agents")};
   enum { N = sizeof plans / sizeof *plans };
-  const hd_overhead_options o = {.run = {.arch = 80, .n_sms = SMS}, .no_assembler = true};
+  const hd_overhead_options o = {.run = {.compile.arch = 80, .machine.n_sms = SMS}, .no_assembler = true};
   hd_overhead_row rows[N];
   hd_diag d = {0};
   if (hd_overhead(w, plans, N, &o, rows, &d) != HD_OK) fail_msg("%s", d.message);
@@ -45,7 +45,7 @@ static void registers_are_left_out_where_there_is_no_ptxas(void **state) {
   skip_without_compiler();
   hd_workload *w = open_workload("transpose", "tiny");
   const hd_plan plan = parse_plan("order=col");
-  const hd_overhead_options o = {.run = {.n_sms = SMS}};
+  const hd_overhead_options o = {.run = {.machine.n_sms = SMS}};
   hd_overhead_row row;
   hd_diag d = {0};
   if (hd_overhead(w, &plan, 1, &o, &row, &d) != HD_OK) fail_msg("%s", d.message);

@@ -57,9 +57,10 @@ static void bfs_is_fastest_with_some_warps_bypassing_l1(void **state) {
   enum { BPA, FEW, MORE, CHA, N };
   static const char *const plans[N] = {"bypass=l1:0", "bypass=l1:4", "bypass=l1:9", "baseline"};
   session z = {.w = open_workload("bfs-uniform", "medium"), .g = load_gpu("gtx570")};
-  const hd_run_options run = {.threads = 2, .n_sms = z.g.n_sms, .timed = true};
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = z.g.n_sms};
+  const hd_study_options how = {.timed = true};
   hd_diag d = {0};
-  if (hd_study_open(z.w, &run, &z.s, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(z.w, &run, &how, &z.s, &d) != HD_OK) fail_msg("%s", d.message);
   hd_counters small[N], large[N];
   predict(&z, 16384, plans, N, small);
   predict(&z, 49152, plans, N, large);

@@ -60,7 +60,7 @@ static void add(void *ctx, const hd_trace_event *e) {
  * those that predict_skip_products does not leave out. */
 static void trace(const hd_workload *w, bool skip, char out[HD_DIGEST_HEX], bool *stored) {
   const hd_compiled *code;
-  const hd_run_options o = {.threads = 1};
+  const hd_run_options o = {.machine.threads = 1};
   hd_digest h = hd_digest_begin();
   hd_trace *t;
   hd_diag d = {0};

@@ -48,8 +48,8 @@ static void nothing_is_left_open(void **state) {
 
 static char *apply(const hd_resolved *r) {
   hd_rewritten own;
-  const hd_run_options o = {.n_sms = 4};
-  if (hd_apply_resolved(r, &o, HD_TEXT_CANONICAL, &own, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_apply_resolved(r, &(hd_compile_options){0}, 4, HD_TEXT_CANONICAL, &own, &d) != HD_OK)
+    fail_msg("%s", d.message);
   char *text = strdup(own.text.data);
   hd_rewritten_free(&own);
   return text;
@@ -87,12 +87,12 @@ static void traces_load_numbers_and_proofs_are_of_one_text(void **state) {
   static const unsigned archs[] = {0, 80, 86, 90};
   hd_workload *w = open_workload("black-scholes", "tiny");
   for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
-    hd_run_options run = {.arch = archs[i], .threads = 2};
+    hd_run_options run = {.compile.arch = archs[i], .machine.threads = 2};
     hd_plan_set set = {.all = parse_plan("stream=auto")};
     hd_study *s;
     hd_checker *c;
     hd_check_result result;
-    assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
+    assert_int_equal(hd_study_open(w, &run, NULL, &s, &d), HD_OK);
     hd_resolved r = resolve(w, &set, &run, s);
     assert_ptr_equal(s->code, r.code);
     size_t loads = hd_rewrite_loads(r.code->module, r.code->kernels[0].func, NULL, 0);
@@ -106,7 +106,7 @@ static void traces_load_numbers_and_proofs_are_of_one_text(void **state) {
     assert_int_equal(hd_checker_run(c, &r, &run, &how, 1, &result, &d), HD_OK);
     assert_true(result.equal);
     hd_checker_close(c);
-    o.run.arch = archs[i] == 90 ? 80 : 90;
+    o.run.compile.arch = archs[i] == 90 ? 80 : 90;
     assert_int_equal(hd_checker_open(w, &o, &c, &result, &d), HD_OK);
     assert_int_equal(hd_checker_run(c, &r, &run, &how, 1, &result, &d), HD_ERR_USAGE);
     assert_non_null(strstr(d.message, "another architecture"));

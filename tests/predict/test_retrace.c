@@ -24,8 +24,8 @@ static void a_trace_ends_when_it_takes_too_long(void **state) {
   hd_workload *w = open_workload("matmul-naive", "tiny");
   hd_study *s = NULL;
   hd_diag d = {0};
-  hd_run_options run = {.threads = 2, .trace_seconds = 1e-9};
-  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_BUDGET);
+  hd_run_options run = {.machine.threads = 2, .budget.trace_seconds = 1e-9};
+  assert_int_equal(hd_study_open(w, &run, NULL, &s, &d), HD_ERR_BUDGET);
   assert_null(s);
   assert_non_null(strstr(d.message, "is more work than it may be"));
   assert_int_equal(d.bound, HD_BOUND_WORK);
@@ -40,12 +40,13 @@ static void runs_and_replays_end_when_their_time_is_over(void **state) {
   const double past = hd_seconds();
   hd_study *s = NULL;
   hd_diag d = {0};
-  hd_run_options run = {.threads = 2, .timed = true, .until = past};
-  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_ERR_BUDGET);
+  hd_run_options run = {.machine.threads = 2, .budget.until = past};
+  hd_study_options how = {.timed = true};
+  assert_int_equal(hd_study_open(w, &run, &how, &s, &d), HD_ERR_BUDGET);
   assert_non_null(strstr(d.message, "takes longer than it may"));
   assert_int_equal(d.bound, HD_BOUND_TIME);
-  run.until = 0;
-  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
+  run.budget.until = 0;
+  assert_int_equal(hd_study_open(w, &run, &how, &s, &d), HD_OK);
   session z = {.w = w, .s = s, .g = g};
   const char *const plans[] = {"order=col", "bypass=l1:1"};
   for (size_t i = 0; i < 2; i++) {
@@ -67,14 +68,14 @@ static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
   skip_without_compiler();
   hd_workload *w = open_workload("transpose", "paper");
   const hd_gpu g = load_gpu("h100");
-  const hd_run_options run = {
-      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 1000000};
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g.n_sms};
+  const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = 1000000};
   hd_study *s;
   hd_counters c;
   hd_diag d = {0};
   const hd_plan base = {0};
   hd_plan far = parse_plan("order=reverse");
-  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
+  assert_int_equal(hd_study_open(w, &run, &how, &s, &d), HD_OK);
   assert_int_equal(hd_study_replay(s, &g, &base, g.dispatch, 0, &c, &d), HD_OK);
   hd_study_set_until(s, hd_seconds());
   assert_int_equal(hd_study_replay(s, &g, &far, g.dispatch, 0, &c, &d), HD_ERR_BUDGET);
@@ -97,7 +98,7 @@ static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
 static void a_study_takes_contents_that_are_given(void **state) {
   skip_without_compiler();
   hd_workload *w = open_workload("spmv-csr", "tiny");
-  hd_run_options run = {.threads = 2};
+  hd_run_options run = {.machine.threads = 2};
   hd_diag d = {0};
   void **bytes = launch_bytes_new(w);
   bool *filled = calloc((size_t)w->n_buffers + 1, sizeof *filled);
@@ -110,7 +111,7 @@ static void a_study_takes_contents_that_are_given(void **state) {
     if (i == 2) /* rows of no length */
       for (uint32_t k = 0; k < w->n_buffers; k++)
         if (filled[k]) memset(bytes[k], 0, w->buffers[k].bytes);
-    if (study_open(w, &run, i ? &first : NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
+    if (study_open(w, &run, NULL, i ? &first : NULL, &s, &d) != HD_OK) fail_msg("%s", d.message);
     info[i] = hd_trace_get_info(hd_study_trace(s, 0));
     hd_study_close(s);
   }

@@ -9,11 +9,11 @@
 
 /* `units` 0: of the whole. */
 static hd_study *open_study(hd_workload *w, const hd_gpu *g, uint64_t units, unsigned threads) {
-  const hd_run_options run = {
-      .threads = threads, .n_sms = g->n_sms, .timed = true, .sample_gpu = g, .sample_units = units};
+  const hd_run_options run = {.machine.threads = threads, .machine.n_sms = g->n_sms};
+  const hd_study_options how = {.timed = true, .sample_gpu = g, .sample_units = units};
   hd_diag d = {0};
   hd_study *s;
-  if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s: %s", w->name, d.message);
+  if (hd_study_open(w, &run, &how, &s, &d) != HD_OK) fail_msg("%s: %s", w->name, d.message);
   return s;
 }
 
@@ -128,9 +128,9 @@ static void a_study_like_another_is_as_one_of_its_own(void **state) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const hd_gpu g = few_sms();
     hd_workload *w = open_workload(names[i], "small");
-    const hd_run_options run = {
-        .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 5000};
-    hd_study *own = open_study(w, &g, run.sample_units, 2);
+    const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g.n_sms};
+    const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = 5000};
+    hd_study *own = open_study(w, &g, how.sample_units, 2);
     const hd_counters alone = replay_of(own, &g, "order=reverse");
     const double part = hd_study_part(own);
     assert_true(part < 1);
@@ -139,9 +139,9 @@ static void a_study_like_another_is_as_one_of_its_own(void **state) {
     hd_diag d = {0};
     hd_study *first, *second;
     hd_counters c;
-    assert_int_equal(hd_study_open(w, &run, &first, &d), HD_OK);
+    assert_int_equal(hd_study_open(w, &run, &how, &first, &d), HD_OK);
     assert_true(hd_study_part(first) == part);
-    assert_int_equal(hd_study_open_like(first, &run, &second, &d), HD_OK);
+    assert_int_equal(hd_study_open_like(first, &run, &how, &second, &d), HD_OK);
     hd_study_close(first);
     assert_true(hd_study_part(second) == part);
     assert_int_equal(hd_study_replay(second, &g, &p, g.dispatch, 0, &c, &d), HD_OK);
@@ -156,18 +156,18 @@ static void uneven_work_costs_what_is_affordable(void **state) {
   skip_without_compiler();
   hd_workload *w = open_workload("bfs", "paper");
   hd_gpu g = load_gpu("h100");
-  const hd_run_options run = {
-      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 300000};
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g.n_sms};
+  const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = 300000};
   hd_diag d = {0};
   hd_study *s;
   double units = 0;
-  assert_int_equal(hd_study_open(w, &run, &s, &d), HD_OK);
+  assert_int_equal(hd_study_open(w, &run, &how, &s, &d), HD_OK);
   for (uint32_t i = 0; i < w->n_launches; i++) {
     const hd_trace_info info = hd_trace_get_info(hd_study_trace(s, i));
     if (!hd_study_leaves_out(s, i)) units += sample_units_of(&info);
   }
   print_message("%.0f units\n", units);
-  assert_true(units < 10 * (double)run.sample_units);
+  assert_true(units < 10 * (double)how.sample_units);
   hd_study_close(s);
   hd_workload_close(w);
 }
@@ -209,15 +209,15 @@ static void samples_of_many_plans_at_once_are_as_one_after_the_other(void **stat
   hd_counters first[N];
   hd_workload *w = open_workload("transpose", "small");
   const hd_gpu g = few_sms();
-  const hd_run_options run = {
-      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 8000};
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g.n_sms};
+  const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = 8000};
   for (int k = 0; k < 3; k++) {
     hd_sweep_row rows[N] = {0};
     hd_study *s;
     hd_diag d = {0};
     for (size_t i = 0; i < N; i++)
       assert_int_equal(hd_plan_parse(plans[k ? N - 1 - i : i], &rows[i].plan, &d), HD_OK);
-    if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
+    if (hd_study_open(w, &run, &how, &s, &d) != HD_OK) fail_msg("%s", d.message);
     assert_true(hd_study_part(s) < 0.2);
     assert_int_equal(hd_sweep(s, &g, g.dispatch, 1, rows, N, threads[k], NULL, NULL, &d), HD_OK);
     for (size_t i = 0; i < N; i++) {
@@ -255,8 +255,7 @@ static double estimate(const char *folder, unsigned tasks, unsigned row) {
           tasks, row);
   fclose(f);
   if (hd_workload_open(folder, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
-  if (hd_estimate_instructions(w, &(hd_run_options){.threads = 1}, &out, &d) != HD_OK)
-    fail_msg("%s", d.message);
+  if (hd_estimate_instructions(w, 0, 1, &out, &d) != HD_OK) fail_msg("%s", d.message);
   hd_workload_close(w);
   return out / tasks;
 }
@@ -284,10 +283,9 @@ static void a_survey_knows_work_that_repeats_with_rows(void **state) {
 }
 
 static double seconds(const hd_workload *w, unsigned threads, bool timed, size_t replays) {
-  const hd_run_options run = {.threads = threads, .timed = timed};
   hd_diag d = {0};
   double out;
-  if (hd_estimate_seconds(w, &run, replays, &out, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_estimate_seconds(w, 0, threads, timed, replays, &out, &d) != HD_OK) fail_msg("%s", d.message);
   return out;
 }
 
@@ -353,9 +351,9 @@ static void a_few_tasks_with_most_of_the_work_do_not_stand_for_all(void **state)
   const hd_gpu g = load_gpu("h100");
   if (hd_workload_open(folder, SOURCE_DIR "/kernels", "tiny", &w, &d) != HD_OK) fail_msg("%s", d.message);
   for (unsigned k = 0; k < 2; k++) {
-    const hd_run_options run = {
-        .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = k ? UNITS : 0};
-    if (hd_study_open(w, &run, &s[k], &d) != HD_OK) fail_msg("%s", d.message);
+    const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g.n_sms};
+    const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = k ? UNITS : 0};
+    if (hd_study_open(w, &run, &how, &s[k], &d) != HD_OK) fail_msg("%s", d.message);
   }
   const hd_trace_info info = hd_trace_get_info(hd_study_trace(s[1], 0));
   print_message("%.3f of %.0f units, %.0f recorded\n", hd_study_part(s[1]), hd_study_units(s[0]),
@@ -430,21 +428,22 @@ static void clusters_are_recorded_whole(void **state) {
   enum { ACROSS = 3, TASKS = 12 };
   static const uint64_t some[] = {7, 4, 1}, recorded[] = {7, 10, 1, 4};
   hd_workload *w = open_workload("gemm-bf16-cluster", "small");
-  const hd_run_options run = {.threads = 2, .timed = true, .arch = 90};
+  const hd_run_options run = {.machine.threads = 2, .compile.arch = 90};
+  const hd_study_options how = {.timed = true};
   const hd_compiled *code;
   runner_contents *contents;
   recording *r;
   hd_study *whole;
   hd_diag d = {0};
-  assert_int_equal(hd_workload_compiled(w, hd_launch_arch(NULL, run.arch), &code, &d), HD_OK);
+  assert_int_equal(hd_workload_compiled(w, hd_launch_arch(NULL, run.compile.arch), &code, &d), HD_OK);
   assert_int_equal(w->launches[0].grid[0], ACROSS);
   assert_int_equal(record_contents(w, false, &contents, &d), HD_OK);
-  const record_options how = {.contents = contents};
-  if (record_open(code, NULL, &run, &how, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  const record_options some_of = {.contents = contents, .timed = true};
+  if (record_open(code, NULL, &run, &some_of, &r, &d) != HD_OK) fail_msg("%s", d.message);
   for (unsigned k = 0; k < 2; k++) /* the second time there is nothing to do */
     if (record_tasks(r, 0, some, 3, UINT64_MAX, &d) != HD_OK) fail_msg("%s", d.message);
   assert_int_equal(hd_trace_get_info(r->traces[0]).recorded, 4);
-  if (hd_study_open(w, &run, &whole, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(w, &run, &how, &whole, &d) != HD_OK) fail_msg("%s", d.message);
   for (unsigned k = 0; k < 4; k++) {
     char a[HD_DIGEST_HEX], b[HD_DIGEST_HEX];
     assert_true(hd_trace_has(r->traces[0], recorded[k]));
@@ -460,13 +459,14 @@ static void clusters_are_recorded_whole(void **state) {
 }
 
 static recording *record_transpose(hd_workload **w) {
-  const hd_run_options run = {.threads = 2, .timed = true};
+  const hd_run_options run = {.machine.threads = 2};
   const hd_compiled *code;
   recording *r;
   hd_diag d = {0};
   *w = open_workload("transpose", "tiny");
-  assert_int_equal(hd_workload_compiled(*w, hd_launch_arch(NULL, run.arch), &code, &d), HD_OK);
-  if (record_open(code, NULL, &run, &(record_options){0}, &r, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(hd_workload_compiled(*w, hd_launch_arch(NULL, run.compile.arch), &code, &d), HD_OK);
+  if (record_open(code, NULL, &run, &(record_options){.timed = true}, &r, &d) != HD_OK)
+    fail_msg("%s", d.message);
   return r;
 }
 

@@ -64,9 +64,9 @@ static result replay(const launch *l, uint64_t units) {
   write_file(folder, "workload.toml", text);
   write_file(folder, "kernel.ptx", kernel);
   hd_workload *w = open_workload(folder, "tiny");
-  const hd_run_options run = {
-      .threads = 1, .n_sms = SMS, .timed = true, .sample_gpu = &g, .sample_units = units};
-  if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  const hd_run_options run = {.machine.threads = 1, .machine.n_sms = SMS};
+  const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = units};
+  if (hd_study_open(w, &run, &how, &s, &d) != HD_OK) fail_msg("%s", d.message);
   out.part = hd_study_part(s);
   if (hd_study_replay(s, &g, &none, g.dispatch, 0, &out.counters, &d) != HD_OK) fail_msg("%s", d.message);
   hd_study_close(s);

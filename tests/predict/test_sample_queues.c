@@ -64,9 +64,9 @@ static void compare(const char *folder, unsigned tasks, unsigned shared) {
   write_files(folder, tasks, shared);
   hd_workload *w = open_workload(folder, "tiny");
   for (unsigned k = 0; k < 2; k++) {
-    const hd_run_options run = {
-        .threads = 2, .n_sms = SMS, .timed = true, .sample_gpu = &g, .sample_units = k ? UNITS : 0};
-    if (hd_study_open(w, &run, &s[k], &d) != HD_OK) fail_msg("%s", d.message);
+    const hd_run_options run = {.machine.threads = 2, .machine.n_sms = SMS};
+    const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = k ? UNITS : 0};
+    if (hd_study_open(w, &run, &how, &s[k], &d) != HD_OK) fail_msg("%s", d.message);
   }
   assert_true(hd_study_part(s[1]) < 1);
   double base[2] = {0};

@@ -13,7 +13,7 @@ static int open_bench(void **state) {
   if (!can_compile()) return 0;
   if (hd_gpu_load("gtx580", SOURCE_DIR "/gpus", &b.g, &d) != HD_OK ||
       hd_workload_open("sgemm", SOURCE_DIR "/kernels", "small", &b.w, &d) != HD_OK ||
-      hd_study_open(b.w, NULL, &b.s, &d) != HD_OK)
+      hd_study_open(b.w, NULL, NULL, &b.s, &d) != HD_OK)
     return -1;
   *state = &b;
   return 0;
@@ -87,9 +87,10 @@ static void a_free_mapping_costs_no_instructions(void **state) {
   double us[2], plain[2];
   for (int k = 0; k < 2; k++) {
     session own = *b;
-    hd_run_options run = {.n_sms = b->g.n_sms, .timed = true, .free_mapping = k > 0};
+    hd_run_options run = {.machine.n_sms = b->g.n_sms};
+    hd_study_options how = {.timed = true, .free_mapping = k > 0};
     hd_counters c, base;
-    assert_int_equal(hd_study_open(b->w, &run, &own.s, &d), HD_OK);
+    assert_int_equal(hd_study_open(b->w, &run, &how, &own.s, &d), HD_OK);
     assert_int_equal(replay(&own, "bind=redirect,split=rows", &c, &d), HD_OK);
     assert_int_equal(replay(&own, "baseline", &base, &d), HD_OK);
     us[k] = c.time_us;

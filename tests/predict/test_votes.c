@@ -52,10 +52,11 @@ static int setup(void **state) {
 static session open_lines(const char *name) {
   session z = {.w = open_workload(scratch_path(name), "small"), .g = load_gpu("gtx570")};
   hd_diag d = {0};
-  const hd_run_options run = {.threads = 2, .n_sms = z.g.n_sms, .timed = true};
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = z.g.n_sms};
+  const hd_study_options how = {.timed = true};
   z.g.l2.bytes_per_cycle /= 10;                          /* what bypasses L1 waits for L2 */
   if (strcmp(name, "streams") == 0) z.g.l1_mshrs = 1024; /* and not for MSHRs, which all loads take alike */
-  if (hd_study_open(z.w, &run, &z.s, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(z.w, &run, &how, &z.s, &d) != HD_OK) fail_msg("%s", d.message);
   return z;
 }
 
@@ -185,12 +186,12 @@ static void a_few_ctas_are_no_sample(void **state) {
 static void a_sampled_study_has_neither(void **state) {
   hd_workload *w = open_workload(scratch_path("streams"), "small");
   const hd_gpu g = load_gpu("gtx570");
-  const hd_run_options run = {
-      .threads = 2, .n_sms = g.n_sms, .timed = true, .sample_gpu = &g, .sample_units = 1000};
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g.n_sms};
+  const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = 1000};
   hd_study *s;
   uint32_t ctas[32], most;
   hd_diag d = {0};
-  if (hd_study_open(w, &run, &s, &d) != HD_OK) fail_msg("%s", d.message);
+  if (hd_study_open(w, &run, &how, &s, &d) != HD_OK) fail_msg("%s", d.message);
   assert_true(hd_study_part(s) < 1);
   const hd_plan agents = {.bind = HD_BIND_AGENTS, .agents_voted = true}, neither = {.bind = HD_BIND_AGENTS};
   assert_int_equal(hd_study_vote(s, &g, &threshold, 0, ctas, &most, &d), HD_ERR_UNSUPPORTED);

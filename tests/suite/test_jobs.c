@@ -130,7 +130,7 @@ static hd_status tell_tunings(bed *b, char **names, hd_buf *told) {
                         .device = b->device,
                         .place = b->r.place,
                         .store = b->o.store,
-                        .tune = {.run = {.threads = 1}, .budget = 1},
+                        .tune = {.run = {.machine.threads = 1}, .budget = 1},
                         .most_trials = 1,
                         .how = b->o.how,
                         .told = tell,

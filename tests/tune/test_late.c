@@ -44,8 +44,11 @@ static void the_original_stays_where_time_is_over_and_the_reason_is_told(void **
     jump at = cases[i].at;
     hd_diag d = {0};
     hd_optimized z;
-    const hd_optimize_options o = {
-        .run = {.threads = 2}, .wall = 60, .dispatch = g.dispatch, .progress = stage_begins, .ctx = &at};
+    const hd_optimize_options o = {.run = {.machine.threads = 2},
+                                   .wall = 60,
+                                   .dispatch = g.dispatch,
+                                   .progress = stage_begins,
+                                   .ctx = &at};
     jumped = 0;
     if (hd_optimize(w, &g, &o, &z, &d) != HD_OK) fail_msg("%s: %s", at.stage, d.message);
     assert_int_equal(z.best, 0);

@@ -48,12 +48,12 @@ static hd_workload *open_blocks(void) {
 
 /* The module that a checker runs for the plan, printed. */
 static char *proved_text(const hd_workload *w, const hd_gpu *g, const hd_plan *p) {
-  const hd_run_options run = {.n_sms = g->n_sms};
+  const hd_run_options run = {.machine.n_sms = g->n_sms};
   const hd_plan_set set = {.all = *p};
   hd_resolved plans;
   hd_rewritten own;
   OK(hd_resolve(w, &set, &run, NULL, &plans, &d));
-  OK(hd_apply_resolved(&plans, &run, HD_TEXT_IN_PLACE, &own, &d));
+  OK(hd_apply_resolved(&plans, &run.compile, g->n_sms, HD_TEXT_IN_PLACE, &own, &d));
   char *text = strdup(own.text.data);
   hd_rewritten_free(&own);
   hd_resolved_free(&plans);
@@ -73,7 +73,8 @@ static void what_is_written_is_what_was_proved(void **state) {
   size_t loads = hd_rewrite_loads(code->module, code->kernels[0].func, NULL, 0);
   assert_true(hd_rewrite_loads(other->module, other->kernels[0].func, NULL, 0) != loads);
   hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
-  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 1};
+  hd_optimize_options o = {
+      .run = {.machine.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 1};
   hd_optimized z;
   OK(hd_optimize(w, &g, &o, &z, &d));
   assert_int_equal(z.best, 1);
@@ -104,7 +105,7 @@ static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
   hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
   char *want = proved_text(w, &g, &plans[0].plan);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    hd_optimize_options o = {.run = {.threads = 2},
+    hd_optimize_options o = {.run = {.machine.threads = 2},
                              .dispatch = g.dispatch,
                              .plans = plans,
                              .n_plans = 1,
@@ -133,7 +134,7 @@ static void a_trace_that_takes_too_long_leaves_the_original(void **state) {
   assert_int_equal(hd_workload_open("gemm-bf16-cluster", SOURCE_DIR "/kernels", "paper", &w, &d), HD_OK);
   assert_int_equal(hd_gpu_load("h100", SOURCE_DIR "/gpus", &g, &d), HD_OK);
   const hd_optimize_options o = {
-      .run = {.threads = 2, .trace_seconds = 0.02}, .dispatch = g.dispatch, .exact = true};
+      .run = {.machine.threads = 2, .budget.trace_seconds = 0.02}, .dispatch = g.dispatch, .exact = true};
   assert_int_equal(hd_optimize(w, &g, &o, &z, &d), HD_OK);
   assert_int_equal(z.best, 0);
   assert_null(z.written.text.data);
@@ -153,7 +154,7 @@ static void long_replays_leave_time_for_few_plans(void **state) {
   hd_gpu g = load_gpu("gtx580");
   size_t rows[2];
   for (size_t i = 0; i < 2; i++) {
-    hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .seconds = i ? 60 : 1e-6};
+    hd_optimize_options o = {.run = {.machine.threads = 2}, .dispatch = g.dispatch, .seconds = i ? 60 : 1e-6};
     hd_optimized z;
     OK(hd_optimize(w, &g, &o, &z, &d));
     rows[i] = z.n_rows;
@@ -170,7 +171,8 @@ static void only_the_winner_is_proved(void **state) {
   hd_workload *w = open_blocks();
   hd_gpu g = load_gpu("h100");
   hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_REVERSE}}}};
-  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 1};
+  hd_optimize_options o = {
+      .run = {.machine.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 1};
   hd_optimized z;
   OK(hd_optimize(w, &g, &o, &z, &d));
   assert_int_equal(z.best, 0);
@@ -200,8 +202,8 @@ static hd_workload *open_short(hd_gpu *g, double over_issue) {
   g->l1.bytes_per_cycle *= 1000;
   g->l2.bytes_per_cycle *= 1000;
   g->l2.bytes = 1 << 16;
-  const hd_run_options run = {.threads = 2, .n_sms = g->n_sms};
-  OK(hd_study_open(w, &run, &s, &d));
+  const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g->n_sms};
+  OK(hd_study_open(w, &run, NULL, &s, &d));
   OK(hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, &c, &d));
   hd_study_close(s);
   g->dram_bytes_per_cycle *= c.cycles_dram / (over_issue * c.cycles_issue);
@@ -217,7 +219,8 @@ static void instructions_are_counted_once_for_orders_of_a_kind(void **state) {
   hd_gpu g;
   hd_workload *w = open_short(&g, 1.05);
   const hd_candidate plans[] = {tile(2, 6), tile(4, 6), tile(8, 6), tile(16, 6)};
-  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 4};
+  hd_optimize_options o = {
+      .run = {.machine.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 4};
   hd_optimized z;
   OK(hd_optimize(w, &g, &o, &z, &d));
   unsigned counted = 0, alike = 0;
@@ -254,7 +257,7 @@ static void a_search_that_is_stopped_proves_the_best_so_far(void **state) {
   hd_candidate plans[12] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
   for (uint32_t i = 1; i < 12; i++) plans[i] = tile(i, 3);
   stopping s = {0};
-  hd_optimize_options o = {.run = {.threads = 1},
+  hd_optimize_options o = {.run = {.machine.threads = 1},
                            .dispatch = g.dispatch,
                            .plans = plans,
                            .n_plans = 12,
@@ -284,7 +287,7 @@ static void plans_whose_gain_the_model_does_not_see_are_named(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     session q = open_session(cases[i].workload, "small", "h100");
     q.g.units = (hd_units){0}; /* by bounds */
-    hd_optimize_options o = {.run = {.threads = 2}, .dispatch = q.g.dispatch, .seconds = 0.01};
+    hd_optimize_options o = {.run = {.machine.threads = 2}, .dispatch = q.g.dispatch, .seconds = 0.01};
     hd_optimized z;
     bool found = false;
     OK(hd_optimize(q.w, &q.g, &o, &z, &d));
@@ -304,7 +307,7 @@ static void plans_whose_gain_the_model_does_not_see_are_named(void **state) {
 static void the_clock_sees_what_loads_of_memory_that_nothing_writes_gain(void **state) {
   skip_without_compiler();
   session q = open_session("copy-col", "small", "h100");
-  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = q.g.dispatch};
+  hd_optimize_options o = {.run = {.machine.threads = 2}, .dispatch = q.g.dispatch};
   hd_optimized z;
   OK(hd_optimize(q.w, &q.g, &o, &z, &d));
   assert_true(z.best > 0);
@@ -326,7 +329,7 @@ static void a_sampled_winner_keeps_its_promise_in_a_second_look(void **state) {
   hd_candidate plans[PLANS] = {{.plan = {.bypass = {HD_BYPASS_READONLY, 8}}}};
   for (uint32_t i = 1; i < PLANS; i++) plans[i].plan.order = (hd_order){.kind = HD_ORDER_BAND, .a = i};
   for (int exact = 0; exact < 2; exact++) {
-    hd_optimize_options o = {.run = {.threads = 2},
+    hd_optimize_options o = {.run = {.machine.threads = 2},
                              .dispatch = g.dispatch,
                              .plans = plans,
                              .n_plans = PLANS,
@@ -374,7 +377,8 @@ static void a_second_look_is_of_its_own_sample(void **state) {
   session q = open_session("copy-col", "small", "h100");
   second_look l = {.first = q.s,
                    .g = &q.g,
-                   .run = {.threads = 2, .n_sms = q.g.n_sms, .timed = true},
+                   .run = {.machine.threads = 2, .machine.n_sms = q.g.n_sms},
+                   .how.timed = true,
                    .dispatch = q.g.dispatch};
   hd_plan plan;
   hd_counters base, changed;
@@ -398,7 +402,8 @@ static void a_second_look_that_comes_too_late_is_spared_large_promises(void **st
   session q = open_session("copy-col", "small", "h100");
   second_look l = {.first = q.s,
                    .g = &q.g,
-                   .run = {.threads = 2, .n_sms = q.g.n_sms, .timed = true, .until = hd_seconds()},
+                   .run = {.machine.threads = 2, .machine.n_sms = q.g.n_sms, .budget.until = hd_seconds()},
+                   .how.timed = true,
                    .dispatch = q.g.dispatch};
   hd_plan plan;
   double speedup;
@@ -414,7 +419,7 @@ static void a_second_look_that_comes_too_late_is_spared_large_promises(void **st
 static void every_list_begins_with_what_the_traces_propose(void **state) {
   skip_without_compiler();
   session z = open_session("matmul-naive", "small", "gtx580");
-  hd_list_options o = {.run = {.threads = 2}, .facts = true};
+  hd_list_options o = {.run = {.machine.threads = 2}, .facts = true};
   hd_plan_list facts, text, kept;
   OK(hd_advise_list(z.w, z.s, &z.g, &o, &facts, &d));
   o.facts = false;
@@ -447,7 +452,7 @@ static void one_plan_of_each_lever_comes_before_the_second_of_any(void **state) 
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     session z = open_session(cases[i].name, "small", "gtx580");
-    const hd_list_options o = {.run = {.threads = 2}, .facts = true};
+    const hd_list_options o = {.run = {.machine.threads = 2}, .facts = true};
     hd_plan_list list;
     unsigned all = 0, seen = 0;
     OK(hd_advise_list(z.w, z.s, &z.g, &o, &list, &d));
@@ -467,7 +472,7 @@ static void an_optimization_that_the_wall_ends_is_no_answer(void **state) {
   skip_without_compiler();
   hd_workload *w = open_blocks();
   hd_gpu g = load_gpu("gtx580");
-  hd_optimize_options o = {.run = {.threads = 2}, .dispatch = g.dispatch, .wall = 1e-6};
+  hd_optimize_options o = {.run = {.machine.threads = 2}, .dispatch = g.dispatch, .wall = 1e-6};
   for (int late = 1; late >= 0; late--, o.wall = 0) {
     hd_optimized z;
     size_t untried = 0;

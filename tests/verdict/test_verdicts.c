@@ -95,8 +95,9 @@ static void finds_what_a_sweep_finds(void **state) {
   space.n_sms = g->n_sms;
   size_t n = hd_candidates(&space, list, HD_CANDIDATES) + 1;
   for (size_t i = 1; i < n; i++) rows[i].plan = list[i - 1].plan;
-  hd_run_options run = {.n_sms = g->n_sms, .timed = true};
-  OK(hd_study_open(b.w, &run, &s, &d));
+  hd_run_options run = {.machine.n_sms = g->n_sms};
+  hd_study_options how = {.timed = true};
+  OK(hd_study_open(b.w, &run, &how, &s, &d));
   OK(hd_sweep(s, g, g->dispatch, 0, rows, n, 0, NULL, NULL, &d));
   for (size_t i = 0; i < n; i++) {
     const double x = rows[i].status == HD_OK ? rows[0].counters.time_us / rows[i].counters.time_us : 0;

@@ -168,7 +168,7 @@ static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd
   } else if (st == HD_OK) {
     hd_advice advice = {0};
     const hd_advise_options how = {
-        .run = {.threads = (unsigned)o->threads, .n_sms = s.gpu.n_sms, .watch = cli_watch},
+        .run = {.machine.threads = (unsigned)o->threads, .machine.n_sms = s.gpu.n_sms, .watch = cli_watch},
         .dispatch = s.dispatch,
         .seconds = (double)o->seconds};
     st = hd_advise(s.workload, s.study, &s.gpu, &how, &advice, d);

@@ -22,7 +22,7 @@ static hd_status put_row(const char *name, const char *clu, const model_options 
   hd_advice a = {0};
   hd_status st = model_open_workload(&s, name, o, d);
   if (st == HD_OK) st = model_open_study(&s, o, 0, d);
-  hd_advise_options options = {.run = {.threads = (unsigned)o->threads, .n_sms = s.gpu.n_sms},
+  hd_advise_options options = {.run = {.machine.threads = (unsigned)o->threads, .machine.n_sms = s.gpu.n_sms},
                                .dispatch = s.dispatch,
                                .no_race_check = true,
                                .no_proposals = true};

@@ -16,7 +16,7 @@ static int print(const hd_check_report *c, bool json) {
 
 static void say_how_long(const hd_workload *w, const hd_check_options *o) {
   hd_buf line = {0};
-  hd_check_estimate_print(w, &o->run, o->n_dispatchers + 1, &line, NULL);
+  hd_check_estimate_print(w, o->run.compile.arch, o->n_dispatchers + 1, &line, NULL);
   if (line.len) cli_usage("%s", line.data);
   hd_buf_free(&line);
 }
@@ -58,9 +58,9 @@ int cmd_check(int argc, char **argv) {
   hd_workload *w = NULL;
   hd_dispatch_kind kinds[HD_DISPATCH_COUNT];
   hd_check_options o = {
-      .run = {.threads = (unsigned)threads,
-              .n_sms = (unsigned)sms,
-              .apply = {.any_grid = any_grid, .no_hoisting = no_hoisting, .assume = assume}},
+      .run = {.machine.threads = (unsigned)threads,
+              .machine.n_sms = (unsigned)sms,
+              .compile = {.any_grid = any_grid, .no_hoisting = no_hoisting, .assume = assume}},
       .dispatchers = kinds,
       .seed = seed,
       .resident = (uint32_t)resident,

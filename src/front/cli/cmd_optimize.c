@@ -19,17 +19,18 @@ static hd_status optimize(optimization *z, const char *name, const model_options
   hd_status st = hd_folder_make(dir, d); /* before the work whose results go there */
   if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
   if (st == HD_OK && (o->plans || o->exact)) st = model_list_plans(&z->s, o, d);
-  hd_optimize_options options = {.run = {.threads = (unsigned)o->threads, .apply.assume = o->assume},
-                                 .dispatch = z->s.dispatch,
-                                 .seed = o->seed,
-                                 .plans = o->plans ? z->s.plans.at : NULL,
-                                 .n_plans = o->plans ? z->s.plans.n : 0,
-                                 .keep_launch = o->keep_launch,
-                                 .seconds = (double)o->budget,
-                                 .wall = (double)o->wall,
-                                 .exact = o->exact,
-                                 .progress = cli_stage,
-                                 .stop = cli_interrupted};
+  hd_optimize_options options = {
+      .run = {.machine.threads = (unsigned)o->threads, .compile.assume = o->assume},
+      .dispatch = z->s.dispatch,
+      .seed = o->seed,
+      .plans = o->plans ? z->s.plans.at : NULL,
+      .n_plans = o->plans ? z->s.plans.n : 0,
+      .keep_launch = o->keep_launch,
+      .seconds = (double)o->budget,
+      .wall = (double)o->wall,
+      .exact = o->exact,
+      .progress = cli_stage,
+      .stop = cli_interrupted};
   cli_catch_interrupts();
   if (st == HD_OK) st = hd_optimize(z->s.workload, &z->s.gpu, &options, &z->found, d);
   return st != HD_OK ? st

@@ -57,8 +57,8 @@ int cmd_time(int argc, char **argv) {
   if (rc >= 0) return rc;
   hd_diag d = {0};
   timing t = {0};
-  hd_measure_options o = {.run = {.threads = (unsigned)threads,
-                                  .apply = {.any_grid = any_grid, .assume = assume},
+  hd_measure_options o = {.run = {.machine.threads = (unsigned)threads,
+                                  .compile = {.any_grid = any_grid, .assume = assume},
                                   .watch = cli_watch},
                           .warmups = (uint32_t)warmups,
                           .repetitions = (uint32_t)repetitions,

@@ -49,20 +49,21 @@ static hd_status prepare(session *s, hd_diag *d) {
   if (st == HD_OK && !emulated && strcmp(o->store ? o->store : "", "none") != 0)
     st = hd_store_open(o->store, &s->t.store, d);
   bool advice = st == HD_OK && !o->no_advice && cli_advisor(s->t.device, &s->advisor);
-  s->t.tune = (hd_tune_options){
-      .run = {.threads = (unsigned)o->threads, .apply = {.any_grid = o->any_grid, .assume = o->assume}},
-      .budget = (double)o->budget,
-      .wall = (double)o->wall,
-      .keep_l2 = o->l2 == L2_KEEP,
-      .shared = o->shared,
-      .whole = o->whole,
-      .no_proof = o->no_proof,
-      .no_counters = o->no_counters,
-      .strategy = o->strategy ? (hd_tune_strategy)(o->strategy - 1) : HD_TUNE_SEARCH,
-      .advisor = advice ? &s->advisor : NULL,
-      .plans = s->plans,
-      .n_plans = s->n_plans,
-      .progress = cli_stage};
+  s->t.tune =
+      (hd_tune_options){.run = {.machine.threads = (unsigned)o->threads,
+                                .compile = {.any_grid = o->any_grid, .assume = o->assume}},
+                        .budget = (double)o->budget,
+                        .wall = (double)o->wall,
+                        .keep_l2 = o->l2 == L2_KEEP,
+                        .shared = o->shared,
+                        .whole = o->whole,
+                        .no_proof = o->no_proof,
+                        .no_counters = o->no_counters,
+                        .strategy = o->strategy ? (hd_tune_strategy)(o->strategy - 1) : HD_TUNE_SEARCH,
+                        .advisor = advice ? &s->advisor : NULL,
+                        .plans = s->plans,
+                        .n_plans = s->n_plans,
+                        .progress = cli_stage};
   return st;
 }
 

@@ -17,29 +17,33 @@ hd_status model_open_workload(model_session *s, const char *name, const model_op
   return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }
 
-static hd_run_options study_options(const model_session *s, const model_options *o, size_t replays) {
-  hd_run_options run = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms, .timed = s->timed};
-  run.sample_gpu = &s->gpu;
-  run.free_mapping = o->free_mapping;
+static hd_run_options run_options(const model_session *s, const model_options *o) {
+  hd_run_options run = {.machine = {.threads = (unsigned)o->threads, .n_sms = s->gpu.n_sms}};
   if (!o->quiet) run.watch = cli_watch;
-  if (!o->exact && replays) run.sample_units = hd_sample_units(o->budget ? (double)o->budget : 60, replays);
   return run;
+}
+
+static hd_study_options study_options(const model_session *s, const model_options *o, size_t replays) {
+  hd_study_options how = {.timed = s->timed, .sample_gpu = &s->gpu, .free_mapping = o->free_mapping};
+  if (!o->exact && replays) how.sample_units = hd_sample_units(o->budget ? (double)o->budget : 60, replays);
+  return how;
 }
 
 /* One line where so many replays of which nothing is sampled take long. */
 static hd_status say_how_long(const model_session *s, const model_options *o, size_t replays, hd_diag *d) {
-  const hd_run_options run = {.threads = (unsigned)o->threads, .timed = s->timed};
   hd_buf line = {0};
-  const hd_status st = o->quiet ? HD_OK : hd_estimate_print(s->workload, &run, replays, &line, d);
+  const hd_status st =
+      o->quiet ? HD_OK : hd_estimate_print(s->workload, (unsigned)o->threads, s->timed, replays, &line, d);
   if (line.len && !line.failed) fprintf(stderr, "heddle: %s\n", line.data);
   hd_buf_free(&line);
   return st;
 }
 
 hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d) {
-  const hd_run_options run = study_options(s, o, replays);
-  const hd_status st = run.sample_units ? HD_OK : say_how_long(s, o, 1, d);
-  return st != HD_OK ? st : hd_study_open(s->workload, &run, &s->study, d);
+  const hd_run_options run = run_options(s, o);
+  const hd_study_options how = study_options(s, o, replays);
+  const hd_status st = how.sample_units ? HD_OK : say_how_long(s, o, 1, d);
+  return st != HD_OK ? st : hd_study_open(s->workload, &run, &how, &s->study, d);
 }
 
 hd_status model_list_plans(model_session *s, const model_options *o, hd_diag *d) {
@@ -56,7 +60,8 @@ hd_status model_sweep(model_session *s, const model_options *o, const hd_work_ho
   hd_status st = model_list_plans(s, o, d);
   if (st != HD_OK) return st;
   const hd_sweep_job j = {.workload = s->workload,
-                          .run = study_options(s, o, REPLAYS),
+                          .run = run_options(s, o),
+                          .how = study_options(s, o, REPLAYS),
                           .study = &s->study,
                           .part = &s->part,
                           .gpu = &s->gpu,

@@ -124,7 +124,7 @@ hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d) {
 
 hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads, hd_arena *arena,
                        hd_lever_cell *cell, hd_diag *d) {
-  const hd_check_options o = {.run = {.threads = threads}};
+  const hd_check_options o = {.run = {.machine.threads = threads}};
   hd_plan parsed = {0};
   hd_check_result result = {0};
   hd_diag e = {0};

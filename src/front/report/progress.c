@@ -25,12 +25,12 @@ void hd_duration_print(double seconds, hd_buf *out) {
   hd_buf_printf(out, n < 10 && units[k].seconds > 60 ? "%.1f %s" : "%.0f %s", n, units[k].name);
 }
 
-hd_status hd_estimate_print(const hd_workload *w, const hd_run_options *o, size_t replays, hd_buf *out,
+hd_status hd_estimate_print(const hd_workload *w, unsigned asked, bool timed, size_t replays, hd_buf *out,
                             hd_diag *d) {
   enum { LONG = 60 };
-  const unsigned threads = o->threads ? o->threads : hd_cpu_count();
+  const unsigned threads = asked ? asked : hd_cpu_count();
   double seconds;
-  const hd_status st = hd_estimate_seconds(w, o, replays, &seconds, d);
+  const hd_status st = hd_estimate_seconds(w, 0, asked, timed, replays, &seconds, d);
   if (st != HD_OK || seconds < LONG) return st;
   hd_buf_printf(out, "%zu replay%s of whole launches: about ", replays, replays == 1 ? "" : "s");
   hd_duration_print(seconds, out);
@@ -38,11 +38,10 @@ hd_status hd_estimate_print(const hd_workload *w, const hd_run_options *o, size_
   return HD_OK;
 }
 
-hd_status hd_check_estimate_print(const hd_workload *w, const hd_run_options *o, size_t runs, hd_buf *out,
-                                  hd_diag *d) {
+hd_status hd_check_estimate_print(const hd_workload *w, unsigned arch, size_t runs, hd_buf *out, hd_diag *d) {
   enum { LONG = 20 };
   double seconds;
-  const hd_status st = hd_check_estimate(w, o, runs, &seconds, d);
+  const hd_status st = hd_check_estimate(w, arch, runs, &seconds, d);
   if (st != HD_OK || seconds < LONG) return st;
   hd_buf_printf(out, "%zu runs on the emulator: about ", runs);
   hd_duration_print(seconds, out);

@@ -23,17 +23,15 @@ static hd_status look_at(const char *folder, const hd_profile_options *o, hd_pro
   hd_workload *w = NULL;
   hd_study *s = NULL;
   hd_advice a = {0};
-  const hd_advise_options options = {.run = {.threads = o->threads,
-                                             .n_sms = o->gpu->n_sms,
-                                             .timed = hd_gpu_has_clock(o->gpu),
-                                             .sample_gpu = o->gpu,
-                                             .sample_units = hd_sample_units(SECONDS, 2)},
+  const hd_study_options how = {
+      .timed = hd_gpu_has_clock(o->gpu), .sample_gpu = o->gpu, .sample_units = hd_sample_units(SECONDS, 2)};
+  const hd_advise_options options = {.run.machine = {.threads = o->threads, .n_sms = o->gpu->n_sms},
                                      .dispatch = o->gpu->dispatch,
                                      .no_race_check = true,
                                      .no_proposals = true,
                                      .no_experiments = true};
   hd_status st = hd_workload_open(folder, NULL, NULL, &w, d);
-  if (st == HD_OK) st = hd_study_open(w, &options.run, &s, d);
+  if (st == HD_OK) st = hd_study_open(w, &options.run, &how, &s, d);
   if (st == HD_OK) st = hd_advise(w, s, o->gpu, &options, &a, d);
   hd_counters c = {0};
   if (st == HD_OK) st = hd_study_replay(s, o->gpu, &hd_plan_original, options.dispatch, 0, &c, d);

@@ -109,7 +109,7 @@ hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table *t, hd_
 
 hd_status hd_suite_overhead(const hd_suite_run *run, const hd_overhead_table *t, bool any_grid,
                             hd_overhead_row *rows, hd_diag *d) {
-  const hd_overhead_options o = {.run = {.threads = run->threads, .apply.any_grid = any_grid}};
+  const hd_overhead_options o = {.run = {.machine.threads = run->threads, .compile.any_grid = any_grid}};
   hd_status st = HD_OK;
   for (size_t i = 0; st == HD_OK && i < t->n_workloads; i++) {
     hd_workload *w;

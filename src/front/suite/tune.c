@@ -6,7 +6,7 @@
 
 static hd_tune_options options_of(const suite *s, const suite_job *j) {
   const hd_suite_options *o = s->o;
-  return (hd_tune_options){.run = {.threads = o->threads},
+  return (hd_tune_options){.run = {.machine.threads = o->threads},
                            .budget = o->budget,
                            .no_counters = o->no_counters,
                            .shared = o->shared,

@@ -15,7 +15,7 @@ static hd_status run(suite *s, const suite_job *j, suite_answer *a, hd_buf *verd
   hd_workload *w;
   hd_tuning t;
   bool found = true;
-  const hd_tune_options how = {.run = {.threads = s->o->threads}, .budget = s->o->budget};
+  const hd_tune_options how = {.run = {.machine.threads = s->o->threads}, .budget = s->o->budget};
   hd_status st = hd_workload_open(j->name, s->o->kernels_dir, j->size, &w, d);
   if (st != HD_OK) return st;
   st = hd_tuning_recall(s->o->store, *s->device, w, &how, &t, &found, d);

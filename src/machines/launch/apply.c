@@ -23,25 +23,25 @@ void hd_resolved_free(hd_resolved *r) {
   *r = (hd_resolved){0};
 }
 
-static hd_apply_kernel kernel_of(const hd_resolved *plans, uint32_t k, const hd_run_options *o) {
+static hd_apply_kernel kernel_of(const hd_resolved *plans, uint32_t k, const hd_compile_options *o,
+                                 uint32_t n_sms) {
   const hd_workload *w = plans->code->workload;
   const hd_wl_kernel *kernel = &plans->code->kernels[k];
   const hd_resolved_kernel *r = &plans->kernels[k];
   const hd_wl_launch *l = &w->launches[kernel->first];
-  const hd_apply_options *a = &o->apply;
-  uint32_t registers = a->registers ? a->registers[kernel->first] : 0;
-  hd_rewrite_options opt = {.grid = {.known = !a->any_grid && kernel->one_grid,
+  uint32_t registers = o->registers ? o->registers[kernel->first] : 0;
+  hd_rewrite_options opt = {.grid = {.known = !o->any_grid && kernel->one_grid,
                                      .g = {l->grid[0], l->grid[1], l->grid[2]},
-                                     .n_sms = o->n_sms ? o->n_sms : LAUNCH_SMS},
+                                     .n_sms = n_sms ? n_sms : LAUNCH_SMS},
                             .table = r->table.task ? &r->table : NULL,
-                            .more_registers = a->more_registers,
-                            .no_hoisting = a->no_hoisting,
-                            .assume = a->assume,
+                            .more_registers = o->more_registers,
+                            .no_hoisting = o->no_hoisting,
+                            .assume = o->assume,
                             .registers = registers ? registers : hd_workload_registers(w, 0),
                             .unwritten = r->unwritten,
                             .n_unwritten = r->n_unwritten,
-                            .budget = a->budget,
-                            .sms = a->sms};
+                            .budget = o->budget,
+                            .sms = o->sms};
   if (kernel->one_block) memcpy(opt.block, l->block, sizeof opt.block);
   return (hd_apply_kernel){.func = kernel->func, .plan = &r->plan, .options = opt, .blame = kernel->name};
 }
@@ -56,13 +56,13 @@ static hd_status spread_recipes(const hd_compiled *code, hd_rewritten *r, hd_dia
   return HD_OK;
 }
 
-hd_status hd_apply_resolved(const hd_resolved *plans, const hd_run_options *o, hd_text_form form,
-                            hd_rewritten *out, hd_diag *d) {
+hd_status hd_apply_resolved(const hd_resolved *plans, const hd_compile_options *o, uint32_t n_sms,
+                            hd_text_form form, hd_rewritten *out, hd_diag *d) {
   const hd_compiled *code = plans->code;
   hd_rewritten own = {0};
   hd_apply_kernel *kernels = calloc((size_t)code->n_kernels + 1, sizeof *kernels);
   if (!kernels) return hd_nomem(d);
-  for (uint32_t k = 0; k < code->n_kernels; k++) kernels[k] = kernel_of(plans, k, o);
+  for (uint32_t k = 0; k < code->n_kernels; k++) kernels[k] = kernel_of(plans, k, o, n_sms);
   hd_status st =
       hd_apply_text(code->text, code->len, code->workload->name, kernels, code->n_kernels, form, &own, d);
   free(kernels);

@@ -84,7 +84,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
   }
   runner_close(&r);
   if (st == HD_OK && out->equal && c->w->reference && !o->no_reference &&
-      launch_has_time_for_reference(began, hd_seconds(), o->run.until))
+      launch_has_time_for_reference(began, hd_seconds(), o->run.budget.until))
     st = reference_compare(c->w, c->initial, c->filled, c->result, out, d);
   return st;
 }
@@ -115,7 +115,7 @@ static void compare_runs(const runner *r, const hd_checker *c, const char *who, 
 
 /* A loop waits for another CTA, against the caller's word. */
 static bool breaks_word(const hd_run_options *o, const hd_diag *e, hd_check_result *out) {
-  if (!(o->apply.assume & HD_ASSUME_NO_WAITS) || e->fault != HD_FAULT_HANG) return false;
+  if (!(o->compile.assume & HD_ASSUME_NO_WAITS) || e->fault != HD_FAULT_HANG) return false;
   char what[sizeof out->what];
   memcpy(what, out->what, sizeof what);
   hd_fit(out->what, sizeof out->what, "'%s' does not hold: %s", hd_assume_text(HD_ASSUME_NO_WAITS), what);
@@ -189,7 +189,7 @@ hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_ch
   if (!c) return hd_nomem(d);
   if (!o) o = &defaults;
   c->w = w;
-  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->run.arch), &c->code, d);
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->run.compile.arch), &c->code, d);
   if (st == HD_OK) st = fill(c, d);
   if (st == HD_OK) st = run_original(c, o, r, d);
   if (st != HD_OK)
@@ -211,7 +211,7 @@ void hd_checker_close(hd_checker *c) {
 hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
                          const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d) {
   static const hd_run_options defaults;
-  *r = (hd_check_result){.equal = true, .assume = o ? o->apply.assume : 0};
+  *r = (hd_check_result){.equal = true, .assume = o ? o->compile.assume : 0};
   if (!c->result) return hd_fail(d, HD_ERR_USAGE, "%s: the original kernel gave no result", c->w->name);
   if (plans->code != c->code)
     return hd_fail(d, HD_ERR_USAGE, "%s: the plans were resolved for another architecture", c->w->name);
@@ -223,7 +223,7 @@ hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd
 
 hd_status hd_check_dispatches(const hd_check_options *o, hd_dispatch how[HD_DISPATCH_COUNT + 1], size_t *n,
                               hd_diag *d) {
-  bool serial = !(o->run.apply.assume & HD_ASSUME_NO_WAITS);
+  bool serial = !(o->run.compile.assume & HD_ASSUME_NO_WAITS);
   *n = o->dispatchers ? o->n_dispatchers : HD_DISPATCH_COUNT;
   if (*n > HD_DISPATCH_COUNT) return hd_fail(d, HD_ERR_USAGE, "a dispatcher is named twice");
   for (size_t k = 0; k < *n; k++)
@@ -241,7 +241,7 @@ hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o,
   hd_dispatch how[HD_DISPATCH_COUNT + 1];
   hd_checker *c = NULL;
   size_t n;
-  own.run.arch = plans->code->arch; /* the original is the one that the plans were resolved for */
+  own.run.compile.arch = plans->code->arch; /* the original is the one that the plans were resolved for */
   double start = hd_seconds();
   hd_status st = hd_check_dispatches(&own, how, &n, d);
   if (st == HD_OK) st = hd_checker_open(plans->code->workload, &own, &c, r, d);

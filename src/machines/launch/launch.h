@@ -73,8 +73,8 @@ hd_status launch_check_variable(const hd_workload *w, uint32_t buffer, uint64_t 
  * ptxas spills nothing; where it still takes more than HD_AGENT_REGISTERS more, the same again with nothing
  * hoisted. Begins as {.apply = options}. */
 typedef struct agents_search {
-  hd_apply_options *apply; /* the way to try */
-  int64_t added;           /* registers, by the best way that hoists */
+  hd_compile_options *apply; /* the way to try */
+  int64_t added;             /* registers, by the best way that hoists */
   hd_register_budget budget, first;
   bool begun, settled;
 } agents_search;

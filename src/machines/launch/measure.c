@@ -55,12 +55,12 @@ hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, const h
   static const hd_check_options defaults;
   const hd_workload *w = plans->code->workload;
   if (!o) o = &defaults;
-  *r = (hd_check_result){.equal = true, .assume = o->run.apply.assume};
+  *r = (hd_check_result){.equal = true, .assume = o->run.compile.assume};
   double start = hd_seconds();
   placement p;
   void **want = NULL;
   hd_run_options run = o->run;
-  run.arch = plans->code->arch; /* the original is the one that the plans were resolved for */
+  run.compile.arch = plans->code->arch; /* the original is the one that the plans were resolved for */
   hd_status st = placement_open(&p, dev, w, &run, d);
   if (st == HD_OK) st = check_original(&p, o, &want, r, d);
   if (st == HD_OK && r->equal) st = check_rewritten(&p, plans, o, want, r, d);

@@ -11,15 +11,15 @@ hd_status placement_open(placement *p, hd_device *dev, const hd_workload *w, con
   size_t n = (size_t)w->n_buffers + 1;
   *p = (placement){.device = dev, .w = w, .run = *o};
   hd_arena_init(&p->arena);
-  if (!p->run.n_sms) p->run.n_sms = info->n_sms;
-  p->run.arch = hd_launch_arch(info, p->run.arch);
+  if (!p->run.machine.n_sms) p->run.machine.n_sms = info->n_sms;
+  p->run.compile.arch = hd_launch_arch(info, p->run.compile.arch);
   p->addresses = HD_NEW_N(&p->arena, n, uint64_t);
   p->pristine = HD_NEW_N(&p->arena, n, uint64_t);
   p->filled = HD_NEW_N(&p->arena, n, bool);
   p->pointers = HD_NEW_N(&p->arena, n, void *);
   p->initial = launch_bytes_new(w);
   if (!p->pointers || !p->addresses || !p->pristine || !p->filled || !p->initial) return hd_nomem(d);
-  hd_status st = hd_workload_compiled(w, p->run.arch, &p->code, d);
+  hd_status st = hd_workload_compiled(w, p->run.compile.arch, &p->code, d);
   if (st == HD_OK) st = launch_check_variables(p->code, d);
   if (st == HD_OK) st = launch_first_contents(w, p->initial, p->filled, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_buffers; i++)

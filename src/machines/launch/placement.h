@@ -9,7 +9,7 @@
 typedef struct placement {
   hd_device *device;
   const hd_workload *w;
-  const hd_compiled *code; /* plans for this placement are resolved for run.arch */
+  const hd_compiled *code; /* plans for this placement are resolved for run.compile.arch */
   hd_run_options run;      /* the device's own architecture and SMs where the caller named none */
   hd_arena arena;
   uint64_t *addresses; /* per buffer */

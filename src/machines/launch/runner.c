@@ -61,7 +61,7 @@ static hd_status find_variables(runner *r, hd_diag *d) {
 
 /* Rewriting works in place, on a module of the runner's own; the shared one is not changed. */
 static hd_status rewrite(runner *r, const hd_resolved *plans, const hd_run_options *o, hd_diag *d) {
-  hd_status st = hd_apply_resolved(plans, o, HD_TEXT_NONE, &r->own, d);
+  hd_status st = hd_apply_resolved(plans, &o->compile, o->machine.n_sms, HD_TEXT_NONE, &r->own, d);
   if (st != HD_OK) return st;
   r->module = r->own.module;
   launch_setup_take(&r->setup, r->own.recipes);
@@ -86,13 +86,13 @@ static bool is_cooperative(const hd_workload *w) {
 
 static hd_status open_on(runner *r, const hd_compiled *code, const hd_resolved *plans,
                          const hd_run_options *o, unsigned checks, const hd_emu *like, hd_diag *d) {
-  *r = (runner){.w = code->workload, .code = code, .n_sms = o->n_sms, .until = o->until};
+  *r = (runner){.w = code->workload, .code = code, .n_sms = o->machine.n_sms, .until = o->budget.until};
   if (!r->n_sms) r->n_sms = is_cooperative(r->w) ? LAUNCH_COOPERATIVE_SMS : LAUNCH_SMS;
   hd_arena_init(&r->arena);
-  hd_emu_options eo = {.checks = checks, .threads = o->threads, .n_sms = r->n_sms, .like = like};
+  hd_emu_options eo = {.checks = checks, .threads = o->machine.threads, .n_sms = r->n_sms, .like = like};
   hd_status st = launch_check_variables(code, d);
   if (st == HD_OK) st = hd_emu_create(&eo, &r->emu, d);
-  if (st == HD_OK) hd_emu_set_until(r->emu, o->until);
+  if (st == HD_OK) hd_emu_set_until(r->emu, o->budget.until);
   launch_memory memory = {
       .ctx = r->emu, .alloc = allocate, .write = write_bytes, .tensor_map = tensor_map, .image = image};
   if (st == HD_OK) st = launch_setup_open(&r->setup, code, memory, d);

@@ -39,12 +39,12 @@ static bool any_binds(const hd_resolved *plans, hd_bind_kind bind) {
 /* A cluster for each SM that there is, where their numbers have holes. */
 static hd_status learn_sms(placement *p, hd_diag *d) {
   const uint32_t all = hd_device_get_info(p->device)->n_sms;
-  if (p->run.apply.sms) return HD_OK;
+  if (p->run.compile.sms) return HD_OK;
   hd_status st = hd_device_sms(p->device, &p->sms, d);
   const uint32_t n = st == HD_OK ? hd_numbers_count(&p->sms) : 0;
   if (!n || (n == all && hd_numbers_below(&p->sms, all) == n)) return st;
-  p->run.apply.sms = &p->sms;
-  if (p->run.n_sms == all) p->run.n_sms = n;
+  p->run.compile.sms = &p->sms;
+  if (p->run.machine.n_sms == all) p->run.machine.n_sms = n;
   return HD_OK;
 }
 
@@ -64,7 +64,7 @@ static hd_status learn_kernels(placement *p, hd_diag *d) {
     p->local[i] = info.local_bytes;
   }
   hd_device_unload(m);
-  p->run.apply.registers = p->registers;
+  p->run.compile.registers = p->registers;
   return st;
 }
 
@@ -89,10 +89,10 @@ static hd_status find_growth(const variant *v, const hd_resolved *plans, bool *s
 /* ---- Kernels -------------------------------------------------------------------------- */
 
 /* Rewrite and load, one way. */
-static hd_status load_way(variant *v, const hd_resolved *plans, const hd_run_options *run, hd_rewritten *own,
-                          hd_diag *d) {
+static hd_status load_way(variant *v, const hd_resolved *plans, const hd_compile_options *o,
+                          hd_rewritten *own, hd_diag *d) {
   const placement *p = v->p;
-  hd_status st = hd_apply_resolved(plans, run, HD_TEXT_CANONICAL, own, d);
+  hd_status st = hd_apply_resolved(plans, o, p->run.machine.n_sms, HD_TEXT_CANONICAL, own, d);
   if (st != HD_OK) return st;
   launch_setup_take(&v->setup, own->recipes);
   return hd_device_load(p->device, own->text.data, own->text.len, p->w->name, NULL, &v->module, d);
@@ -100,14 +100,14 @@ static hd_status load_way(variant *v, const hd_resolved *plans, const hd_run_opt
 
 /* Kernels with agents are loaded in the first way that takes few registers. */
 static hd_status load_rewritten(variant *v, const hd_resolved *plans, hd_rewritten *own, hd_diag *d) {
-  hd_run_options run = v->p->run;
-  agents_search s = {.apply = &run.apply};
+  hd_compile_options way = v->p->run.compile;
+  agents_search s = {.apply = &way};
   bool agents = any_binds(plans, HD_BIND_AGENTS);
   for (;;) {
     bool spills;
     int64_t added;
     hd_rewritten_free(own);
-    hd_status st = load_way(v, plans, &run, own, d);
+    hd_status st = load_way(v, plans, &way, own, d);
     if (st != HD_OK || !agents) return st;
     st = find_growth(v, plans, &spills, &added, d);
     if (st != HD_OK || !agents_try_next(&s, spills, added)) return st;
@@ -191,7 +191,8 @@ void variant_compile_ahead(placement *p, const hd_resolved *plans, size_t n) {
   size_t made = 0;
   for (size_t i = 0; own && sources && i < n; i++)
     if (!hd_resolved_is_baseline(&plans[i]) && learn_for(p, &plans[i], NULL) == HD_OK &&
-        hd_apply_resolved(&plans[i], &p->run, HD_TEXT_CANONICAL, &own[i], NULL) == HD_OK)
+        hd_apply_resolved(&plans[i], &p->run.compile, p->run.machine.n_sms, HD_TEXT_CANONICAL, &own[i],
+                          NULL) == HD_OK)
       sources[made++] = (hd_device_source){.ptx = own[i].text.data, .len = own[i].text.len};
   if (made) hd_device_compile_ahead(p->device, sources, made, NULL);
   for (size_t i = 0; own && i < n; i++) hd_rewritten_free(&own[i]);

@@ -73,10 +73,7 @@ static hd_status take_plan(const heating *z, const hd_workload *w, const hd_opti
 static hd_status take_category(const heating *z, const hd_workload *w, hd_study *study, hd_hot_kernel *k,
                                hd_diag *d) {
   hd_advice a = {0};
-  const hd_advise_options options = {.run = {.threads = z->o->threads,
-                                             .n_sms = z->o->gpu->n_sms,
-                                             .timed = hd_gpu_has_clock(z->o->gpu),
-                                             .sample_gpu = z->o->gpu},
+  const hd_advise_options options = {.run.machine = {.threads = z->o->threads, .n_sms = z->o->gpu->n_sms},
                                      .dispatch = z->o->gpu->dispatch,
                                      .no_race_check = true,
                                      .no_proposals = true,
@@ -99,7 +96,7 @@ static hd_status optimize(heating *z, const char *folder, hd_hot_kernel *k, hd_d
   hd_optimized f = {0};
   hd_optimized_files files;
   hd_report report;
-  const hd_optimize_options how = {.run = {.threads = z->o->threads},
+  const hd_optimize_options how = {.run = {.machine.threads = z->o->threads},
                                    .dispatch = g->dispatch,
                                    .seed = 1,
                                    .seconds = z->seconds,

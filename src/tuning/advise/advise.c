@@ -36,7 +36,7 @@ static hd_status check_races(advising *a, hd_diag *d) {
   const hd_compiled *code;
   hd_diag e = {0};
   hd_dispatch how = {.kind = HD_DISPATCH_ROUND_ROBIN, .resident = 4};
-  hd_status st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.arch), &code, d);
+  hd_status st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.compile.arch), &code, d);
   if (st == HD_OK) st = runner_open(&r, code, NULL, &a->o.run, HD_CHECK_BOUNDS | HD_CHECK_RACE, d);
   if (st == HD_OK) st = runner_fill(&r, d);
   if (st == HD_OK) {

@@ -85,7 +85,7 @@ hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, con
   hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);
   *out = (hd_plan_list){0};
   if (!list) return hd_nomem(d);
-  hd_status st = hd_advise_space(w, largest_launch(w), &o->run, &space, d);
+  hd_status st = hd_advise_space(w, largest_launch(w), &o->run.compile, &space, d);
   space.n_sms = g->n_sms;
   if (st == HD_OK && o->facts) st = add_proposals(out, w, s, g, o, &space, need, d);
   size_t n = st == HD_OK ? hd_candidates(&space, list, HD_CANDIDATES) : 0, proposed = out->n;
@@ -115,8 +115,8 @@ hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool named, hd_p
   return HD_OK;
 }
 
-hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, hd_plan_list *out,
-                           hd_diag *d) {
+hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_compile_options *o,
+                           hd_plan_list *out, hd_diag *d) {
   static const double worth_a_try = 0.35; /* of the thresholds, those that the tuner tries early */
   hd_plan_space space;
   hd_candidate *list = calloc(HD_CANDIDATES, sizeof *list);

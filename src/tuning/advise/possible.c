@@ -14,7 +14,7 @@ static hd_plan without_traces(const hd_plan *p) {
 hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible, hd_diag *d) {
   const hd_compiled *code;
   hd_diag why;
-  hd_status st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.arch), &code, d);
+  hd_status st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.compile.arch), &code, d);
   *possible = false;
   if (st != HD_OK) return st;
   hd_resolved plans = {code, calloc((size_t)code->n_kernels + 1, sizeof *plans.kernels)};
@@ -27,7 +27,8 @@ hd_status advice_is_possible(const advising *a, const hd_plan *p, bool *possible
                               &r->unwritten, &r->n_unwritten, d);
   }
   if (st == HD_OK) {
-    const hd_status rewritten = hd_apply_resolved(&plans, &a->o.run, HD_TEXT_NONE, NULL, &why);
+    const hd_status rewritten =
+        hd_apply_resolved(&plans, &a->o.run.compile, a->o.run.machine.n_sms, HD_TEXT_NONE, NULL, &why);
     *possible = rewritten == HD_OK;
     if (rewritten == HD_ERR_NOMEM) st = hd_nomem(d);
   }

@@ -295,7 +295,7 @@ static hd_status rank(advising *a, candidates *c, hd_diag *d) {
   hd_advice *out = a->out;
   const double seconds = a->o.seconds > 0 ? a->o.seconds : default_seconds,
                each = hd_study_replay_seconds(a->s);
-  const unsigned threads = a->o.run.threads ? a->o.run.threads : hd_cpu_count();
+  const unsigned threads = a->o.run.machine.threads ? a->o.run.machine.threads : hd_cpu_count();
   const double affordable = each > 0 ? seconds * cores / each : MOST_CANDIDATES;
   const uint32_t most = a->o.proposals ? a->o.proposals : DEFAULT_PROPOSALS;
   const size_t levers = count_levers(c);

@@ -84,11 +84,11 @@ static hd_status compare_rounds(const hd_compiled *code, uint32_t launch, bool *
   return HD_OK;
 }
 
-hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_options *o, hd_plan_space *out,
-                          hd_diag *d) {
+hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_compile_options *o,
+                          hd_plan_space *out, hd_diag *d) {
   const hd_compiled *code;
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o ? o->arch : 0), &code, d);
-  if (st == HD_OK) st = space_of(code->module, w, launch, o ? o->apply.assume : 0, out, d);
+  if (st == HD_OK) st = space_of(code->module, w, launch, o ? o->assume : 0, out, d);
   if (st == HD_OK && out->can_order) st = hd_launch_shape(code, launch, &out->shape, d);
   if (st == HD_OK && out->can_order) st = compare_rounds(code, launch, &out->grows, d);
   bool loops = false;
@@ -96,7 +96,7 @@ hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_run_op
   if (st == HD_OK && out->can_order) st = hd_launch_loops(code, launch, &loops, &line, d);
   out->can_loop &= !loops;
   out->can_cancel = st == HD_OK && out->can_loop && code->module->sm >= HD_CANCEL_ARCH;
-  if (st == HD_OK && loops && o && o->apply.assume & HD_ASSUME_NO_CARRY)
+  if (st == HD_OK && loops && o && o->assume & HD_ASSUME_NO_CARRY)
     st = hd_launch_loop_shape(code, launch, &out->shape, d);
   for (unsigned i = 0; st == HD_OK && out->shape.kind != HD_SHAPE_LAUNCH && i < 3; i++)
     out->grid[i] = out->shape.n[i] ? out->shape.n[i] : 1;

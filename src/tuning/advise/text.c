@@ -69,10 +69,10 @@ hd_status advice_text(advising *a, hd_diag *d) {
   const hd_compiled *code = NULL;
   out->buffers = calloc((size_t)a->w->n_buffers + 1, sizeof *out->buffers);
   hd_status st = out->buffers ? HD_OK : hd_nomem(d);
-  if (st == HD_OK) st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.arch), &code, d);
+  if (st == HD_OK) st = hd_workload_compiled(a->w, hd_launch_arch(NULL, a->o.run.compile.arch), &code, d);
   for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) {
     st = note_kernel(a, code, k, d);
-    if (st == HD_OK) st = note_refusals(out, code->module, &code->kernels[k], a->o.run.apply.assume, d);
+    if (st == HD_OK) st = note_refusals(out, code->module, &code->kernels[k], a->o.run.compile.assume, d);
   }
   return st;
 }

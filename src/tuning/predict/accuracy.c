@@ -9,12 +9,12 @@
 
 /* ---- Counting --------------------------------------------------------------------- */
 
-hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, hd_counters *out,
-                            hd_diag *d) {
+hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, bool timed,
+                            hd_counters *out, hd_diag *d) {
   hd_run_options run = o ? *o : (hd_run_options){0};
   hd_study *s;
-  if (!run.n_sms) run.n_sms = g->n_sms;
-  hd_status st = hd_study_open(w, &run, &s, d);
+  if (!run.machine.n_sms) run.machine.n_sms = g->n_sms;
+  hd_status st = hd_study_open(w, &run, &(hd_study_options){.timed = timed}, &s, d);
   if (st != HD_OK) return st;
   st = hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, out, d);
   hd_study_close(s);
@@ -23,8 +23,9 @@ hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_
 
 hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const hd_run_options *o, hd_counters *out,
                              hd_diag *d) {
-  hd_measure_options measure = {.run = o ? *o : (hd_run_options){0}, .warmups = 1, .repetitions = 1};
+  hd_measure_options measure = {.warmups = 1, .repetitions = 1};
   hd_measure_row row = {0}; /* the original */
+  if (o) measure.run = *o;
   hd_status st = hd_measure(dev, w, &measure, &row, 1, d);
   if (st != HD_OK) return st;
   if (!row.has_counters)

@@ -62,10 +62,10 @@ static void count(void *ctx, size_t i, void *answer) {
   const hd_accuracy_job *j = ((const modelling *)ctx)->job;
   hd_accuracy_row *row = answer;
   hd_diag d = {0};
-  hd_run_options run = {.threads = 1, .timed = !j->bound};
+  hd_run_options run = {.machine.threads = 1};
   hd_workload *w = NULL;
   hd_status st = hd_workload_open(j->names[i], j->kernels_dir, j->size, &w, &d);
-  if (st == HD_OK) st = hd_accuracy_model(w, j->gpu, &run, &row->model, &d);
+  if (st == HD_OK) st = hd_accuracy_model(w, j->gpu, &run, !j->bound, &row->model, &d);
   if (st != HD_OK) fail(&row->status, row->why, st, d.message);
   hd_workload_close(w);
 }
@@ -106,17 +106,16 @@ static void predict(void *ctx, size_t i, void *answer) {
   const hd_accuracy_job *j = m->job;
   hd_accuracy_times *row = answer;
   hd_diag d = {0};
-  hd_run_options run = {.threads = 1,
-                        .n_sms = j->gpu->n_sms,
-                        .timed = !j->bound,
-                        .sample_gpu = j->gpu,
-                        .sample_units = hd_sample_units(j->seconds * PART, m->times[i].n)};
+  const hd_run_options run = {.machine = {.threads = 1, .n_sms = j->gpu->n_sms}};
+  const hd_study_options how = {.timed = !j->bound,
+                                .sample_gpu = j->gpu,
+                                .sample_units = hd_sample_units(j->seconds * PART, m->times[i].n)};
   hd_workload *w = NULL;
   hd_study *s = NULL;
   double until = hd_seconds() + 0.9 * j->seconds;
   *row = m->times[i];
   hd_status st = hd_workload_open(j->names[i], j->kernels_dir, j->size, &w, &d);
-  if (st == HD_OK) st = hd_study_open(w, &run, &s, &d);
+  if (st == HD_OK) st = hd_study_open(w, &run, &how, &s, &d);
   if (st == HD_OK) st = replay_plans(j, s, until, row, &d);
   if (st == HD_OK) row->part = hd_study_part(s);
   if (st != HD_OK) fail(&row->status, row->why, st, d.message);

@@ -54,8 +54,8 @@ static void add_up(recording *r, const uint32_t *like, bool timed, estimate *out
   }
 }
 
-static double seconds_of(const estimate *e, const hd_run_options *o, size_t replays) {
-  const double threads = o->threads ? o->threads : hd_cpu_count();
+static double seconds_of(const estimate *e, unsigned asked, size_t replays) {
+  const double threads = asked ? asked : hd_cpu_count();
   return e->trace / threads + e->replay * ceil((double)replays / threads);
 }
 
@@ -73,17 +73,16 @@ static hd_status take_one(recording *r, const uint32_t *like, hd_diag *d) {
 
 /* All zero: not known. `replays`: one task of each launch is enough where they take BRIEF seconds by these; a
  * survey would be all of a launch that has few. 0: it is not. */
-static hd_status survey_workload(const hd_workload *w, const hd_run_options *o, size_t replays, estimate *out,
-                                 hd_diag *d) {
+static hd_status survey_workload(const hd_workload *w, unsigned arch, unsigned threads, bool timed,
+                                 size_t replays, estimate *out, hd_diag *d) {
   enum { BRIEF = 5 };
-  hd_run_options untimed = *o;
+  const hd_run_options run = {.compile.arch = arch, .machine.threads = threads};
   const hd_compiled *code;
   runner_contents *contents = NULL;
   steering by = {0};
   recording *r;
   *out = (estimate){0};
-  untimed.timed = false;
-  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, o->arch), &code, d);
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, arch), &code, d);
   if (st == HD_OK) st = record_steering(code, &by, d);
   const bool possible = by.kind == STEERED_BY_NOTHING, reads_data = by.reads_data;
   steering_free(&by);
@@ -94,13 +93,13 @@ static hd_status survey_workload(const hd_workload *w, const hd_run_options *o, 
   if (st == HD_OK) sample_group(code, like);
   if (st == HD_OK) st = record_contents(w, reads_data, &contents, d);
   if (st == HD_OK)
-    st = record_open(code, NULL, &untimed, &(record_options){.contents = contents, .like = like}, &r, d);
+    st = record_open(code, NULL, &run, &(record_options){.contents = contents, .like = like}, &r, d);
   if (st == HD_OK) {
     if (replays) st = take_one(r, like, d);
-    if (st == HD_OK && replays) add_up(r, like, o->timed, out);
-    if (st == HD_OK && (!replays || seconds_of(out, o, replays) > BRIEF)) {
+    if (st == HD_OK && replays) add_up(r, like, timed, out);
+    if (st == HD_OK && (!replays || seconds_of(out, threads, replays) > BRIEF)) {
       st = sample_survey(r, like, NULL, s, d);
-      if (st == HD_OK) add_up(r, like, o->timed, out);
+      if (st == HD_OK) add_up(r, like, timed, out);
     }
     record_close(r);
   }
@@ -110,17 +109,18 @@ static hd_status survey_workload(const hd_workload *w, const hd_run_options *o, 
   return st;
 }
 
-hd_status hd_estimate_instructions(const hd_workload *w, const hd_run_options *o, double *out, hd_diag *d) {
+hd_status hd_estimate_instructions(const hd_workload *w, unsigned arch, unsigned threads, double *out,
+                                   hd_diag *d) {
   estimate e;
-  const hd_status st = survey_workload(w, o, 0, &e, d);
+  const hd_status st = survey_workload(w, arch, threads, false, 0, &e, d);
   *out = e.instructions;
   return st;
 }
 
-hd_status hd_estimate_seconds(const hd_workload *w, const hd_run_options *o, size_t replays, double *out,
-                              hd_diag *d) {
+hd_status hd_estimate_seconds(const hd_workload *w, unsigned arch, unsigned threads, bool timed,
+                              size_t replays, double *out, hd_diag *d) {
   estimate e;
-  const hd_status st = survey_workload(w, o, replays ? replays : 1, &e, d);
-  *out = seconds_of(&e, o, replays);
+  const hd_status st = survey_workload(w, arch, threads, timed, replays ? replays : 1, &e, d);
+  *out = seconds_of(&e, threads, replays);
   return st;
 }

@@ -18,15 +18,13 @@ static void fill_plans(const hd_compiled *code, const hd_plan *p, hd_resolved_ke
 
 hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, hd_added *extra, hd_diag *d) {
   const hd_compiled *code = s->code;
-  hd_run_options run = s->run;
   hd_rewritten own = {0};
   hd_resolved plans = {code, calloc((size_t)code->n_kernels + 1, sizeof *plans.kernels)};
   hd_status st = plans.kernels ? HD_OK : hd_nomem(d);
-  run.n_sms = n_sms;
   if (st == HD_OK) fill_plans(code, p, plans.kernels);
   for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++)
     st = hd_launch_settle_shape(code, code->kernels[k].first, &plans.kernels[k].plan, d);
-  if (st == HD_OK) st = hd_apply_resolved(&plans, &run, HD_TEXT_NONE, &own, d);
+  if (st == HD_OK) st = hd_apply_resolved(&plans, &s->run.compile, n_sms, HD_TEXT_NONE, &own, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++)
     st = hd_rewrite_added(code->module, own.module, code->kernels[code->kernel_of[i]].func, &extra[i], d);
   hd_rewritten_free(&own);

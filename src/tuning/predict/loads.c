@@ -126,7 +126,7 @@ hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_opt
   *out = NULL;
   *n = 0;
   if (o) from.run = *o;
-  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, from.run.arch), &from.code, d);
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, from.run.compile.arch), &from.code, d);
   if (st == HD_OK) st = study_loads(&from, launch, out, n, d);
   study_source_close(&from);
   return st;

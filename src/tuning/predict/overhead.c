@@ -163,8 +163,8 @@ static hd_status measure_resolved(const hd_resolved *plans, const hd_overhead_op
   uint32_t *registers = calloc((size_t)w->n_launches + 1, sizeof *registers);
   if (!registers) return hd_nomem(d);
   for (uint32_t i = 0; i < w->n_launches; i++) registers[i] = before->by_launch[i].of.registers;
-  own.run.apply.registers = registers;
-  agents_search s = {.apply = &own.run.apply};
+  own.run.compile.registers = registers;
+  agents_search s = {.apply = &own.run.compile};
   bool agents = w->n_launches && hd_resolved_plan(plans, 0)->bind == HD_BIND_AGENTS, spills, again;
   int64_t added;
   hd_status st;
@@ -234,8 +234,8 @@ hd_status hd_overhead(const hd_workload *w, const hd_plan *plans, size_t n, cons
   hd_overhead_options own = o ? *o : (hd_overhead_options){0};
   const hd_compiled *code;
   side before = {0};
-  if (!own.run.arch) own.run.arch = ARCH;
-  hd_status st = hd_workload_compiled(w, own.run.arch, &code, d);
+  if (!own.run.compile.arch) own.run.compile.arch = ARCH;
+  hd_status st = hd_workload_compiled(w, own.run.compile.arch, &code, d);
   if (st == HD_OK) st = measure(code, NULL, &own, &before, d);
   for (size_t i = 0; st == HD_OK && i < n; i++) {
     side after = {0};

@@ -21,7 +21,7 @@ hd_status hd_check_on(hd_device *dev, const hd_workload *w, const hd_plan *p, co
   hd_run_options run = o ? o->run : (hd_run_options){0};
   hd_resolved resolved;
   *r = (hd_check_result){0};
-  run.arch = hd_launch_arch(hd_device_get_info(dev), run.arch);
+  run.compile.arch = hd_launch_arch(hd_device_get_info(dev), run.compile.arch);
   hd_status st = hd_resolve(w, &plans, &run, NULL, &resolved, d);
   if (st != HD_OK) return st;
   st = hd_check_resolved_on(dev, &resolved, o, r, d);
@@ -92,15 +92,15 @@ static hd_status replay_rows(const hd_device *dev, const hd_workload *w, const h
                              const hd_resolved *const *replayed, hd_measure_row *rows, size_t n, hd_diag *d) {
   const hd_gpu *g = hd_device_get_gpu(dev); /* NULL for a real GPU, of which no row is replayed */
   hd_run_options run = *o;
+  const hd_study_options how = {.timed = g && hd_gpu_has_clock(g)};
   hd_counters original;
   hd_study *s = NULL;
   hd_status st = HD_OK;
   for (size_t i = 1; st == HD_OK && i < n; i++) {
     if (!replayed[i]) continue;
     if (!s) {
-      run.n_sms = g->n_sms;
-      run.timed = hd_gpu_has_clock(g);
-      st = hd_study_open(w, &run, &s, d);
+      run.machine.n_sms = g->n_sms;
+      st = hd_study_open(w, &run, &how, &s, d);
       if (st == HD_OK) st = hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, &original, d);
     }
     if (st == HD_OK) st = check_row(replayed[i], &run, &rows[i], d);
@@ -118,7 +118,7 @@ hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measure_opti
   hd_resolved *own = calloc(n, sizeof *own);
   const hd_resolved **plans = calloc(n, sizeof *plans), **replayed = calloc(n, sizeof *replayed);
   hd_status st = own && plans && replayed ? HD_OK : hd_nomem(d);
-  run.arch = hd_launch_arch(hd_device_get_info(dev), run.arch);
+  run.compile.arch = hd_launch_arch(hd_device_get_info(dev), run.compile.arch);
   for (size_t i = 1; st == HD_OK && i < n; i++) {
     const bool by_replay = is_replayed(dev, &rows[i].plan);
     st = resolve_row(dev, w, &run, &rows[i], &own[i], by_replay ? &replayed[i] : &plans[i], d);

@@ -52,10 +52,10 @@ static hd_status proof_take(void *ctx, size_t i, const void *answer, size_t len,
 
 static hd_status identify(const proof *p, const hd_plan *plan, size_t n, hd_digest *h, hd_diag *d) {
   const hd_run_options *run = &p->o.run;
-  const uint64_t numbers[] = {run->n_sms,        run->apply.any_grid, run->apply.no_hoisting,
-                              run->apply.assume, p->o.no_reference,   p->o.no_race_check};
+  const uint64_t numbers[] = {run->machine.n_sms,  run->compile.any_grid, run->compile.no_hoisting,
+                              run->compile.assume, p->o.no_reference,     p->o.no_race_check};
   hd_buf text = {0};
-  hd_status st = hd_workload_digest(p->w, run->arch, h, d);
+  hd_status st = hd_workload_digest(p->w, run->compile.arch, h, d);
   hd_plan_print(plan, &text);
   if (st == HD_OK && text.failed) st = hd_nomem(d);
   if (st == HD_OK) hd_digest_bytes(h, text.data, text.len);
@@ -78,7 +78,7 @@ hd_status hd_check_split(const hd_workload *w, const hd_plan *plan, const hd_che
   hd_status st = hd_resolve(w, &set, &o->run, NULL, &resolved, d);
   if (st != HD_OK) return st;
   proof p = {.w = w, .plans = &resolved, .o = *o, .out = r};
-  p.o.run.arch = resolved.code->arch;
+  p.o.run.compile.arch = resolved.code->arch;
   hd_work work = {.identity = hd_digest_begin(),
                   .item = proof_item,
                   .take = proof_take,

@@ -51,8 +51,8 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
   *out = NULL;
   if (!r) return hd_nomem(d);
   hd_run_options run = *o;
-  r->threads = run.threads = run.threads ? run.threads : hd_cpu_count();
-  r->timed = o->timed;
+  r->threads = run.machine.threads = run.machine.threads ? run.machine.threads : hd_cpu_count();
+  r->timed = how->timed;
   r->before = how->before;
   r->reordered = is_reordered(plans);
   pthread_mutex_init(&r->lock, NULL);

@@ -50,6 +50,7 @@ typedef struct record_options {
   const runner_contents *contents; /* of the buffers; NULL: they do not matter */
   const uint32_t *like; /* per launch: the launch whose trace stands for it; itself: it has one. NULL: all
                            have */
+  bool timed;           /* traces keep their warps' paths */
   const states *before; /* of launches that are to be recorded; NULL: they do not matter */
 } record_options;
 

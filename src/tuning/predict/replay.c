@@ -113,7 +113,7 @@ static hd_status record_sample(const hd_study *s, recording *r, uint32_t launch,
   if (st != HD_OK) return st;
   pthread_mutex_lock(&r->lock);
   if (r->broken.status != HD_OK || !record_has(r, launch, tasks, n)) {
-    r->r.until = s->run.until;
+    r->r.until = s->run.budget.until;
     st = record_tasks(r, launch, tasks, n, l->most, d);
   }
   if (st == HD_OK && r != s->recording && (l->cut || l->varied))
@@ -169,8 +169,8 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                                      .shared_bytes = s->shared[launch],
                                      .extra = extra->instructions,
                                      .extra_depth = extra->depth,
-                                     .timed = s->run.timed,
-                                     .until = s->run.until,
+                                     .timed = s->how.timed,
+                                     .until = s->run.budget.until,
                                      .warps = warps};
   set_threshold(t, p, &out->options);
   return st;
@@ -184,7 +184,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
   hd_counters *each = calloc((size_t)n + 1, sizeof *each);
   hd_status st = extra && each ? HD_OK : hd_nomem(d);
   memset(out, 0, sizeof *out);
-  if (st == HD_OK && s->run.timed && !s->run.free_mapping && !hd_plan_is_baseline(p))
+  if (st == HD_OK && s->how.timed && !s->how.free_mapping && !hd_plan_is_baseline(p))
     st = replay_extra(s, p, g->n_sms, extra, d);
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     replay_launch l;
@@ -199,7 +199,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
   }
   const double error = st == HD_OK && s->sample ? launches_fill(&s->sample->row, s->sample->use, each) : 0;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
-    if (s->run.timed) /* `heddle time` keeps the GPU busy for that long */
+    if (s->how.timed) /* `heddle time` keeps the GPU busy for that long */
       hd_counters_add_launch(out, &each[i], g, i, HD_DEVICE_HEAD_START_US);
     else
       hd_counters_add(out, &each[i]);
@@ -220,11 +220,13 @@ hd_status replay_retrace(const hd_study *s, const hd_gpu *g, const hd_plan *p, r
     return hd_fail(d, HD_ERR_UNSUPPORTED, "prefetch: not simulated together with split=cols");
   hd_status st = hd_resolve(s->w, &part, &run, s, &resolved, d);
   if (st != HD_OK) return st;
-  if (part.all.bind != HD_BIND_NONE) run.n_sms = g->n_sms;
+  if (part.all.bind != HD_BIND_NONE) run.machine.n_sms = g->n_sms;
   /* On SM 0 no CTA bypasses anything: the replay's SMs decide which do. */
-  if (p->bypass.kind == HD_BYPASS_AUTO) run.n_sms = 1;
-  const record_options how = s->sample ? sample_record(s->sample) : (record_options){0};
-  st = retrace_acquire(s->memo->changed, &resolved, &run, s->sample ? &how : NULL, recorded, traces, d);
+  if (p->bypass.kind == HD_BYPASS_AUTO) run.machine.n_sms = 1;
+  record_options how = s->sample ? sample_record(s->sample) : (record_options){0};
+  how.timed = s->how.timed;
+  st = retrace_acquire(s->memo->changed, &resolved, &run, s->how.timed, s->sample ? &how : NULL, recorded,
+                       traces, d);
   hd_resolved_free(&resolved);
   return st;
 }

@@ -64,7 +64,7 @@ hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_ru
   study_source from = {.given = study};
   *out = (hd_resolved){0};
   if (o) from.run = *o;
-  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, from.run.arch), &from.code, d);
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, from.run.compile.arch), &from.code, d);
   if (st == HD_OK) st = resolve_all(&from, plans, out, d);
   study_source_close(&from);
   if (st != HD_OK) hd_resolved_free(out);

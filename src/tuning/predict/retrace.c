@@ -32,7 +32,7 @@ static hd_status run_hooked(runner *r, hd_trace **traces, hd_diag *d) {
   return st;
 }
 
-hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
+hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o, bool timed,
                        const retrace_contents *first, hd_trace **traces, uint32_t *shared,
                        uint64_t *addresses, hd_diag *d) {
   const hd_workload *w = code->workload;
@@ -41,20 +41,20 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   hd_meter meter;
   uint64_t tasks = 0;
   hd_status st = HD_OK;
-  run.threads = run.threads ? run.threads : hd_cpu_count();
+  run.machine.threads = run.machine.threads ? run.machine.threads : hd_cpu_count();
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++)
-    st = hd_trace_create(w->launches[i].grid, w->launches[i].block, run.threads, 0, &traces[i], d);
+    st = hd_trace_create(w->launches[i].grid, w->launches[i].block, run.machine.threads, 0, &traces[i], d);
   if (st == HD_OK) st = runner_open(&r, code, plans, &run, HD_CHECK_BOUNDS, d);
-  for (uint32_t i = 0; st == HD_OK && run.timed && i < w->n_launches; i++)
+  for (uint32_t i = 0; st == HD_OK && timed && i < w->n_launches; i++)
     st = hd_trace_keep_paths(traces[i], r.module, d);
   if (st == HD_OK && first)
     runner_fill_from(&r, first->bytes, first->filled);
   else if (st == HD_OK)
     st = runner_fill(&r, d);
   if (st == HD_OK && !plans) predict_skip_products(code, &r);
-  if (st == HD_OK && run.trace_seconds > 0)
+  if (st == HD_OK && run.budget.trace_seconds > 0)
     for (uint32_t i = 0; i < w->n_launches; i++)
-      hd_trace_set_most(traces[i], (uint64_t)(run.trace_seconds * traced_a_second) + 1);
+      hd_trace_set_most(traces[i], (uint64_t)(run.budget.trace_seconds * traced_a_second) + 1);
   for (uint32_t i = 0; st == HD_OK && !plans && i < w->n_launches; i++) {
     tasks += hd_trace_tasks(traces[i]);
     hd_trace_set_meter(traces[i], &meter);
@@ -203,8 +203,8 @@ static entry *find(retrace_store *s, const char *plans, unsigned n_sms) {
 }
 
 /* Takes `text` over. */
-static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_options *o, unsigned n_sms,
-                      char *text, const record_options *how, hd_diag *d) {
+static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_options *o, bool timed,
+                      unsigned n_sms, char *text, const record_options *how, hd_diag *d) {
   entry *e = calloc(1, sizeof *e);
   if (!e || !(e->traces = calloc((size_t)s->w->n_launches + 1, sizeof *e->traces))) {
     free(e);
@@ -214,7 +214,7 @@ static hd_status make(retrace_store *s, const hd_resolved *plans, const hd_run_o
   e->plans = text;
   e->n_sms = n_sms;
   hd_status st = how ? record_open(plans->code, plans, o, how, &e->recorded, d)
-                     : retrace_take(plans->code, plans, o, NULL, e->traces, NULL, NULL, d);
+                     : retrace_take(plans->code, plans, o, timed, NULL, e->traces, NULL, NULL, d);
   if (st == HD_OK && how) {
     free(e->traces);
     e->traces = e->recorded->traces;
@@ -242,11 +242,11 @@ static bool depends_on_sms(const hd_resolved *plans) {
   return false;
 }
 
-hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
+hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o, bool timed,
                           const record_options *how, recording **recorded, hd_trace *const **traces,
                           hd_diag *d) {
   hd_buf text = {0};
-  unsigned n_sms = depends_on_sms(plans) ? o->n_sms : 0;
+  unsigned n_sms = depends_on_sms(plans) ? o->machine.n_sms : 0;
   print_plans(plans, &text);
   if (text.failed || !text.data) {
     hd_buf_free(&text);
@@ -257,7 +257,7 @@ hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_r
   if (find(s, text.data, n_sms))
     hd_buf_free(&text);
   else
-    st = make(s, plans, o, n_sms, text.data, how, d);
+    st = make(s, plans, o, timed, n_sms, text.data, how, d);
   if (st == HD_OK) {
     s->entries->users++;
     *traces = s->entries->traces;

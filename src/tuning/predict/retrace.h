@@ -20,7 +20,7 @@ typedef struct retrace_contents {
  * NULL, shared[] (bytes per CTA, static and dynamic) have room for one per launch; traces that were made are
  * the caller's on failure too. `addresses`, unless NULL, gets the buffers' addresses in the traces. `first`
  * NULL: the buffers are filled. */
-hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
+hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o, bool timed,
                        const retrace_contents *first, hd_trace **traces, uint32_t *shared,
                        uint64_t *addresses, hd_diag *d);
 
@@ -35,9 +35,9 @@ hd_plan retrace_rest(const hd_plan *p);
 typedef struct retrace_store retrace_store;
 retrace_store *retrace_open(const hd_workload *w); /* NULL: out of memory */
 void retrace_close(retrace_store *s);
-/* One trace per launch under plans that are such parts, valid until retrace_release. With `how`, of the tasks
- * that are recorded in *recorded. */
-hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o,
+/* One trace per launch under plans that are such parts, valid until retrace_release. `timed`: they keep their
+ * warps' paths. With `how`, of the tasks that are recorded in *recorded. */
+hd_status retrace_acquire(retrace_store *s, const hd_resolved *plans, const hd_run_options *o, bool timed,
                           const record_options *how, recording **recorded, hd_trace *const **traces,
                           hd_diag *d);
 void retrace_release(retrace_store *s, hd_trace *const *traces);

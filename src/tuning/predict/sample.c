@@ -286,9 +286,9 @@ static hd_status survey_steered(sample *m, recording *r, const uint32_t *group, 
   return st;
 }
 
-static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *m, survey *s, hd_diag *d) {
+static hd_status make(const hd_compiled *code, const hd_run_options *run, const hd_study_options *o,
+                      sample *m, survey *s, hd_diag *d) {
   const uint32_t n = code->workload->n_launches;
-  hd_run_options untimed = *o;
   recording *r;
   uint32_t *group = HD_NEW_N(&m->arena, (size_t)n + 1, uint32_t);
   double *units = HD_NEW_N(&m->arena, (size_t)n + 1, double);
@@ -296,7 +296,6 @@ static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *
   m->use = HD_NEW_N(&m->arena, (size_t)n + 1, launch_use);
   m->like = HD_NEW_N(&m->arena, (size_t)n + 1, uint32_t);
   if (!group || !units || !m->launches || !m->use || !m->like) return hd_nomem(d);
-  untimed.timed = false;
   sample_basis *b = m->basis;
   const bool between = b->steering.kind == STEERED_BETWEEN;
   const uint32_t whole = between ? WHOLE_STEERED : WHOLE;
@@ -305,7 +304,7 @@ static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *
   hd_status st =
       b->contents ? HD_OK : record_contents(code->workload, b->steering.reads_data, &b->contents, d);
   if (st == HD_OK)
-    st = record_open(code, NULL, &untimed, &(record_options){.contents = b->contents, .like = group}, &r, d);
+    st = record_open(code, NULL, run, &(record_options){.contents = b->contents, .like = group}, &r, d);
   if (st != HD_OK) return st;
   const double affordable = (double)o->sample_units;
   st = between ? survey_steered(m, r, group, units, o->sample_gpu, affordable, s, d)
@@ -317,8 +316,8 @@ static hd_status make(const hd_compiled *code, const hd_run_options *o, sample *
   return HD_OK;
 }
 
-hd_status sample_make(const hd_compiled *code, const hd_run_options *o, const sample *like, sample **out,
-                      hd_diag *d) {
+hd_status sample_make(const hd_compiled *code, const hd_run_options *run, const hd_study_options *o,
+                      const sample *like, sample **out, hd_diag *d) {
   const hd_workload *w = code->workload;
   uint64_t threads = 0, tasks;
   *out = NULL;
@@ -330,7 +329,7 @@ hd_status sample_make(const hd_compiled *code, const hd_run_options *o, const sa
   if (m) hd_arena_init(&m->arena);
   hd_status st = s && m ? take_basis(code, like, m, d) : hd_nomem(d);
   const bool possible = st == HD_OK && m->basis->steering.kind != STEERED_WITHIN;
-  if (possible) st = make(code, o, m, s, d);
+  if (possible) st = make(code, run, o, m, s, d);
   if (possible && st == HD_OK && m->part < 1)
     *out = m;
   else

@@ -20,6 +20,7 @@
 #ifndef HEDDLE_PREDICT_SAMPLE_H
 #define HEDDLE_PREDICT_SAMPLE_H
 
+#include "heddle/predict.h"
 #include "predict/launches.h"
 #include "predict/record.h"
 #include "predict/states.h"
@@ -68,8 +69,8 @@ typedef struct sample {
 /* How to sample the launches (predict/launches.h says which), for o->sample_gpu and o->sample_units. *out
  * NULL: all are replayed whole. `like`: another one of the workload, whose basis serves for this one, too;
  * NULL: there is none. One thread makes and frees samples of one basis. */
-hd_status sample_make(const hd_compiled *code, const hd_run_options *o, const sample *like, sample **out,
-                      hd_diag *d);
+hd_status sample_make(const hd_compiled *code, const hd_run_options *run, const hd_study_options *o,
+                      const sample *like, sample **out, hd_diag *d);
 void sample_free(sample *s); /* NULL is fine */
 bool sample_leaves_out(const sample *s, uint32_t launch);
 /* How launches are recorded for it. */

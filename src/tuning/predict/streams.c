@@ -23,7 +23,7 @@ static hd_status make_stream(const hd_stream_row *row, const hd_gpu *g, stream *
   const hd_plan *p = row->plan;
   const size_t n = s->w->n_launches;
   hd_status st = hd_plan_check(p, d);
-  if (st == HD_OK && (retrace_is_needed(p) || s->sample || !s->run.timed))
+  if (st == HD_OK && (retrace_is_needed(p) || s->sample || !s->how.timed))
     st = hd_fail(d, HD_ERR_UNSUPPORTED,
                  "%s: co-runs need whole traces, a clock, and plans that change no accesses", s->w->name);
   if (st != HD_OK) return st;

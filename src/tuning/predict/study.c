@@ -8,7 +8,8 @@ static hd_status take(hd_study *s, const retrace_contents *first, hd_diag *d) {
   uint64_t *addresses = HD_NEW_N(&s->arena, (size_t)s->w->n_buffers + 1, uint64_t);
   if (!addresses) return hd_nomem(d);
   double start = hd_seconds();
-  hd_status st = retrace_take(s->code, NULL, &s->run, first, s->traces, s->shared, addresses, d);
+  hd_status st =
+      retrace_take(s->code, NULL, &s->run, s->how.timed, first, s->traces, s->shared, addresses, d);
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_buffers; i++)
     s->arrays[i] = (hd_reuse_array){s->w->buffers[i].name, addresses[i], s->w->buffers[i].bytes};
   s->seconds = hd_seconds() - start;
@@ -69,8 +70,9 @@ hd_meter study_meter(const hd_study *s) {
 /* A recording of the originals, with the parts that a replay of them needs. */
 static hd_status record(hd_study *s, hd_diag *d) {
   const double start = hd_seconds();
-  const record_options how = sample_record(s->sample);
+  record_options how = sample_record(s->sample);
   hd_meter meter = {0};
+  how.timed = s->how.timed;
   hd_status st = record_open(s->code, NULL, &s->run, &how, &s->recording, d);
   if (st == HD_OK) meter = hd_meter_begin(&s->run.watch, "tracing", count_tasks(s, s->recording->traces));
   for (uint32_t i = 0; st == HD_OK && i < s->w->n_launches; i++) {
@@ -119,25 +121,26 @@ static void close_memo(study_memo *m) {
   free(m);
 }
 
-static hd_status make_study(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
-                            const sample *like, hd_study **out, hd_diag *d) {
+static hd_status make_study(const hd_workload *w, const hd_run_options *run, const hd_study_options *how,
+                            const retrace_contents *first, const sample *like, hd_study **out, hd_diag *d) {
   hd_study *s = calloc(1, sizeof *s);
   *out = NULL;
   if (!s) return hd_nomem(d);
   size_t n = (size_t)w->n_launches + 1;
   hd_arena_init(&s->arena);
   s->w = w;
-  if (o) s->run = *o;
-  s->run.arch = hd_launch_arch(NULL, s->run.arch);
+  if (run) s->run = *run;
+  if (how) s->how = *how;
+  s->run.compile.arch = hd_launch_arch(NULL, s->run.compile.arch);
   s->traces = HD_NEW_N(&s->arena, n, hd_trace *);
   s->shared = HD_NEW_N(&s->arena, n, uint32_t);
   s->arrays = HD_NEW_N(&s->arena, (size_t)w->n_buffers + 1, hd_reuse_array);
   s->memo = open_memo(w);
   hd_status st = s->traces && s->shared && s->arrays && s->memo ? HD_OK : hd_nomem(d);
-  if (st == HD_OK) st = hd_workload_compiled(w, s->run.arch, &s->code, d);
-  if (st == HD_OK && s->run.timed && !first) st = sample_make(s->code, &s->run, like, &s->sample, d);
+  if (st == HD_OK) st = hd_workload_compiled(w, s->run.compile.arch, &s->code, d);
+  if (st == HD_OK && s->how.timed && !first) st = sample_make(s->code, &s->run, &s->how, like, &s->sample, d);
   if (st == HD_OK) st = s->sample ? record(s, d) : take(s, first, d);
-  if (st == HD_OK) s->replay_seconds = estimate_replay(s->traces, s->sample, w->n_launches, s->run.timed);
+  if (st == HD_OK) s->replay_seconds = estimate_replay(s->traces, s->sample, w->n_launches, s->how.timed);
   if (st == HD_OK)
     *out = s;
   else
@@ -145,25 +148,27 @@ static hd_status make_study(const hd_workload *w, const hd_run_options *o, const
   return st;
 }
 
-hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
-                     hd_study **out, hd_diag *d) {
-  return make_study(w, o, first, NULL, out, d);
+hd_status study_open(const hd_workload *w, const hd_run_options *run, const hd_study_options *how,
+                     const retrace_contents *first, hd_study **out, hd_diag *d) {
+  return make_study(w, run, how, first, NULL, out, d);
 }
 
-hd_status hd_study_open_like(const hd_study *other, const hd_run_options *o, hd_study **out, hd_diag *d) {
-  const bool same = hd_launch_arch(NULL, o->arch) == other->run.arch;
-  return make_study(other->w, o, NULL, same ? other->sample : NULL, out, d);
+hd_status hd_study_open_like(const hd_study *other, const hd_run_options *run, const hd_study_options *how,
+                             hd_study **out, hd_diag *d) {
+  const bool same = hd_launch_arch(NULL, run->compile.arch) == other->run.compile.arch;
+  return make_study(other->w, run, how, NULL, same ? other->sample : NULL, out, d);
 }
 
 void study_set_threads(hd_study *s, unsigned threads) {
-  s->run.threads = threads;
+  s->run.machine.threads = threads;
   if (s->recording) s->recording->threads = threads;
 }
 
-void hd_study_set_until(hd_study *s, double at) { s->run.until = at; }
+void hd_study_set_until(hd_study *s, double at) { s->run.budget.until = at; }
 
-hd_status hd_study_open(const hd_workload *w, const hd_run_options *o, hd_study **out, hd_diag *d) {
-  return study_open(w, o, NULL, out, d);
+hd_status hd_study_open(const hd_workload *w, const hd_run_options *run, const hd_study_options *how,
+                        hd_study **out, hd_diag *d) {
+  return study_open(w, run, how, NULL, out, d);
 }
 
 void hd_study_close(hd_study *s) {
@@ -220,7 +225,7 @@ const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n) {
 hd_status study_source_get(study_source *s, const hd_study **out, hd_diag *d) {
   hd_status st = HD_OK;
   bool fits = s->given && s->given->code == s->code;
-  if (!fits && !s->own) st = hd_study_open(s->code->workload, &s->run, &s->own, d);
+  if (!fits && !s->own) st = hd_study_open(s->code->workload, &s->run, NULL, &s->own, d);
   *out = fits ? s->given : s->own;
   return st;
 }

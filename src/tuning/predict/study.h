@@ -39,6 +39,7 @@ struct hd_study {
   const hd_compiled *code;
   const hd_workload *w;
   hd_run_options run;
+  hd_study_options how;
   sample *sample;         /* NULL: launches are replayed whole */
   recording *recording;   /* of the originals, where they are sampled: its traces are `traces` */
   hd_trace **traces;      /* per launch, of the originals */
@@ -51,8 +52,8 @@ struct hd_study {
 };
 
 /* hd_study_open; `first` may be NULL (retrace_take). */
-hd_status study_open(const hd_workload *w, const hd_run_options *o, const retrace_contents *first,
-                     hd_study **out, hd_diag *d);
+hd_status study_open(const hd_workload *w, const hd_run_options *run, const hd_study_options *how,
+                     const retrace_contents *first, hd_study **out, hd_diag *d);
 
 /* Host threads of what the study runs from now on. */
 void study_set_threads(hd_study *s, unsigned threads);

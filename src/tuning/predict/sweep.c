@@ -22,7 +22,7 @@ typedef struct sweep_answer {
 static hd_status get_study(sweep *w, hd_diag *d) {
   hd_status st = HD_OK;
   pthread_mutex_lock(&w->lock);
-  if (!*w->j->study) st = hd_study_open(w->j->workload, &w->j->run, w->j->study, d);
+  if (!*w->j->study) st = hd_study_open(w->j->workload, &w->j->run, &w->j->how, w->j->study, d);
   pthread_mutex_unlock(&w->lock);
   return st;
 }
@@ -57,8 +57,8 @@ static void sweep_prepare(void *ctx, unsigned threads) {
   const hd_sweep_job *j = ((const sweep *)ctx)->j;
   hd_run_options run = j->run;
   hd_diag d = {0};
-  run.threads = threads;
-  if (*j->study || hd_study_open(j->workload, &run, j->study, &d) != HD_OK) return;
+  run.machine.threads = threads;
+  if (*j->study || hd_study_open(j->workload, &run, &j->how, j->study, &d) != HD_OK) return;
   study_set_threads(*j->study, j->threads ? j->threads : hd_cpu_count());
 }
 
@@ -80,9 +80,9 @@ static hd_status sweep_take(void *ctx, size_t i, const void *answer, size_t len,
 /* All that rows follow from, but for the number of threads. */
 static hd_status identify(const hd_sweep_job *j, hd_digest *h, hd_diag *d) {
   const hd_run_options *run = &j->run;
-  hd_status st = hd_workload_digest(j->workload, run->arch, h, d);
-  const uint64_t numbers[] = {run->arch,         run->n_sms,  run->timed, run->sample_units,
-                              run->free_mapping, j->dispatch, j->seed};
+  hd_status st = hd_workload_digest(j->workload, run->compile.arch, h, d);
+  const uint64_t numbers[] = {run->compile.arch,   run->machine.n_sms, j->how.timed, j->how.sample_units,
+                              j->how.free_mapping, j->dispatch,        j->seed};
   hd_digest_bytes(h, numbers, sizeof numbers);
   hd_digest_bytes(h, j->gpu, sizeof *j->gpu);
   hd_buf plans = {0};

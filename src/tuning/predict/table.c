@@ -181,7 +181,7 @@ hd_status order_table(study_source *from, uint32_t launch, hd_order_kind kind, h
     st = hd_fail(d, HD_ERR_UNSUPPORTED,
                  "%s: a few tasks have far more work than others, and a sample does not know which (--exact)",
                  w->launches[launch].kernel);
-  if (st == HD_OK) st = make(trace, kind, from->run.threads, out, d);
+  if (st == HD_OK) st = make(trace, kind, from->run.machine.threads, out, d);
   /* A sampled study has some of the tasks only; its tables are for its own replays. */
   if (st == HD_OK && path[0] && !study->sample) keep(path, out);
   return st;
@@ -192,7 +192,7 @@ hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_opt
   study_source from = {.given = study};
   *out = (hd_table){0};
   if (o) from.run = *o;
-  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, from.run.arch), &from.code, d);
+  hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, from.run.compile.arch), &from.code, d);
   if (st == HD_OK) st = order_table(&from, launch, kind, out, d);
   study_source_close(&from);
   return st;

@@ -19,7 +19,7 @@ static hd_status open_voters(const hd_study *s, const hd_gpu *g, const hd_plan *
   *out = (voters){.study = s, .gpu = g, .plan = p, .traces = s->traces};
   if (s->sample)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the launches are sampled, which shows a part of the CTAs only");
-  if (!s->run.timed) return hd_fail(d, HD_ERR_UNSUPPORTED, "only a clock times CTAs");
+  if (!s->how.timed) return hd_fail(d, HD_ERR_UNSUPPORTED, "only a clock times CTAs");
   out->added = calloc((size_t)s->w->n_launches + 1, sizeof *out->added);
   hd_status st = out->added ? hd_model_create(g, &out->model, d) : hd_nomem(d);
   if (st == HD_OK && p->agents_voted) return replay_extra(s, p, g->n_sms, out->added, d);

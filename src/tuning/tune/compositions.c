@@ -75,7 +75,7 @@ static void put_command(const session *s, const hd_composed_group *g, const valu
 static hd_status open_size(session *s, hd_composed_group *g, uint64_t seed, bool drawn, hd_workload **w,
                            hd_checker **c, values *v) {
   const char *kernels = s->q->kernels_dir, *size = s->q->size;
-  hd_check_options o = {.run = {.threads = 1, .arch = g->arch}};
+  hd_check_options o = {.run = {.machine.threads = 1, .compile.arch = g->arch}};
   hd_workload *named;
   hd_status st = hd_workload_open(g->name, kernels, size, &named, &g->diag);
   if (st != HD_OK) return st;
@@ -205,12 +205,11 @@ static hd_status run_trial(session *s, hd_composed_group *g, const hd_workload *
       {HD_DISPATCH_ROUND_ROBIN, k.dispatch.seed, all < HD_MOST_RESIDENT ? (uint32_t)all : HD_MOST_RESIDENT},
       k.dispatch};
   /* No tile of the suites' and the corpus' persistent kernels reads what another one left. */
-  hd_run_options run = {.threads = 1,
-                        .arch = g->arch,
-                        .n_sms = k.n_sms,
-                        .apply = {.any_grid = k.any_grid,
-                                  .no_hoisting = k.no_hoisting,
-                                  .assume = k.plan.shape.loop ? HD_ASSUME_NO_CARRY : 0}};
+  hd_run_options run = {.machine = {.threads = 1, .n_sms = k.n_sms},
+                        .compile = {.arch = g->arch,
+                                    .any_grid = k.any_grid,
+                                    .no_hoisting = k.no_hoisting,
+                                    .assume = k.plan.shape.loop ? HD_ASSUME_NO_CARRY : 0}};
   hd_plan_print(&k.plan, &plan);
   t->plan = plan.data;
   t->any_grid = k.any_grid;

@@ -151,9 +151,8 @@ static hd_status fill_row(const modelled *c, hd_corun_mode mode, const hd_corun_
 }
 
 static hd_status open_side(modelled *c, int i, const hd_workload *w, hd_diag *d) {
-  hd_run_options run = c->o->run;
-  run.timed = true;
-  hd_status st = hd_study_open(w, &run, &c->studies[i], d);
+  const hd_study_options how = {.timed = true};
+  hd_status st = hd_study_open(w, &c->o->run, &how, &c->studies[i], d);
   hd_stream_row row = {.study = c->studies[i], .plan = &hd_plan_original};
   if (st == HD_OK) st = hd_study_replay_streams(&row, 1, c->gpu, c->turns, d);
   c->alone_us[i] = row.us;

@@ -252,7 +252,7 @@ hd_status device_bench_prove(device_bench *b, const hd_plan_set *plans, uint64_t
 
 /* Workers for each cluster of a kernel whose agents vote; else warps. */
 static uint32_t most_voted(const device_bench *b, const variant *v, uint32_t launch) {
-  const uint32_t *block = b->p.w->launches[launch].block, n_sms = b->p.run.n_sms;
+  const uint32_t *block = b->p.w->launches[launch].block, n_sms = b->p.run.machine.n_sms;
   return v->setup.recipes[launch].agents ? (v->grids[launch][0] + n_sms - 1) / n_sms
                                          : (block[0] * block[1] * block[2] + 31) / 32;
 }

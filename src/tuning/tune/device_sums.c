@@ -86,7 +86,8 @@ static hd_status run_over(device_bench *b, const char *tool, uint32_t i, uint64_
   if (other) args[n++] = other;
   args[n++] = words;
   args[n++] = b->tools_sums + WORD * i;
-  uint64_t ctas = (words + SUM_THREADS - 1) / SUM_THREADS, most = (uint64_t)SUM_CTAS_PER_SM * b->p.run.n_sms;
+  uint64_t ctas = (words + SUM_THREADS - 1) / SUM_THREADS,
+           most = (uint64_t)SUM_CTAS_PER_SM * b->p.run.machine.n_sms;
   hd_device_launch l = {.kernel = tool,
                         .grid = {(uint32_t)(ctas < most ? ctas : most), 1, 1},
                         .block = {SUM_THREADS, 1, 1},

@@ -13,6 +13,7 @@ struct model_bench {
   const hd_gpu *gpu;
   const hd_workload *w;
   hd_run_options run;
+  hd_study_options how;
   second_look look;
   search_meter meter;
   HD_VEC(hd_counters) slots; /* plans that were replayed; never reused */
@@ -23,7 +24,7 @@ static hd_status rewrite(model_bench *b, const hd_plan_set *set, hd_diag *d) {
   hd_resolved plans;
   hd_status st = hd_resolve(b->w, set, &b->run, b->study, &plans, d);
   if (st != HD_OK) return st;
-  st = hd_apply_resolved(&plans, &b->run, HD_TEXT_NONE, NULL, d);
+  st = hd_apply_resolved(&plans, &b->run.compile, b->run.machine.n_sms, HD_TEXT_NONE, NULL, d);
   hd_resolved_free(&plans);
   return st;
 }
@@ -71,14 +72,14 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
 
 static double asked(void *ctx, const hd_plan *p) {
   const model_bench *b = ctx;
-  return promise_asked(b->study, p, b->run.timed);
+  return promise_asked(b->study, p, b->how.timed);
 }
 
 /* The best of many sampled times is partly the luckiest. Of short tasks a sample has a least size, which may
  * be more than was asked for: a second one would be the same, as one of a launch that is replayed whole. */
 static hd_status again(void *ctx, const hd_plan *p, double *speedup, hd_diag *d) {
   model_bench *b = ctx;
-  if (hd_study_part(b->study) >= 1 || (double)b->look.run.sample_units < 1.25 * hd_study_units(b->study))
+  if (hd_study_part(b->study) >= 1 || (double)b->look.how.sample_units < 1.25 * hd_study_units(b->study))
     return HD_OK;
   return second_look_take(&b->look, p, speedup, d);
 }
@@ -102,7 +103,7 @@ tuner_bench model_bench_interface(model_bench *b) {
 const hd_counters *model_bench_counters(const model_bench *b, uint32_t slot) { return &b->slots.data[slot]; }
 
 hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, const hd_run_options *run,
-                           model_bench **out, hd_diag *d) {
+                           const hd_study_options *how, model_bench **out, hd_diag *d) {
   model_bench *b = calloc(1, sizeof *b);
   *out = NULL;
   if (!b) return hd_nomem(d);
@@ -110,10 +111,11 @@ hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, c
   b->gpu = g;
   b->w = w;
   b->run = *run;
-  b->run.n_sms = g->n_sms;
-  b->meter.until = run->until;
-  b->look = (second_look){.first = s, .g = g, .run = b->run, .dispatch = g->dispatch};
-  b->look.run.sample_units *= LOOK;
+  b->how = *how;
+  b->run.machine.n_sms = g->n_sms;
+  b->meter.until = run->budget.until;
+  b->look = (second_look){.first = s, .g = g, .run = b->run, .how = b->how, .dispatch = g->dispatch};
+  b->look.how.sample_units *= LOOK;
   *out = b;
   return HD_OK;
 }

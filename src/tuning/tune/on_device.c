@@ -42,7 +42,7 @@ static hd_status tune_unit(tuning *t, device_bench *b, const tuner_unit *u, cons
     return HD_OK;
   }
   device_bench_watch(b, u->kernel);
-  hd_status st = hd_advise_space(t->w, u->launch, &t->o.run, &space, d);
+  hd_status st = hd_advise_space(t->w, u->launch, &t->o.run.compile, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_info(t->dev)->n_sms;
   if (device_bench_resident(b, u->launch, &space.resident, NULL) != HD_OK) space.resident = 0;
@@ -246,7 +246,7 @@ hd_status tuning_on_device(tuning *t, hd_diag *d) {
   tuner_unit *units = calloc((size_t)w->n_launches + 1, sizeof *units);
   hd_plan_set fixed = {.kernels = calloc((size_t)w->n_launches + 1, sizeof *fixed.kernels)};
   hd_status st = units && fixed.kernels ? HD_OK : hd_nomem(d);
-  if (tuning_table_seconds(t) > 0) t->o.run.trace_seconds = tuning_table_seconds(t);
+  if (tuning_table_seconds(t) > 0) t->o.run.budget.trace_seconds = tuning_table_seconds(t);
   if (st == HD_OK) st = device_bench_open(t->dev, w, &t->o, t->until, &b, d);
   t->out->spent.buffers += hd_seconds() - start;
   if (st == HD_OK) st = tune_units(t, b, units, &fixed, d);

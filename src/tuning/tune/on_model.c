@@ -33,13 +33,12 @@ static void levers_on_model(hd_tuning *out) {
 enum { REPLAYS = 24 };
 
 /* Long launches are sampled, so that replays take the time that there is. Votes are of all CTAs. */
-static void set_replays(const tuning *t, hd_run_options *run) {
+static hd_study_options replays_of(const tuning *t) {
   const hd_gpu *g = hd_device_get_gpu(t->dev);
-  run->n_sms = g->n_sms;
-  run->timed = hd_gpu_has_clock(g);
-  run->sample_gpu = g;
-  if (run->timed && t->o.strategy == HD_TUNE_SEARCH)
-    run->sample_units = hd_sample_units(tuning_budget(t), 2 * REPLAYS); /* of two cores each has one */
+  hd_study_options how = {.timed = hd_gpu_has_clock(g), .sample_gpu = g};
+  if (how.timed && t->o.strategy == HD_TUNE_SEARCH)
+    how.sample_units = hd_sample_units(tuning_budget(t), 2 * REPLAYS); /* of two cores each has one */
+  return how;
 }
 
 static void find_numbers(const tuning *t, const hd_study *s, uint32_t launch, hd_plan_space *space,
@@ -80,7 +79,7 @@ static hd_status tune_on_model(tuning *t, hd_study *s, model_bench *m, hd_diag *
   tuner_unit all = units[0];
   free(units);
   hd_status st = count_on_model(m, &hd_plan_original, &out->before, d);
-  if (st == HD_OK) st = hd_advise_space(t->w, all.launch, &t->o.run, &space, d);
+  if (st == HD_OK) st = hd_advise_space(t->w, all.launch, &t->o.run.compile, &space, d);
   if (st != HD_OK) return st;
   space.n_sms = hd_device_get_gpu(t->dev)->n_sms;
   space.resident = out->before.resident;
@@ -113,11 +112,12 @@ hd_status tuning_on_model(tuning *t, hd_diag *d) {
   hd_study *s = NULL;
   model_bench *m = NULL;
   hd_run_options run = t->o.run;
-  set_replays(t, &run);
-  run.until = t->until;
+  const hd_study_options how = replays_of(t);
+  run.machine.n_sms = g->n_sms;
+  run.budget.until = t->until;
   double start = hd_seconds();
   tuning_report(t, "traces");
-  hd_status st = hd_study_open(t->w, &run, &s, d);
+  hd_status st = hd_study_open(t->w, &run, &how, &s, d);
   t->out->spent.buffers = hd_seconds() - start;
   if (st == HD_OK) t->out->part = hd_study_part(s);
   if (st == HD_OK) t->out->lack_ends = hd_study_leaves_ends(s);
@@ -127,7 +127,7 @@ hd_status tuning_on_model(tuning *t, hd_diag *d) {
     tuning_ask(t, t->w, s, g, NULL); /* without advice all the rest is tried all the same */
     t->out->spent.advice = hd_seconds() - start;
   }
-  if (st == HD_OK) st = model_bench_open(s, g, t->w, &run, &m, d);
+  if (st == HD_OK) st = model_bench_open(s, g, t->w, &run, &how, &m, d);
   if (st == HD_OK) st = tune_on_model(t, s, m, d);
   model_bench_close(m);
   hd_study_close(s);

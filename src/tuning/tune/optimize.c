@@ -36,6 +36,7 @@ typedef struct optimizing {
   const hd_workload *w;
   const hd_gpu *g;
   hd_optimize_options o;
+  hd_study_options how;
   hd_optimized *out;
   winner_proof proof; /* chosen when a plan is first tried */
   second_look second;
@@ -128,7 +129,8 @@ static hd_status take_table(optimizing *z, const hd_resolved *plans, hd_diag *d)
 /* The module that a checker runs for these plans, as text. */
 static hd_status take_text(optimizing *z, const hd_resolved *plans, hd_diag *d) {
   hd_rewritten_free(&z->out->written);
-  hd_status st = hd_apply_resolved(plans, &z->o.run, HD_TEXT_IN_PLACE, &z->out->written, d);
+  hd_status st =
+      hd_apply_resolved(plans, &z->o.run.compile, z->g->n_sms, HD_TEXT_IN_PLACE, &z->out->written, d);
   if (st == HD_OK) st = take_table(z, plans, d);
   if (st != HD_OK) hd_rewritten_free(&z->out->written);
   return st;
@@ -165,7 +167,7 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
 }
 
 static double worth(const optimizing *z, const hd_plan *p) {
-  return promise_asked(z->out->study, p, z->o.run.timed);
+  return promise_asked(z->out->study, p, z->how.timed);
 }
 
 static bool is_promising(const optimizing *z, const hd_sweep_row *row) {
@@ -287,14 +289,14 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
 /* Plans that only a GPU can judge, as far as they can be applied. */
 static hd_status list_unseen(optimizing *z, hd_diag *d) {
   hd_plan_list all = {0};
-  hd_status st = hd_advise_unseen(z->w, z->g, &z->o.run, &all, d);
+  hd_status st = hd_advise_unseen(z->w, z->g, &z->o.run.compile, &all, d);
   for (size_t i = 0; st == HD_OK && i < all.n; i++) {
     const hd_plan_set set = {.all = all.at[i].plan};
     hd_resolved plans = {0};
     hd_diag e = {0};
     st = hd_resolve(z->w, &set, &z->o.run, z->out->study, &plans, &e);
     if (st == HD_OK) {
-      st = hd_apply_resolved(&plans, &z->o.run, HD_TEXT_NONE, NULL, &e);
+      st = hd_apply_resolved(&plans, &z->o.run.compile, z->g->n_sms, HD_TEXT_NONE, NULL, &e);
       hd_resolved_free(&plans);
     }
     if (st == HD_OK)
@@ -325,7 +327,7 @@ static bool keeps_promise(optimizing *z, hd_sweep_row *row, hd_status *st, hd_di
   char why[200];
   /* Of short tasks a sample has a least size, which may be more than was asked for: a second one would be the
    * same. */
-  if (part >= 1 || (double)z->second.run.sample_units < 1.25 * hd_study_units(z->out->study)) return true;
+  if (part >= 1 || (double)z->second.how.sample_units < 1.25 * hd_study_units(z->out->study)) return true;
   if (z->second.looks == LOOKS) {
     strike_out(row, HD_ERR_UNSUPPORTED, "the plans before it that promised more did not keep their promise");
     return false;
@@ -434,14 +436,15 @@ static void report_replays(void *ctx, size_t done, size_t n) {
 /* All rows at once; so many at a time where someone may stop it. The rows that are left out are struck out.
  */
 static hd_status replay(optimizing *z, hd_diag *d) {
-  const size_t threads = z->o.run.threads ? z->o.run.threads : hd_cpu_count(), n = z->out->n_rows;
+  const size_t threads = z->o.run.machine.threads ? z->o.run.machine.threads : hd_cpu_count(),
+               n = z->out->n_rows;
   const size_t most = z->o.stop || !z->o.exact ? 4 * threads : n;
   hd_status st = HD_OK;
   hd_study_set_until(z->out->study, when(z, replayed_by));
   while (st == HD_OK && z->replayed < n && !is_over(z, replayed_by)) {
     const size_t at = z->replayed, some = n - at < most ? n - at : most;
-    st = hd_sweep(z->out->study, z->g, z->o.dispatch, z->o.seed, z->out->rows + at, some, z->o.run.threads,
-                  report_replays, z, d);
+    st = hd_sweep(z->out->study, z->g, z->o.dispatch, z->o.seed, z->out->rows + at, some,
+                  z->o.run.machine.threads, report_replays, z, d);
     z->replayed += some;
     z->out->stopped = st == HD_OK && z->replayed < n && asked_to_stop(z);
     if (z->out->stopped) break;
@@ -465,10 +468,10 @@ static hd_status trace(optimizing *z, hd_diag *d) {
   hd_run_options traced = z->o.run;
   hd_diag e = {0};
   traced.watch = (hd_watch){z->o.progress, z->o.ctx};
-  traced.until = when(z, traced_by);
-  if (!z->o.exact && traced.trace_seconds <= 0)
-    traced.trace_seconds = traced_part * fmax(z->o.seconds, HD_OPTIMIZE_SECONDS);
-  hd_status st = hd_study_open(z->w, &traced, &z->out->study, &e);
+  traced.budget.until = when(z, traced_by);
+  if (!z->o.exact && traced.budget.trace_seconds <= 0)
+    traced.budget.trace_seconds = traced_part * fmax(z->o.seconds, HD_OPTIMIZE_SECONDS);
+  hd_status st = hd_study_open(z->w, &traced, &z->how, &z->out->study, &e);
   if (st == HD_ERR_BUDGET) {
     z->out->late = 1;
     st = add_row(z, &hd_plan_original, d);
@@ -489,7 +492,7 @@ static hd_status search(optimizing *z, double *clock, hd_diag *d) {
   z->out->seconds.advice = lap(clock);
   if (st == HD_OK) st = replay(z, d);
   z->out->seconds.replay = lap(clock);
-  z->o.run.until = when(z, proved_by);
+  z->o.run.budget.until = when(z, proved_by);
   if (st == HD_OK) st = choose(z, d);
   z->out->seconds.proof = lap(clock) - z->second.seconds;
   z->out->seconds.replay += z->second.seconds;
@@ -500,10 +503,10 @@ static hd_status search(optimizing *z, double *clock, hd_diag *d) {
  */
 static hd_status find_fixed(optimizing *z, hd_diag *d) {
   const hd_compiled *code;
-  hd_status st = hd_workload_compiled(z->w, hd_launch_arch(NULL, z->o.run.arch), &code, d);
+  hd_status st = hd_workload_compiled(z->w, hd_launch_arch(NULL, z->o.run.compile.arch), &code, d);
   for (uint32_t k = 0; st == HD_OK && k < code->n_kernels && !z->out->fixed[0]; k++) {
     hd_refusal r;
-    if (!hd_rewrite_refusals_assuming(code->module, code->kernels[k].func, z->o.run.apply.assume, &r, 1))
+    if (!hd_rewrite_refusals_assuming(code->module, code->kernels[k].func, z->o.run.compile.assume, &r, 1))
       continue;
     hd_buf title = {0};
     hd_kernel_title(code->kernels[k].name, false, &title);
@@ -519,15 +522,14 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
                       hd_diag *d) {
   optimizing z = {.w = w, .g = g, .out = out, .began = hd_seconds()};
   if (o) z.o = *o;
-  z.o.run.n_sms = g->n_sms;
-  z.o.run.timed = hd_gpu_has_clock(g);
+  z.o.run.machine.n_sms = g->n_sms;
   if (z.o.seconds <= 0) z.o.seconds = HD_OPTIMIZE_SECONDS;
-  z.o.run.sample_gpu = g;
+  z.how = (hd_study_options){.timed = hd_gpu_has_clock(g), .sample_gpu = g};
   if (!z.o.exact)
-    z.o.run.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);
-  z.second = (second_look){.g = g, .run = z.o.run, .dispatch = z.o.dispatch, .seed = z.o.seed};
-  z.second.run.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
-  z.second.run.until = when(&z, looked_by);
+    z.how.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);
+  z.second = (second_look){.g = g, .run = z.o.run, .how = z.how, .dispatch = z.o.dispatch, .seed = z.o.seed};
+  z.second.how.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
+  z.second.run.budget.until = when(&z, looked_by);
   *out = (hd_optimized){0};
   double clock = z.began;
   report(&z, "tracing", 0, 1);

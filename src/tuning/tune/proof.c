@@ -40,11 +40,12 @@ static hd_status open_small(const tuning *t, hd_workload **w, hd_diag *d) {
 
 /* A recorded launch or a kernel's file has one size, at which the emulator may take hours: under how many
  * dispatchers it may run there. HD_ERR_UNSUPPORTED: not even under one. */
-static hd_status afford(const tuning *t, const hd_workload *w, const hd_run_options *run, size_t *n,
-                        hd_diag *d) {
+static hd_status afford(const tuning *t, const hd_workload *w, size_t *n, hd_diag *d) {
   double instructions;
   *n = HD_DISPATCH_COUNT;
-  if (w->n_sizes > 1 || hd_estimate_instructions(w, run, &instructions, NULL) != HD_OK) return HD_OK;
+  if (w->n_sizes > 1 || hd_estimate_instructions(w, t->o.run.compile.arch, t->o.run.machine.threads,
+                                                 &instructions, NULL) != HD_OK)
+    return HD_OK;
   const bool unknown = instructions == 0;
   for (uint32_t i = 0; unknown && i < w->n_launches; i++)
     instructions += t->work * (double)tuner_threads(&w->launches[i]);
@@ -57,17 +58,17 @@ static hd_status afford(const tuning *t, const hd_workload *w, const hd_run_opti
 
 static hd_status emulate(const tuning *t, const hd_workload *w, const hd_tuned *k, hd_check_result *r,
                          hd_diag *d) {
-  hd_check_options o = {
-      .run = {.threads = t->o.run.threads,
-              .arch = t->o.run.arch,
-              .apply = {.any_grid = t->o.run.apply.any_grid, .assume = t->o.run.apply.assume}},
-      .dispatchers = most_telling,
-      .no_reference = true};
+  hd_check_options o = {.run = {.compile = {.arch = t->o.run.compile.arch,
+                                            .any_grid = t->o.run.compile.any_grid,
+                                            .assume = t->o.run.compile.assume},
+                                .machine.threads = t->o.run.machine.threads},
+                        .dispatchers = most_telling,
+                        .no_reference = true};
   hd_kernel_plan room[1];
   hd_plan_set set = {.kernels = room};
   hd_resolved plans = {0};
   tuning_put(&set, k, &k->plan);
-  hd_status st = afford(t, w, &o.run, &o.n_dispatchers, d);
+  hd_status st = afford(t, w, &o.n_dispatchers, d);
   if (st == HD_OK) st = hd_resolve(w, &set, &o.run, NULL, &plans, d);
   if (st == HD_OK) st = hd_check_resolved(&plans, &o, r, d);
   hd_resolved_free(&plans);
@@ -103,7 +104,7 @@ void tuning_prove(tuning *t, hd_tuned *k) {
     k->proof.same_grid = has_grids_of(w, t->w);
     st = emulate(t, w, k, &r, &e);
   }
-  k->proof.any_grid = t->o.run.apply.any_grid;
+  k->proof.any_grid = t->o.run.compile.any_grid;
   if (st != HD_OK) {
     k->proof.emulated = HD_PROOF_SKIPPED;
     hd_fit(k->proof.why, sizeof k->proof.why, "%s", e.message);

@@ -3,10 +3,10 @@
 static hd_status look(second_look *l, const hd_plan *p, double *speedup, hd_diag *d) {
   hd_sweep_row rows[2] = {[1] = {.plan = *p}};
   const size_t first = l->study ? 1 : 0; /* the default is replayed once */
-  hd_status st = l->study ? HD_OK : hd_study_open_like(l->first, &l->run, &l->study, d);
+  hd_status st = l->study ? HD_OK : hd_study_open_like(l->first, &l->run, &l->how, &l->study, d);
   if (st == HD_OK)
-    st = hd_sweep(l->study, l->g, l->dispatch, l->seed, rows + first, 2 - first, l->run.threads, NULL, NULL,
-                  d);
+    st = hd_sweep(l->study, l->g, l->dispatch, l->seed, rows + first, 2 - first, l->run.machine.threads, NULL,
+                  NULL, d);
   for (size_t i = first; st == HD_OK && i < 2; i++)
     if (rows[i].status == HD_ERR_BUDGET)
       st = hd_fail_bound(d, rows[i].bound, "%s", rows[i].why);

@@ -10,7 +10,8 @@
 typedef struct second_look {
   const hd_study *first; /* that promises came from */
   const hd_gpu *g;
-  hd_run_options run; /* sample_units of it are this look's */
+  hd_run_options run;
+  hd_study_options how; /* sample_units of it are this look's */
   hd_dispatch_kind dispatch;
   uint64_t seed;
   hd_study *study; /* NULL: not opened yet */

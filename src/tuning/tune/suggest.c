@@ -32,14 +32,13 @@ static bool data_decides(const hd_advice *a) {
 
 hd_status tuning_ask(tuning *t, const hd_workload *w, hd_study *s, const hd_gpu *g, hd_diag *d) {
   hd_advice a;
-  hd_advise_options o = {.run = {.threads = t->o.run.threads,
-                                 .arch = t->o.run.arch,
-                                 .n_sms = g->n_sms,
-                                 .apply.assume = t->o.run.apply.assume},
-                         .dispatch = g->dispatch,
-                         .no_race_check = true,
-                         .no_predictions = w == t->w, /* the search replays them itself */
-                         .seconds = advice_share * tuning_budget(t)};
+  hd_advise_options o = {
+      .run = {.compile = {.arch = t->o.run.compile.arch, .assume = t->o.run.compile.assume},
+              .machine = {.threads = t->o.run.machine.threads, .n_sms = g->n_sms}},
+      .dispatch = g->dispatch,
+      .no_race_check = true,
+      .no_predictions = w == t->w, /* the search replays them itself */
+      .seconds = advice_share * tuning_budget(t)};
   hd_status st = hd_advise(w, s, g, &o, &a, d);
   if (st != HD_OK) return st;
   /* A small size's predictions for such orders tell little about a large one. But that data decides which
@@ -82,28 +81,27 @@ static void learn_work(tuning *t, const hd_study *s, const hd_workload *w) {
 
 /* A recorded launch or a kernel's file has no small size: its launches are sampled. Those that cannot be run
  * in part end the advice when they take too long. */
-static hd_run_options small_run(const tuning *t) {
-  hd_run_options run = {.threads = t->o.run.threads,
-                        .n_sms = t->o.advisor->n_sms,
-                        .timed = hd_gpu_has_clock(t->o.advisor),
-                        .apply.assume = t->o.run.apply.assume};
-  if (t->w->n_sizes > 1) return run;
-  const double seconds = advice_share * tuning_budget(t);
-  run.trace_seconds = seconds;
-  run.sample_gpu = t->o.advisor;
-  run.sample_units = hd_sample_units(seconds, 2 * ADVICE_REPLAYS); /* which run on one core */
-  return run;
+static hd_status open_small(const tuning *t, const hd_workload *small, hd_study **out) {
+  hd_run_options run = {.compile.assume = t->o.run.compile.assume,
+                        .machine = {.threads = t->o.run.machine.threads, .n_sms = t->o.advisor->n_sms}};
+  hd_study_options how = {.timed = hd_gpu_has_clock(t->o.advisor)};
+  if (t->w->n_sizes <= 1) {
+    run.budget.trace_seconds = advice_share * tuning_budget(t);
+    how.sample_gpu = t->o.advisor;
+    how.sample_units =
+        hd_sample_units(run.budget.trace_seconds, 2 * ADVICE_REPLAYS); /* which run on one core */
+  }
+  return hd_study_open(small, &run, &how, out, NULL);
 }
 
 void tuning_seek_advice(tuning *t) {
   hd_workload *small = NULL;
   hd_study *s = NULL;
-  const hd_run_options run = small_run(t);
   double start = hd_seconds();
   tuning_report(t, "advice");
   hd_status st = hd_workload_reopen(t->w, "small", &small, NULL);
   if (st != HD_OK) st = hd_workload_reopen(t->w, "tiny", &small, NULL);
-  if (st == HD_OK) st = hd_study_open(small, &run, &s, NULL);
+  if (st == HD_OK) st = open_small(t, small, &s);
   if (st == HD_OK) {
     learn_work(t, s, small);
     tuning_ask(t, small, s, t->o.advisor, NULL);

@@ -72,7 +72,7 @@ static hd_status open_study(tuning *t, device_bench *b) {
   if (st == HD_OK) st = placement_read(&b->p, &bytes, NULL);
   if (st != HD_OK) return st;
   const retrace_contents first = {bytes, b->p.filled};
-  st = study_open(t->w, &t->o.run, &first, &t->whole_study, NULL);
+  st = study_open(t->w, &t->o.run, NULL, &first, &t->whole_study, NULL);
   launch_bytes_free(t->w, bytes);
   return st;
 }
@@ -85,7 +85,7 @@ static bool has_study(tuning *t, device_bench *b, double allowed) {
   if (!folder[0] || t->study_failed) return false;
   if (!t->whole_study && can_afford_trace(t, allowed)) {
     tuning_report(t, "tables of orders");
-    t->o.run.trace_seconds = tuning_table_seconds(t);
+    t->o.run.budget.trace_seconds = tuning_table_seconds(t);
     t->study_failed = open_study(t, b) != HD_OK;
   }
   return t->whole_study != NULL;

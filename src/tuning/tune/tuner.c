@@ -28,13 +28,13 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
         d, HD_ERR_USAGE,
         "bind=agents:auto is decided by measuring: name a number, or have the vote taken (--strategy "
         "vote)");
-  t.o.run.arch = hd_launch_arch(info, t.o.run.arch);
-  out->assume = t.o.run.apply.assume;
-  if (!t.o.run.n_sms) t.o.run.n_sms = info->n_sms;
+  t.o.run.compile.arch = hd_launch_arch(info, t.o.run.compile.arch);
+  out->assume = t.o.run.compile.assume;
+  if (!t.o.run.machine.n_sms) t.o.run.machine.n_sms = info->n_sms;
   double start = hd_seconds();
   t.until = start + hd_wall_seconds(t.o.wall, t.o.budget);
   for (uint32_t i = 0; i < w->n_buffers; i++) out->buffer_bytes += w->buffers[i].bytes;
-  hd_status st = hd_workload_compiled(w, t.o.run.arch, &t.code, d);
+  hd_status st = hd_workload_compiled(w, t.o.run.compile.arch, &t.code, d);
   out->spent.compile = hd_seconds() - start;
   for (size_t i = 0; st == HD_OK && i < t.o.n_plans; i++) st = tuning_try_first(&t, &t.o.plans[i], d);
   t.n_given = t.first.n;

@@ -81,7 +81,7 @@ void vote_on_model(const hd_study *study, const hd_gpu *g, const hd_plan_space *
 
 typedef struct model_bench model_bench;
 hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, const hd_run_options *run,
-                           model_bench **out, hd_diag *d);
+                           const hd_study_options *how, model_bench **out, hd_diag *d);
 void model_bench_close(model_bench *b);
 tuner_bench model_bench_interface(model_bench *b);
 const hd_counters *model_bench_counters(const model_bench *b, uint32_t slot);

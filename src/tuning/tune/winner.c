@@ -36,12 +36,11 @@ static double threads_of(const hd_workload *w) {
   return threads;
 }
 
-hd_status hd_check_estimate(const hd_workload *w, const hd_run_options *run, size_t runs, double *seconds,
-                            hd_diag *d) {
+hd_status hd_check_estimate(const hd_workload *w, unsigned arch, size_t runs, double *seconds, hd_diag *d) {
   const hd_compiled *code;
   double instructions = 0;
   *seconds = 0;
-  const hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, run->arch), &code, d);
+  const hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, arch), &code, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
     const hd_wl_launch *l = &w->launches[i];
     instructions += (double)l->grid[0] * l->grid[1] * l->grid[2] * l->block[0] * l->block[1] * l->block[2] *
@@ -86,7 +85,7 @@ hd_status winner_proof_choose(winner_proof *p, const hd_workload *w, const hd_ru
     if (st != HD_OK || !next) break;
     hd_workload_close(p->smaller);
     p->w = p->smaller = next;
-    st = hd_estimate_instructions(next, run, &estimate, d);
+    st = hd_estimate_instructions(next, run->compile.arch, run->machine.threads, &estimate, d);
     /* Threads of larger sizes mostly run longer. */
     if (!estimate) estimate = instructions * threads_of(next) / threads;
     takes = seconds_of(next, estimate);
@@ -109,7 +108,7 @@ hd_status winner_proof_open(winner_proof *p, hd_diag *d) {
 static hd_status settle_shape(const winner_proof *p, hd_plan *plan, hd_diag *d) {
   const hd_compiled *code;
   if (plan->shape.kind != HD_SHAPE_GIVEN) return HD_OK;
-  hd_status st = hd_workload_compiled(p->smaller, hd_launch_arch(NULL, p->run.arch), &code, d);
+  hd_status st = hd_workload_compiled(p->smaller, hd_launch_arch(NULL, p->run.compile.arch), &code, d);
   if (st != HD_OK) return st;
   if (plan->shape.loop) return hd_launch_loop_shape(code, 0, &plan->shape, d);
   plan->shape = (hd_shape){.kind = HD_SHAPE_AUTO};

@@ -39,7 +39,7 @@ static hd_status open_keys(keys *k, hd_device *dev, const hd_workload *w, const 
   const hd_device_info *info = hd_device_get_info(dev);
   hd_tune_place(info, &k->place);
   k->model = info->kind == HD_DEVICE_MODEL;
-  return hd_workload_compiled(w, hd_launch_arch(info, o ? o->run.arch : 0), &k->code, d);
+  return hd_workload_compiled(w, hd_launch_arch(info, o ? o->run.compile.arch : 0), &k->code, d);
 }
 
 /* Arguments are not part of it: most are addresses, new in every run. */
@@ -186,7 +186,7 @@ hd_status hd_optimized_predict(hd_store *s, const hd_workload *w, const hd_gpu *
                                hd_diag *d) {
   if (!f->best || !hd_optimize_answers(f)) return HD_OK;
   const hd_sweep_row *rows = f->rows, *best = &rows[f->best];
-  const hd_run_options run = {.n_sms = g->n_sms, .apply.assume = f->proof.assume};
+  const hd_run_options run = {.machine.n_sms = g->n_sms, .compile.assume = f->proof.assume};
   keys k = {.code = NULL, .place = {.gpu = HD_VERDICT_ANY, .driver = HD_VERDICT_ANY}};
   hd_status st = hd_workload_compiled(w, hd_launch_arch(NULL, 0), &k.code, d);
   for (uint32_t i = 0; st == HD_OK && i < w->n_launches; i++) {
@@ -373,11 +373,12 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
   const hd_gpu *g = hd_device_get_gpu(dev);
   hd_run_options run = o->run;
   hd_study *s;
-  run.n_sms = g->n_sms;
-  run.timed = hd_gpu_has_clock(g);
-  run.sample_gpu = g;
-  run.sample_units = hd_sample_units(o->budget, 2 * ((size_t)t->n_kernels + 1)); /* on one core of two each */
-  hd_status st = hd_study_open(w, &run, &s, d);
+  run.machine.n_sms = g->n_sms;
+  const hd_study_options how = {.timed = hd_gpu_has_clock(g),
+                                .sample_gpu = g,
+                                .sample_units = hd_sample_units(
+                                    o->budget, 2 * ((size_t)t->n_kernels + 1))}; /* on one core of two each */
+  hd_status st = hd_study_open(w, &run, &how, &s, d);
   if (st != HD_OK) return st;
   t->part = hd_study_part(s);
   t->lack_ends = hd_study_leaves_ends(s);
@@ -406,7 +407,7 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
 hd_status hd_tuning_verify(hd_device *dev, const hd_workload *w, const hd_tune_options *o, double least,
                            hd_tuning *t, hd_diag *d) {
   hd_tune_options own = o ? *o : (hd_tune_options){0};
-  own.run.apply.assume |= t->assume;
+  own.run.compile.assume |= t->assume;
   double start = hd_seconds();
   if (!(own.budget > 0)) own.budget = DEFAULT_BUDGET;
   if (!(own.confidence > 0)) own.confidence = DEFAULT_CONFIDENCE;
