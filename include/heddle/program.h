@@ -34,8 +34,8 @@ typedef struct hd_program_settings {
   uint64_t threads; /* host threads that emulate; 0: all */
   uint64_t checks;  /* hd_program_check bits */
   uint64_t seed;    /* 0: operations run as they are submitted */
-  uint64_t quiet;   /* no report, but findings */
-  uint64_t analyze; /* each kernel's locality in the report */
+  bool quiet;       /* no report, but findings */
+  bool analyze;     /* each kernel's locality in the report */
   uint64_t
       work; /* thread instructions after which launches end with CUDA_ERROR_LAUNCH_TIMEOUT; 0: no bound */
   uint64_t error_code;       /* exit code where anything is found; 0: the program's own */
@@ -46,9 +46,7 @@ typedef struct hd_program_settings {
   char report[HD_PROGRAM_PATH];   /* file for the report as JSON; "": text on standard error */
 } hd_program_settings;
 
-/* Settings as text for the environment, and back. Unknown names, as another version may write, are
- * HD_ERR_INPUT.
- */
+/* Settings as text for the environment, and back. A text that another version wrote is HD_ERR_INPUT. */
 HD_API hd_status hd_program_settings_print(const hd_program_settings *s, hd_buf *out, hd_diag *d);
 HD_API hd_status hd_program_settings_parse(const char *text, hd_program_settings *s, hd_diag *d);
 /* The variable that holds them. */

@@ -22,21 +22,23 @@ typedef struct hd_steer_settings {
   char verdicts[HD_STEER_PATH]; /* file of verdicts; "": none */
   char report[HD_STEER_PATH];   /* file for the report as JSON; "": none */
   char page[HD_STEER_PATH]; /* file for it as an HTML page; "": none. Without both: text on standard error */
-  char quiet[2];            /* "1": no report */
-  char tune[2];             /* "1": launches are tuned */
-  char budget[16], total[16]; /* seconds for one shape of a kernel's launches, for all; "": the usual */
-  char worth[16];             /* seconds of a shape's launches before they are tuned; "": the usual */
-  char gain[16];              /* the least speedup that a plan is adopted for; "": the usual */
+  bool quiet;               /* no report */
+  bool tune;                /* launches are tuned */
+  double budget;            /* seconds of tuning one shape of a kernel's launches */
+  double total;             /* of tuning all, or, where `share` is not 0: */
+  double share, least;      /* this part of the time that the program has run, and so many seconds at least */
+  double worth;             /* seconds of a shape's launches before they are tuned */
+  double gain;              /* the least speedup that a plan is adopted for */
   char record[HD_STEER_PATH]; /* folder for launches that are recorded; "": none */
-  char profile[2];            /* "1": launches are timed */
+  bool profile;               /* launches are timed */
   char kernel[256];           /* of kernels whose names match, as a shell's pattern; "": of all */
-  char launch[16];            /* this launch of each of them, from 1; "": the first of each shape */
-  char most[16];              /* how many are kept, those that took most time; "": the usual */
+  uint64_t launch;            /* this launch of each of them, from 1; 0: the first of each shape */
+  uint64_t most;              /* how many are kept, those that took most time */
   char found[HD_STEER_PATH];  /* folder for verdicts that are found, each a file; "": none */
   char texts[HD_STEER_PATH];  /* folder for the PTX of machine code, by its digest; "": none */
   char cubins[HD_STEER_PATH]; /* folder for the machine code of rewritten kernels; "": none */
   char notes[HD_STEER_PATH];  /* folder for what programs have learnt of verdicts; "": none */
-  char unguarded[2];          /* "1": verdicts are not measured in the program */
+  bool unguarded;             /* verdicts are not measured in the program */
 } hd_steer_settings;
 
 /* The variable that holds them. */
@@ -101,8 +103,8 @@ typedef struct hd_steer_options {
    * to standard error. */
   const hd_program_options *emulated;
   bool aside;
-  const char *budget, *total, *worth, *gain, *launch,
-      *most; /* numbers, as in hd_steer_settings; NULL: the usual */
+  /* Numbers as text, as in hd_steer_settings; NULL: the usual. total: seconds, or "5%", a share. */
+  const char *budget, *total, *worth, *gain, *launch, *most;
 } hd_steer_options;
 
 /* Verdicts that programs have found while they ran (`tune`) go into the store. Those that cannot be read are

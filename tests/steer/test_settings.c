@@ -9,9 +9,9 @@ static const hd_steer_settings sample = {.plan = "order=tile:8x4,bind=agents",
                                          .verdicts = "/a folder/x.verdicts",
                                          .report = "/a = b.json",
                                          .page = "/a page.html",
-                                         .quiet = "1",
+                                         .quiet = true,
                                          .notes = "/a folder/notes",
-                                         .unguarded = "1"};
+                                         .unguarded = true};
 
 static void settings_survive_the_environment(void **state) {
   hd_steer_settings back;
@@ -31,9 +31,7 @@ static void other_settings_are_refused(void **state) {
   assert_int_equal(hd_steer_settings_print(&sample, &text, &d), HD_OK);
   for (size_t n = 0; n + 1 < text.len; n++) {
     char *part = strndup(text.data, n);
-    const hd_status st = hd_steer_settings_parse(part, &back, &d);
-    /* Only the last value may be shorter. */
-    assert_true(st == HD_ERR_INPUT || n + 2 == text.len);
+    assert_int_equal(hd_steer_settings_parse(part, &back, &d), HD_ERR_INPUT);
     free(part);
   }
   hd_buf_puts(&text, "more=1\n");

@@ -140,5 +140,5 @@ void run_tune_settle(run_kernel *k, run_shape *shape, uint32_t arms, double loss
     say_not_tuned(k, run_no_time);
   else
     run_say_original(k, known->end == RUN_LIVE_LOST, shape->cut, shape->tried);
-  shape->settled = shape->cut != RUN_CUT_TOTAL || !run_tune_is_share();
+  shape->settled = shape->cut != RUN_CUT_TOTAL || run_settings.share <= 0;
 }

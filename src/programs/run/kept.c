@@ -106,7 +106,7 @@ static void try_early(void) {
 
 void run_kept_early(void) {
   if (atomic_load_explicit(&is_done, memory_order_relaxed)) return;
-  if (!run_settings.verdicts[0] || !run_settings.notes[0] || run_settings.unguarded[0]) {
+  if (!run_settings.verdicts[0] || !run_settings.notes[0] || run_settings.unguarded) {
     atomic_store(&is_done, true);
     return;
   }

@@ -231,7 +231,7 @@ static __attribute__((noinline)) int launch_watched(cu_function f, const run_lau
   run_time t;
   int result;
   if (run_watched(f, l, &result)) return result;
-  const bool timed = run_settings.profile[0] && run_time_begin(run_function_of(f), l, &t);
+  const bool timed = run_settings.profile && run_time_begin(run_function_of(f), l, &t);
   result = send_either(run_function_of(f), f, l);
   if (timed) run_time_end(&t, l, result == CU_SUCCESS);
   return result;

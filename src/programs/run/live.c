@@ -155,7 +155,7 @@ static bool is_far_behind(const run_live *t) {
  * bets give up. After a few rounds the best few go on; then those that are ahead. */
 static void prune(run_live *t) {
   enum { SOON = 8, BEST = 3, LATE = 32 }; /* pairs, arms, pairs */
-  const double gain = run_number(run_settings.gain, 1.01), ahead = gain > 1 ? 1 + (gain - 1) / 2 : 1;
+  const double gain = run_settings.gain, ahead = gain > 1 ? 1 + (gain - 1) / 2 : 1;
   const uint32_t rounds = hd_turns_of(t->turns, 0).pairs;
   hd_turns_arm all[HD_TURNS_ARMS];
   if (rounds < SOON || rounds == t->pruned) return;
@@ -396,7 +396,7 @@ static void close(run_live *t) {
 run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32_t n,
                         const hd_verdict *verdict, run_trust trust) {
   const run_driver *d = &run_real;
-  const double gain = run_number(run_settings.gain, 1.01);
+  const double gain = run_settings.gain;
   const hd_turns_options o = {.gain = verdict || gain < 1 ? 1 : gain,
                               .most = verdict ? GUARDED : ROUNDS * (n + 1),
                               .ahead = trust >= RUN_TRUST_FOUND ? FAR_AHEAD : AHEAD,

@@ -119,7 +119,7 @@ const char *run_note_early(const hd_verdict *v) {
 
 bool run_is_worth(run_kernel *k, const hd_verdict *v) {
   const run_note *n = run_note_of(k, v);
-  if (!n || !n->known || run_settings.unguarded[0]) return true;
+  if (!n || !n->known || run_settings.unguarded) return true;
   if (strcmp(n->is.state, HD_STEER_BROKEN) == 0) {
     hd_fit(k->why, sizeof k->why, "%s is slower in this program: %.3gx, not %.3gx", n->is.plan, n->is.median,
            n->is.promised);
@@ -130,7 +130,7 @@ bool run_is_worth(run_kernel *k, const hd_verdict *v) {
 }
 
 bool run_on_probation(run_kernel *k, const hd_verdict *v) {
-  if (run_settings.unguarded[0]) return false;
+  if (run_settings.unguarded) return false;
   const run_note *n = run_note_of(k, v);
   return !n || !n->known || n->is.launches >= SELDOM;
 }

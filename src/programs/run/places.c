@@ -243,7 +243,7 @@ void run_some_later(void) { atomic_store_explicit(&any_later, true, memory_order
 static bool is_time_again(void) {
   enum { WAITS = 256 };
   static atomic_uint n;
-  return run_settings.verdicts[0] && !run_settings.unguarded[0] &&
+  return run_settings.verdicts[0] && !run_settings.unguarded &&
          atomic_fetch_add_explicit(&n, 1, memory_order_relaxed) % WAITS == WAITS - 1;
 }
 

@@ -2,6 +2,7 @@
  * they were before it, packed, and a workload.toml. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,8 +210,6 @@ static const char *keep_launch(run_kernel *k, run_shape *s, const run_facts *f, 
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
 
-static unsigned long most(void) { return (unsigned long)run_number(run_settings.most, 10); }
-
 /* Launches the original in a stream of heddle's, and waits for it. */
 static void time_it(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, cu_stream stream,
                     int *result) {
@@ -218,7 +217,7 @@ static void time_it(run_kernel *k, run_shape *s, cu_function function, const run
   run_time t;
   own.stream = stream;
   own.per_thread = false;
-  const bool timed = run_settings.profile[0] && run_time_begin(k, &own, &t);
+  const bool timed = run_settings.profile && run_time_begin(k, &own, &t);
   const double begin = hd_seconds();
   *result = run_send(&own, function, l->grid, l->params, l->extra);
   if (timed) run_time_end(&t, &own, *result == CU_SUCCESS);
@@ -281,8 +280,8 @@ static const char *record(run_kernel *k, run_shape *s, cu_function function, con
 
 const char *run_record(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, bool *launched,
                        int *result) {
-  if (run_settings.profile[0] && k->shapes == s && !s->next && s->tries == 1) ask_for_reach(k);
-  if (!is_meant(k) || recorded.n >= SPARE * most()) {
+  if (run_settings.profile && k->shapes == s && !s->next && s->tries == 1) ask_for_reach(k);
+  if (!is_meant(k) || recorded.n >= SPARE * run_settings.most) {
     s->settled = true;
     return NULL;
   }
@@ -322,8 +321,9 @@ static bool say_missing(void) {
   if (!any)
     run_say("no kernel that was launched matches '%s'; there %s %s", run_settings.kernel,
             n > 1 ? "are" : "is", n && !names.failed ? names.data : "none");
-  else if (run_settings.launch[0] && !recorded.n && !lost)
-    run_say("no kernel that is meant has a launch number %s that can be recorded", run_settings.launch);
+  else if (run_settings.launch && !recorded.n && !lost)
+    run_say("no kernel that is meant has a launch number %" PRIu64 " that can be recorded",
+            run_settings.launch);
   else
     n = 0;
   hd_buf_free(&names);
@@ -339,7 +339,7 @@ bool run_record_end(hd_buf *lines) {
     if (r->pack->failed) {
       lost = r->pack->failed;
       snprintf(r->kernel->why, sizeof r->kernel->why, "not recorded: its files cannot be written");
-    } else if (kept < most() && ++kept) {
+    } else if (kept < run_settings.most && ++kept) {
       tell(r, lines);
       continue;
     } else
@@ -347,6 +347,6 @@ bool run_record_end(hd_buf *lines) {
     r->shape->folder = NULL;
   }
   if (lost) run_say("recordings are lost: cannot write in %s: %s", run_settings.record, strerror(lost));
-  const bool asked = run_settings.kernel[0] || run_settings.launch[0], missing = asked && say_missing();
+  const bool asked = run_settings.kernel[0] || run_settings.launch, missing = asked && say_missing();
   return !lost && !missing;
 }

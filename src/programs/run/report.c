@@ -227,7 +227,7 @@ void run_report(void) {
   }
   write_report(run_settings.report, print_json, &list, &all);
   write_report(run_settings.page, print_page, &list, &all);
-  if (!run_settings.report[0] && !run_settings.page[0] && !run_settings.quiet[0]) {
+  if (!run_settings.report[0] && !run_settings.page[0] && !run_settings.quiet) {
     print_text(&list, &all, &b);
     if (!b.failed) fwrite(b.data, 1, b.len, stderr);
     if (lines.len && !lines.failed) fwrite(lines.data, 1, lines.len, stderr);
@@ -267,12 +267,12 @@ __attribute__((constructor)) static void begin(void) {
   run_began = hd_seconds();
   pthread_atfork(NULL, NULL, forked);
   if (text && hd_steer_settings_parse(text, &run_settings, &d) == HD_OK) {
-    run_watches = run_settings.tune[0] || run_settings.record[0];
+    run_watches = run_settings.tune || run_settings.record[0];
     run_tracks = run_watches || run_settings.plan[0] || run_settings.verdicts[0];
     return;
   }
   if (text) run_say("%s", d.message);
-  run_settings = (hd_steer_settings){.quiet = "1"};
+  run_settings = (hd_steer_settings){.quiet = true};
 }
 
 /* Processes that use no GPU say nothing. */

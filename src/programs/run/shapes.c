@@ -7,14 +7,6 @@
 
 enum { TRIES = 5, SHAPES = 64 };
 
-double run_number(const char *text, double otherwise) {
-  char *end;
-  const double value = strtod(text, &end);
-  return end != text && !*end && value >= 0 ? value : otherwise;
-}
-
-double run_worth(void) { return run_number(run_settings.worth, 1e-3); }
-
 static run_shape *shape_of(run_kernel *k, const run_launch *l) {
   unsigned n = 0;
   for (run_shape *s = k->shapes; s; s = s->next, n++)
@@ -32,16 +24,16 @@ static run_shape *shape_of(run_kernel *k, const run_launch *l) {
 /* Once, and again if it took too short a time or could not be: at the second launch, the fourth, ... */
 static bool is_due(const run_shape *s) {
   return !s->settled && s->tries < TRIES && (s->launches & (s->launches - 1)) == 0 &&
-         (!s->seconds || (s->seconds * (double)s->launches >= run_worth() && !run_is_small(s)));
+         (!s->seconds || (s->seconds * (double)s->launches >= run_settings.worth && !run_is_small(s)));
 }
 
 static void refuse(run_kernel *k, const char *why) {
-  hd_fit(k->why, sizeof k->why, "not %s: %s", run_settings.tune[0] ? "tuned" : "recorded", why);
+  hd_fit(k->why, sizeof k->why, "not %s: %s", run_settings.tune ? "tuned" : "recorded", why);
 }
 
 /* Under `--total 5%` there is more time later. */
 static bool is_over(run_kernel *k) {
-  const char *why = run_settings.tune[0] ? run_tune_is_over() : NULL;
+  const char *why = run_settings.tune ? run_tune_is_over() : NULL;
   if (why) refuse(k, why);
   return why;
 }
@@ -49,20 +41,20 @@ static bool is_over(run_kernel *k) {
 static bool attempt(run_kernel *k, run_shape *s, cu_function function, const run_launch *l, int *result) {
   bool launched = false;
   s->tries++;
-  const char *why = (run_settings.tune[0] ? run_tune : run_record)(k, s, function, l, &launched, result);
+  const char *why = (run_settings.tune ? run_tune : run_record)(k, s, function, l, &launched, result);
   if (why && why != k->why) refuse(k, why);
   if (!why) k->why[0] = 0;
   return launched;
 }
 
 static bool is_chosen(const run_kernel *k, const run_shape *s) {
-  const double number = run_number(run_settings.launch, 0);
-  return number ? number == (double)(atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1) : is_due(s);
+  const uint64_t number = run_settings.launch;
+  return number ? number == atomic_load(&((run_kernel *)(uintptr_t)k)->launches) + 1 : is_due(s);
 }
 
 bool run_lever_watched(cu_function function, const run_launch *l, int *result) {
   run_kernel *k = run_function_of(function);
-  if (!k || !run_settings.tune[0] || k->module->own.data) return false;
+  if (!k || !run_settings.tune || k->module->own.data) return false;
   pthread_mutex_lock(&run_lock);
   run_shape *s = shape_of(k, l);
   if (s) s->launches++;
@@ -76,7 +68,7 @@ bool run_watched(cu_function function, const run_launch *l, int *result) {
   run_kernel *k = run_function_of(function);
   bool launched = false;
   if (!k) return false;
-  if (run_settings.tune[0] && !k->module->own.data) return run_lever_watched(function, l, result);
+  if (run_settings.tune && !k->module->own.data) return run_lever_watched(function, l, result);
   pthread_mutex_lock(&run_lock);
   run_shape *s = shape_of(k, l);
   if (s) s->launches++;

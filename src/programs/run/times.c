@@ -30,7 +30,7 @@ static void take_times(void) {
 }
 
 void run_times_take(void) {
-  if (!run_settings.profile[0] || !run_real.cuEventElapsedTime) return;
+  if (!run_settings.profile || !run_real.cuEventElapsedTime) return;
   pthread_mutex_lock(&lock);
   const int mode = run_captures_relax();
   take_times();

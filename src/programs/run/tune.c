@@ -58,19 +58,11 @@ static double largest; /* seconds that all launches of a shape have taken so far
 
 /* ---- Time -------------------------------------------------------------------------------------- */
 
-/* `--total 5%` is a share of the time that the program has run; so it is unless something else is asked for,
- * and half a second at least. */
-bool run_tune_is_share(void) { return !run_settings.total[0] || strchr(run_settings.total, '%'); }
-
 /* Seconds that there are left for tuning. */
 static double left(void) {
-  static const double usual = 5, least = 0.5; /* percent, seconds */
-  char number[sizeof run_settings.total];
-  snprintf(number, sizeof number, "%s", run_settings.total);
-  if (!run_tune_is_share()) return run_number(number, 60) - spent;
-  if (number[0]) *strchr(number, '%') = 0;
-  const double share = run_number(number, usual) / 100 * (hd_seconds() - run_began);
-  return (!number[0] && share < least ? least : share) - spent;
+  if (run_settings.share <= 0) return run_settings.total - spent;
+  const double share = run_settings.share * (hd_seconds() - run_began);
+  return (share < run_settings.least ? run_settings.least : share) - spent;
 }
 
 /* Half of it: other searches may begin meanwhile. */
@@ -265,7 +257,7 @@ static void adopt(search *s, run_shape *shape) {
 
 void run_tune_check(run_kernel *k, run_shape *s) {
   const run_arm arm = {.variant = s->adopted};
-  if (!s->adopted || s->launches < SELDOM || run_settings.unguarded[0]) return;
+  if (!s->adopted || s->launches < SELDOM || run_settings.unguarded) return;
   s->adopted = NULL;
   run_probation_open(k, &arm);
 }
@@ -289,7 +281,7 @@ static const char *decide(search *s, run_shape *shape) {
   hd_verdict *v = &s->verdict;
   const char *why = s->tried ? NULL : "no plan could be tried";
   if (!why && s->n) why = measure_best(s, &f);
-  const double gain = run_number(run_settings.gain, 1.01);
+  const double gain = run_settings.gain;
   if (!why && f.u.low <= gain && s->cut == RUN_CUT_TOTAL) why = run_no_time;
   v->tried = s->tried;
   if (f.u.pairs) hd_verdict_basis(HD_BASIS_TRIALS, (uint32_t)f.u.pairs, v->basis);
@@ -396,11 +388,11 @@ static const char *search_in(search *s, run_shape *shape, cu_function function, 
   if (!same) return "its results differ from run to run";
   const double all = shape->seconds * (double)shape->launches;
   if (all > largest) largest = all;
-  if (all < run_worth()) {
+  if (all < run_settings.worth) {
     if (!s->k->tuned[0]) run_say_tuned(s->k, "too short to be tuned");
     return NULL;
   }
-  const double own = run_number(run_settings.budget, 5), budget = left(), second = hd_seconds();
+  const double own = run_settings.budget, budget = left(), second = hd_seconds();
   s->seconds = shape->seconds;
   s->run = second - first;
   if (is_seldom(s, shape)) {
@@ -418,7 +410,7 @@ static const char *search_in(search *s, run_shape *shape, cu_function function, 
   s->bound = budget < own ? RUN_CUT_TOTAL : RUN_CUT_BUDGET;
   if (budget < own) s->until = s->search_until = begin + budget;
   if (!why) why = is_time(s) ? find(s, shape, function) : run_no_time;
-  shape->settled = why != run_no_time || !run_tune_is_share();
+  shape->settled = why != run_no_time || run_settings.share <= 0;
   return why;
 }
 

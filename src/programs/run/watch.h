@@ -231,10 +231,6 @@ struct run_shape {
   run_variant *adopted;
 };
 
-/* A number among the settings; `otherwise` where it is empty. */
-double run_number(const char *text, double otherwise);
-/* Seconds that a shape's launches take in all before anything is made of them. */
-double run_worth(void);
 /* A launch before it is made; true: it has been made, with this result. */
 bool run_watched(cu_function function, const run_launch *l, int *result);
 /* The same of one whose kernel must be the program's own. */
@@ -286,8 +282,6 @@ bool run_is_small(const run_shape *s);
 void run_tune_describe(const run_kernel *k, const run_shape *s, const run_gpu *gpu, hd_verdict *v);
 /* Keeps it for later processes. */
 void run_tune_keep(const hd_verdict *v);
-/* `--total` is a share of the time that the program has run. */
-bool run_tune_is_share(void);
 /* NULL: there is time left for tuning; else why not. */
 const char *run_tune_is_over(void);
 /* Seconds that arms may take more than the original in one search in the program's own launches; they count

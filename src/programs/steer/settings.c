@@ -6,52 +6,39 @@
 #include <string.h>
 
 #include "heddle/steer.h"
+#include "program/fields.h"
+
+/* ---- Settings ---------------------------------------------------------------------------------- */
+
+#define TEXT(name) PROGRAM_FIELD(hd_steer_settings, PROGRAM_TEXT, name)
+#define NUMBER(name) PROGRAM_FIELD(hd_steer_settings, PROGRAM_NUMBER, name)
+#define REAL(name) PROGRAM_FIELD(hd_steer_settings, PROGRAM_REAL, name)
+#define FLAG(name) PROGRAM_FIELD(hd_steer_settings, PROGRAM_FLAG, name)
+static const program_field settings[] = {
+    TEXT(plan),   TEXT(verdicts), TEXT(report), TEXT(page),     FLAG(quiet),  FLAG(tune),
+    REAL(budget), REAL(total),    REAL(share),  REAL(least),    REAL(worth),  REAL(gain),
+    TEXT(record), FLAG(profile),  TEXT(kernel), NUMBER(launch), NUMBER(most), TEXT(found),
+    TEXT(texts),  TEXT(cubins),   TEXT(notes),  FLAG(unguarded)};
+enum { N_SETTINGS = sizeof settings / sizeof *settings };
+
+hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d) {
+  return program_fields_print(settings, N_SETTINGS, s, out, d);
+}
+
+hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s, hd_diag *d) {
+  memset(s, 0, sizeof *s);
+  return program_fields_parse(settings, N_SETTINGS, "a steered", text, s, d);
+}
+
+/* ---- Verdicts ---------------------------------------------------------------------------------- */
 
 typedef struct field {
   const char *name;
   size_t offset, bytes;
 } field;
 
-/* ---- Settings ---------------------------------------------------------------------------------- */
-
 #define FIELD(type, name)                                                                                    \
   { #name, offsetof(type, name), sizeof((type *)0)->name }
-static const field settings[] = {
-    FIELD(hd_steer_settings, plan),   FIELD(hd_steer_settings, verdicts), FIELD(hd_steer_settings, report),
-    FIELD(hd_steer_settings, page),   FIELD(hd_steer_settings, quiet),    FIELD(hd_steer_settings, tune),
-    FIELD(hd_steer_settings, budget), FIELD(hd_steer_settings, total),    FIELD(hd_steer_settings, worth),
-    FIELD(hd_steer_settings, gain),   FIELD(hd_steer_settings, record),   FIELD(hd_steer_settings, profile),
-    FIELD(hd_steer_settings, kernel), FIELD(hd_steer_settings, launch),   FIELD(hd_steer_settings, most),
-    FIELD(hd_steer_settings, found),  FIELD(hd_steer_settings, texts),    FIELD(hd_steer_settings, cubins),
-    FIELD(hd_steer_settings, notes),  FIELD(hd_steer_settings, unguarded)};
-enum { N_SETTINGS = sizeof settings / sizeof *settings };
-
-hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d) {
-  for (size_t k = 0; k < N_SETTINGS; k++) {
-    const char *value = (const char *)s + settings[k].offset;
-    if (strchr(value, '\n'))
-      return hd_fail(d, HD_ERR_USAGE, "%s: a line break cannot be in it", settings[k].name);
-    hd_buf_printf(out, "%s=%s\n", settings[k].name, value);
-  }
-  return out->failed ? hd_nomem(d) : HD_OK;
-}
-
-hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s, hd_diag *d) {
-  *s = (hd_steer_settings){0};
-  for (size_t k = 0; k < N_SETTINGS; k++) {
-    const size_t line = strcspn(text, "\n"), name = strlen(settings[k].name);
-    if (line <= name || memcmp(text, settings[k].name, name) != 0 || text[name] != '=' ||
-        line - name - 1 >= settings[k].bytes)
-      return hd_fail(d, HD_ERR_INPUT, "settings of a steered program: '%.*s' is not understood",
-                     line < 100 ? (int)line : 100, text);
-    memcpy((char *)s + settings[k].offset, text + name + 1, line - name - 1);
-    text += line + (text[line] != 0);
-  }
-  return *text ? hd_fail(d, HD_ERR_INPUT, "settings of a steered program: there are too many") : HD_OK;
-}
-
-/* ---- Verdicts ---------------------------------------------------------------------------------- */
-
 static const field columns[] = {
     FIELD(hd_verdict, key.kernel), FIELD(hd_verdict, key.launch), FIELD(hd_verdict, key.gpu),
     FIELD(hd_verdict, key.driver), FIELD(hd_verdict, key.size),   FIELD(hd_verdict, plan),

@@ -1,5 +1,6 @@
 /* Starts a program with libheddle-run.so in front of it. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,36 +121,46 @@ static hd_status take_verdicts(const hd_steer_options *o, char path[HD_STEER_PAT
 
 /* ---- Settings ---------------------------------------------------------------------------------- */
 
-static hd_status copy(const char *name, const char *value, char *out, size_t cap, hd_diag *d) {
+static hd_status take_number(const char *name, const char *value, double *out, hd_diag *d) {
   char *end;
   if (!value) return HD_OK;
   const double number = strtod(value, &end);
-  if (end == value || *end || !(number >= 0) || snprintf(out, cap, "%s", value) >= (int)cap)
+  if (end == value || *end || !(number >= 0) || isinf(number))
     return hd_fail(d, HD_ERR_USAGE, "--%s takes a number, not '%s'", name, value);
+  *out = number;
   return HD_OK;
 }
 
+static hd_status take_count(const char *name, const char *value, uint64_t *out, hd_diag *d) {
+  if (!value || hd_parse_u64(value, strlen(value), UINT32_MAX, out)) return HD_OK;
+  return hd_fail(d, HD_ERR_USAGE, "--%s takes a number, not '%s'", name, value);
+}
+
 /* Seconds, or a share of the program's time. */
-static hd_status copy_total(const char *value, char *out, size_t cap, hd_diag *d) {
-  char number[16];
+static hd_status take_total(const char *value, hd_steer_settings *s, hd_diag *d) {
+  char percent[32];
+  double number = 0;
   const size_t n = value ? strlen(value) : 0;
-  if (!n || value[n - 1] != '%' || n > sizeof number) return copy("total", value, out, cap, d);
-  memcpy(number, value, n - 1);
-  number[n - 1] = 0;
-  const hd_status st = copy("total", number, out, cap - 1, d);
-  if (st == HD_OK) hd_fit(out, cap, "%s%%", number);
-  return st;
+  if (!n) return take_number("total", value, &s->total, d);
+  const bool share = value[n - 1] == '%' && n <= sizeof percent;
+  if (share) hd_fit(percent, n, "%s", value);
+  const hd_status st = take_number("total", share ? percent : value, &number, d);
+  if (st != HD_OK) return st;
+  s->total = share ? 0 : number;
+  s->share = share ? number / 100 : 0;
+  s->least = 0;
+  return HD_OK;
 }
 
 static hd_status make_tuning(const hd_steer_options *o, hd_steer_settings *s, hd_diag *d) {
-  hd_status st = copy("budget", o->budget, s->budget, sizeof s->budget, d);
-  if (st == HD_OK) st = copy_total(o->total, s->total, sizeof s->total, d);
-  if (st == HD_OK) st = copy("launch", o->launch, s->launch, sizeof s->launch, d);
-  if (st == HD_OK) st = copy("most", o->most, s->most, sizeof s->most, d);
-  if (st == HD_OK) st = copy("worth", o->worth, s->worth, sizeof s->worth, d);
-  if (st == HD_OK) st = copy("gain", o->gain, s->gain, sizeof s->gain, d);
+  hd_status st = take_number("budget", o->budget, &s->budget, d);
+  if (st == HD_OK) st = take_total(o->total, s, d);
+  if (st == HD_OK) st = take_count("launch", o->launch, &s->launch, d);
+  if (st == HD_OK) st = take_count("most", o->most, &s->most, d);
+  if (st == HD_OK) st = take_number("worth", o->worth, &s->worth, d);
+  if (st == HD_OK) st = take_number("gain", o->gain, &s->gain, d);
   if (st != HD_OK || !o->tune) return st;
-  s->tune[0] = '1';
+  s->tune = true;
   /* Without a folder the verdicts hold for this process alone. */
   if (hd_steer_found(s->found, sizeof s->found, NULL) != HD_OK ||
       hd_trusted_folder(s->found, true, NULL) != HD_OK)
@@ -186,7 +197,12 @@ static hd_status make_recording(const hd_steer_options *o, hd_steer_settings *s,
 
 static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, void (*told)(const hd_diag *),
                                hd_diag *d) {
-  *s = (hd_steer_settings){.quiet = {o->quiet ? '1' : 0}, .unguarded = {o->unguarded ? '1' : 0}};
+  static const hd_steer_settings usual = {
+      .budget = 5, .share = 0.05, .least = 0.5, .worth = 1e-3, .gain = 1.01, .most = 10};
+  *s = usual;
+  s->quiet = o->quiet;
+  s->unguarded = o->unguarded;
+  s->profile = o->profile;
   hd_plan plan;
   hd_status st = HD_OK;
   if (o->plan) {
@@ -206,7 +222,6 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
   }
   make_caches(s);
   if (st == HD_OK) st = make_tuning(o, s, d);
-  if (o->profile) s->profile[0] = '1';
   if (st == HD_OK && o->record) st = make_recording(o, s, d);
   if (st == HD_OK && o->report) st = hd_program_keep_path(o->report, s->report, sizeof s->report, d);
   return st == HD_OK && o->page ? hd_program_keep_path(o->page, s->page, sizeof s->page, d) : st;
