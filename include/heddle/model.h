@@ -12,6 +12,7 @@
 
 #include "heddle/emu.h"
 #include "heddle/plan.h"
+#include "heddle/timeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -436,6 +437,7 @@ typedef struct hd_replay_options {
   hd_warps warps;      /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
   hd_replay_part part;
   hd_replay_progress *progress; /* filled in, with a clock, unless NULL */
+  hd_timeline *timeline;        /* filled in, with a clock, unless NULL */
   uint32_t *ctas;   /* filled in, unless NULL: per SM of the GPU, the tasks that began there (of the part) */
   double until;     /* hd_seconds at which the replay ends, done or not, with HD_ERR_BUDGET; 0: never */
   bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */

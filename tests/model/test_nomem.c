@@ -62,6 +62,20 @@ static hd_status streams(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status timeline(void *ctx, hd_diag *d) {
+  const subject *k = ctx;
+  const hd_gpu g = round_gpu();
+  hd_timeline shown = {0};
+  hd_counters c;
+  hd_model *m;
+  hd_status st = hd_model_create(&g, &m, d);
+  if (st != HD_OK) return st;
+  st = hd_model_replay(m, k->trace, &(hd_replay_options){.timed = true, .timeline = &shown}, &c, d);
+  hd_timeline_free(&shown);
+  hd_model_destroy(m);
+  return st;
+}
+
 static void every_allocation_that_fails_is_said(void **state) {
   static const hd_dispatch_kind demand = HD_DISPATCH_DEMAND, linear = 0;
   nomem_expect(&(nomem_entry){"GPU files", gpus, NULL, true});
@@ -69,6 +83,7 @@ static void every_allocation_that_fails_is_said(void **state) {
   nomem_expect(&(nomem_entry){"replay", replay, (void *)&linear, true});
   subject k = trace_kernel("add.u32 %r10, %r1, 1;\nst.global.u32 [%rd2], %r10;\n", 4, 32);
   nomem_expect(&(nomem_entry){"streams", streams, &k, true});
+  nomem_expect(&(nomem_entry){"timeline", timeline, &k, true});
   drop(&k);
 }
 

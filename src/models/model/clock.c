@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/trace.h"
+#include "model/watch.h"
 
 void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g, uint32_t n_ctas,
                        uint32_t per_cta, model_ccws *ccws) {
@@ -94,6 +95,8 @@ static void await(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) 
     uint64_t there = arrival_of(w, w->step);
     ready = later_of(ready, there);
     c->stalls.memory += ready - cycle;
+    if (__builtin_expect(s->watch != NULL, 0) && there > cycle)
+      model_watch_wait(s->watch, s, number, w->loads - w->step->wait, there - cycle);
     w->repeat_left = w->step->repeat;
   }
   c->steps[number] = w->steps_left > 0;
@@ -153,7 +156,9 @@ static bool may_change(const model_clock *c, uint32_t scheduler) {
          (l->unripe && (!l->soonest || l->next_ripe <= c->load_store));
 }
 
-static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t cycle) {
+/* Inlined where it is called: a call for each access takes several percent of a replay. */
+static inline __attribute__((always_inline)) void access_event(model_clock *c, model_sm *s, uint32_t number,
+                                                               uint64_t cycle) {
   clock_warp *w = &c->warps[number];
   uint64_t asked = cycle;
   double l1;
@@ -189,6 +194,18 @@ static void access_event(model_clock *c, model_sm *s, uint32_t number, uint64_t 
   if (store) cycle = later_of(cycle, there);
   c->stalls.throttle += cycle - asked;
   next_segment(c, s, number, cycle);
+}
+
+/* The same, for a timeline. */
+static __attribute__((noinline)) void watch_event(model_clock *c, model_sm *s, uint32_t number,
+                                                  uint64_t cycle) {
+  const clock_warp *w = &c->warps[number];
+  const uint32_t inst = model_watch_next(s, number);
+  const uint64_t before = c->stalls.throttle;
+  if (w->event == EVENT_LOAD)
+    model_watch_load(s->watch, s, number, w->joined && w->loads ? w->loads - 1 : w->loads, inst);
+  access_event(c, s, number, cycle);
+  model_watch_access(s->watch, s, inst, c->stalls.throttle - before, s->warps[number].done != 0);
 }
 
 /* The scheduler does not let the warp load yet. */
@@ -444,7 +461,10 @@ uint32_t model_clock_run(model_clock *c, model_sm *s, uint64_t begin, uint64_t l
     } else if (warp->event == EVENT_LOAD && !model_warps_may_load(&c->policy, w, when)) {
       hold(c, s, w, when);
     } else if (warp->event <= EVENT_LOAD) {
-      access_event(c, s, w, when);
+      if (__builtin_expect(s->watch != NULL, 0))
+        watch_event(c, s, w, when);
+      else
+        access_event(c, s, w, when);
     } else if (warp->event == EVENT_END && warp->drained > when) {
       drain(c, s, w, when);
     } else if (arrive(c, s, w, when)) {

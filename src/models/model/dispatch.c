@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/watch.h"
+
 /* ---- Places and tasks --------------------------------------------------------------- */
 
 /* The tasks of queue i of n before a place of the order. Queues round the same part of their sizes at
@@ -77,6 +79,7 @@ static void begin_task(model_dispatcher *q, hd_model *m, uint32_t number, uint32
   const uint64_t task = q->order ? q->order->task[worker] : worker;
   q->started++;
   if (q->ctas) q->ctas[number]++;
+  if (q->watch) model_watch_start(q->watch, number, cta, task, cycle);
   if (m->timed && q->extra)
     model_clock_occupy(&m->clocks[number], cycle,
                        q->extra * m->sms[number].warps_per_cta / m->gpu.issue_per_cycle);

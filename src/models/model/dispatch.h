@@ -41,6 +41,7 @@ typedef struct model_dispatcher {
   uint64_t n_tasks; /* of the whole launch */
   uint64_t started, ended;
   uint32_t *ctas;               /* per SM: tasks started there; NULL: not asked for */
+  model_watch *watch;           /* NULL: not asked for */
   hd_replay_progress *progress; /* NULL: not asked for */
   uint32_t epochs_per_mark, epochs;
   const hd_table *order;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/dispatch.h"
+#include "model/watch.h"
 
 static void free_sms(hd_model *m) {
   free(m->l1_store);
@@ -120,6 +121,13 @@ uint32_t model_replay_epoch(hd_model *m, uint64_t wake, uint64_t *now) {
   return n;
 }
 
+/* The epoch that ended at `now`, with the n CTAs that did. */
+static void watch_epoch(const hd_model *m, model_dispatcher *q, uint64_t now, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    model_watch_stop(q->watch, m->retired[i].sm, m->retired[i].cta, m->retired[i].cycle);
+  model_watch_epoch(q->watch, m->sms, &m->mem, now);
+}
+
 /* False: its time was over first. */
 static bool run(hd_model *m, model_dispatcher *q, uint32_t resident, double until) {
   uint32_t n_sms = m->gpu.n_sms;
@@ -132,6 +140,7 @@ static bool run(hd_model *m, model_dispatcher *q, uint32_t resident, double unti
     if (until > 0 && hd_seconds() >= until) return false;
     const uint32_t n = model_replay_epoch(m, wake, &now);
     q->ended += n;
+    if (q->watch) watch_epoch(m, q, now, n);
     if (n > 1) qsort(m->retired, n, sizeof *m->retired, by_turn);
     for (uint32_t i = 0; i < n; i++) {
       uint64_t worker;
@@ -359,6 +368,38 @@ hd_status model_replay_set_scheduler(hd_model *m, const hd_replay_options *o, hd
   return st;
 }
 
+static hd_status no_room(const hd_model *m, hd_diag *d) {
+  return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
+}
+
+/* Empty SMs, and L2 as the options want it. */
+static void reset(hd_model *m, const hd_trace *t, const hd_replay_options *o, const model_dispatcher *q) {
+  model_memory_reset(&m->mem, o->keep_caches, o->timed);
+  if (o->timed && !o->keep_caches) model_memory_foul(&m->mem);
+  const bool streams = o->threshold.kind == HD_BYPASS_L2 || o->threshold.kind == HD_BYPASS_L1_L2;
+  if (model_trace_is_ranked(t) || streams) model_memory_rank(&m->mem);
+  m->timed = o->timed;
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
+    model_ccws *ccws = m->timed && m->gpu.scheduler == HD_SCHED_CCWS ? &m->ccws[i] : NULL;
+    if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu, q->running, model_trace_warps(t), ccws);
+    model_sm_reset(&m->sms[i], t, q->running);
+    m->sms[i].ccws = ccws;
+    m->sms[i].watch = q->watch;
+    m->sms[i].threshold = model_replay_threshold(o, i);
+    if (streams) model_cache_rank(&m->sms[i].l1, false);
+  }
+}
+
+/* Done: the timeline, if one is wanted, has what was watched. */
+static hd_status end_watch(const hd_model *m, const model_dispatcher *q, bool done, hd_diag *d) {
+  if (!q->watch) return HD_OK;
+  hd_timeline *out = q->watch->out;
+  out->first = q->part.first;
+  out->tasks = q->part.n;
+  out->clock_mhz = m->gpu.clock_mhz;
+  return model_watch_end(q->watch, done) || !done ? HD_OK : no_room(m, d);
+}
+
 hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
                           hd_diag *d) {
   uint32_t resident = 0;
@@ -368,30 +409,20 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   if (st == HD_OK && o->timed) st = make_pace(m, t, o->loads_within, d);
   if (st != HD_OK) return st;
   model_dispatcher q;
-  if (!model_dispatch_init(&q, m, t, o, resident))
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
-  uint32_t running = q.running;
-  if ((o->timed && o->claims.n_queues && !dispatch_search_init(&q.search, m->gpu.n_sms, running)) ||
+  model_watch watch;
+  if (!model_dispatch_init(&q, m, t, o, resident)) return no_room(m, d);
+  if ((o->timed && o->claims.n_queues && !dispatch_search_init(&q.search, m->gpu.n_sms, q.running)) ||
       !model_replay_make_sms(m, model_replay_l1_bytes(&m->gpu, resident, o->shared_bytes)) ||
-      (o->timed && !model_replay_make_clocks(m))) {
+      (o->timed && !model_replay_make_clocks(m)) ||
+      (o->timed && o->timeline && !model_watch_begin(&watch, o->timeline, m->gpu.n_sms, q.running))) {
     model_dispatch_free(&q);
-    return hd_fail(d, HD_ERR_NOMEM, "out of memory for a model of %s", m->gpu.name);
+    return no_room(m, d);
   }
-  model_memory_reset(&m->mem, o->keep_caches, o->timed);
-  if (o->timed && !o->keep_caches) model_memory_foul(&m->mem);
-  bool streams = o->threshold.kind == HD_BYPASS_L2 || o->threshold.kind == HD_BYPASS_L1_L2;
-  if (model_trace_is_ranked(t) || streams) model_memory_rank(&m->mem);
-  m->timed = o->timed;
-  for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
-    model_ccws *ccws = m->timed && m->gpu.scheduler == HD_SCHED_CCWS ? &m->ccws[i] : NULL;
-    if (m->timed) model_clock_reset(&m->clocks[i], m->pace, &m->gpu, running, model_trace_warps(t), ccws);
-    model_sm_reset(&m->sms[i], t, running);
-    m->sms[i].ccws = ccws;
-    m->sms[i].threshold = model_replay_threshold(o, i);
-    if (streams) model_cache_rank(&m->sms[i].l1, false);
-  }
-  const bool done = run(m, &q, running, o->until);
+  q.watch = o->timed && o->timeline ? &watch : NULL;
+  reset(m, t, o, &q);
+  const bool done = run(m, &q, q.running, o->until);
   if (done) collect(m, t, &q, o->keep_caches, out);
+  st = end_watch(m, &q, done, d);
   model_dispatch_free(&q);
-  return done ? HD_OK : hd_fail_bound(d, HD_BOUND_TIME, "the replay takes longer than it may");
+  return done ? st : hd_fail_bound(d, HD_BOUND_TIME, "the replay takes longer than it may");
 }

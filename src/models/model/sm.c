@@ -20,6 +20,7 @@ void model_sm_init(model_sm *s, uint32_t number, const hd_gpu *g, model_memory *
 
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   s->trace = t;
+  s->watch = NULL;
   s->warps_per_cta = model_trace_warps(t);
   s->slots_per_warp = model_trace_slots(t);
   s->n_ctas = n_ctas;

@@ -51,6 +51,7 @@ typedef struct model_sm_cta {
   uint32_t issue; /* their part of the SM's issue slots: 1/256 cycles */
 } model_sm_cta;
 
+typedef struct model_watch model_watch;
 typedef struct model_sm {
   uint32_t number;
   const hd_gpu *gpu;
@@ -73,6 +74,7 @@ typedef struct model_sm {
   uint32_t slots_per_warp;     /* as many as the trace needs: together they stay in the host's cache */
   uint64_t mshr[SM_MAX_MSHRS]; /* cycle when each that was taken is free, as a heap; some are by now */
   uint32_t n_mshr;
+  model_watch *watch; /* with a clock: fills a timeline; NULL: none is wanted */
   model_ccws *ccws;   /* its victim tags; NULL: another scheduler */
   uint32_t asking;    /* the warp whose access is under way */
   uint32_t missing;   /* lines that L1 does not have of that access, or has no part in */
