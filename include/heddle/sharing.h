@@ -61,6 +61,28 @@ enum { HD_SHARING_TASKS = 8 };
 HD_API hd_status hd_sharing_with(const hd_trace *t, const uint64_t *tasks, uint32_t n, uint32_t line,
                                  float *share, hd_diag *d);
 
+/* ---- Colours ------------------------------------------------------------------------ */
+
+/* CTAs in groups by where in an array the lines lie that they share with others: those that share the same
+ * lines are of one group, and neighbouring groups use neighbouring places. */
+enum { HD_COLOURS = 12, HD_NO_COLOUR = 255 };
+typedef struct hd_colouring {
+  uint32_t array;  /* number; as many as there are: what lies in none */
+  uint32_t n;      /* groups, at most HD_COLOURS; 0: no CTA shares a line of the array */
+  uint8_t *of;     /* per task asked for: its group, by place; HD_NO_COLOUR: it shares nothing there */
+  uint64_t uses;   /* (CTA, line) pairs of which another CTA has the line, too */
+  uint64_t within; /* of these: one of the same group has it */
+} hd_colouring;
+
+/* Groups of n different tasks, in ascending order; those that the trace does not have share nothing. Places
+ * are means over their shared lines; where there are more than HD_COLOURS, neighbours are put together, as
+ * many CTAs in each group. *out has an entry for each array and one more, that with the most pairs `within`
+ * first, those of several groups before those of one; hd_colourings_free. line as in hd_sharing_options. */
+HD_API hd_status hd_sharing_colour(const hd_trace *t, const uint64_t *tasks, uint32_t n,
+                                   const hd_reuse_array *arrays, uint32_t n_arrays, uint32_t line,
+                                   hd_colouring **out, hd_diag *d);
+HD_API void hd_colourings_free(hd_colouring *c, uint32_t n_arrays);
+
 /* ---- Patterns ---------------------------------------------------------------------- */
 
 typedef struct hd_pattern_row {

@@ -26,6 +26,14 @@ static hd_status loads(void *ctx, hd_diag *d) {
   return st;
 }
 
+static hd_status colours(void *ctx, hd_diag *d) {
+  static const uint64_t tasks[] = {0, 1, 2};
+  hd_colouring *c;
+  const hd_status st = hd_sharing_colour(ctx, tasks, 3, NULL, 0, 128, &c, d);
+  if (st == HD_OK) hd_colourings_free(c, 0);
+  return st;
+}
+
 static hd_status affinity(void *ctx, hd_diag *d) {
   hd_affinity a;
   hd_table order;
@@ -67,10 +75,10 @@ static hd_status pattern(void *ctx, hd_diag *d) {
 
 static void every_allocation_that_fails_is_said(void **state) {
   hd_trace *t = synth_trace(12, 64, warp, NULL);
-  const nomem_entry cases[] = {{"shares", measure, t, false},   {"loads", loads, t, false},
-                               {"affinity", affinity, t, true}, {"heavy", heavy_first, t, false},
-                               {"sharing", sharing, t, false},  {"pattern", pattern, t, false},
-                               {"group", group, t, false}};
+  const nomem_entry cases[] = {{"shares", measure, t, false},    {"loads", loads, t, false},
+                               {"affinity", affinity, t, true},  {"colours", colours, t, true},
+                               {"heavy", heavy_first, t, false}, {"sharing", sharing, t, false},
+                               {"pattern", pattern, t, false},   {"group", group, t, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) nomem_expect(&cases[i]);
   hd_trace_destroy(t);
 }
