@@ -79,6 +79,8 @@ typedef struct hd_optimized {
   size_t late;    /* plans that were not replayed because a bound was reached or the search was stopped */
   bool unproved;  /* a bound was reached before the best one was proved */
   uint32_t tried; /* plans whose instructions were counted */
+  hd_dispatch_kind dispatch; /* of its replays: the options' */
+  uint64_t seed;
   hd_optimize_seconds seconds;
 } hd_optimized;
 

@@ -135,6 +135,12 @@ HD_API hd_status hd_measure(hd_device *dev, const hd_workload *w, const hd_measu
 HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p,
                                  hd_dispatch_kind dispatch, uint64_t seed, hd_counters *out, hd_diag *d);
 
+/* The timeline of the busiest launch under a plan, from a replay of it and of those before it. Where it is
+ * sampled, it is of one of its parts. out->most is the caller's. Walks of the launch's trace show from then
+ * on what the replay has recorded, too. HD_ERR_UNSUPPORTED: the study is not `timed`. */
+HD_API hd_status hd_study_timeline(const hd_study *s, const hd_gpu *g, const hd_plan *p,
+                                   hd_dispatch_kind dispatch, uint64_t seed, hd_timeline *out, hd_diag *d);
+
 /* A vote of SMs: a replay under p, which is bypass=auto (a threshold of bypassing L1: BYP 4.4.2), or
  * bind=agents:auto with what goes with it (the number of active agents: CLU 4.3). ctas has an element for
  * each of the GPU's SMs, and gets the tasks that it ran of launch number `launch`: of bypass=auto by the SM's

@@ -79,25 +79,26 @@ typedef struct hd_report {
   const char *nothing_helps; /* the reason then; NULL: no_gain, or a plan helps */
   bool no_gain;              /* hd_optimized's, and the plan that gains most */
   size_t most;
-  const hd_check_result *proof;       /* NULL when nothing was rewritten */
-  const char *proof_size;             /* the smaller size that it is of; NULL or "": the workload's */
-  double whole_proof_seconds;         /* that it would take at the workload's */
-  const char *output;                 /* file with the rewritten kernel, or NULL */
-  const char *table;                  /* file with its order's table, or NULL */
-  const char *html;                   /* file with the page, or NULL */
-  bool other_launch;                  /* the kernel written is launched another way than the original */
-  hd_optimize_seconds seconds;        /* of a sweep: traces and replays */
-  double all_seconds;                 /* the whole, with what is none of these; 0: their sum */
-  const hd_plan_list *unseen;         /* plans that only a GPU can judge; or NULL */
-  double second_speedup, second_part; /* hd_optimized's; 0: none */
-  double part;                        /* of the work that was replayed: hd_study_part; 0: all of it */
-  bool lack_ends;                     /* hd_study_leaves_ends */
-  bool stopped;                       /* not all plans were replayed */
-  unsigned ended;                     /* hd_optimized's */
-  size_t late;                        /* plans that were not */
-  bool unproved;                      /* hd_optimized's */
-  const char *fixed;                  /* hd_optimized's: why no order is possible; NULL or "": one is */
-  const hd_reuse_picture *picture;    /* or NULL */
+  const hd_check_result *proof;         /* NULL when nothing was rewritten */
+  const char *proof_size;               /* the smaller size that it is of; NULL or "": the workload's */
+  double whole_proof_seconds;           /* that it would take at the workload's */
+  const char *output;                   /* file with the rewritten kernel, or NULL */
+  const char *table;                    /* file with its order's table, or NULL */
+  const char *html;                     /* file with the page, or NULL */
+  bool other_launch;                    /* the kernel written is launched another way than the original */
+  hd_optimize_seconds seconds;          /* of a sweep: traces and replays */
+  double all_seconds;                   /* the whole, with what is none of these; 0: their sum */
+  const hd_plan_list *unseen;           /* plans that only a GPU can judge; or NULL */
+  double second_speedup, second_part;   /* hd_optimized's; 0: none */
+  double part;                          /* of the work that was replayed: hd_study_part; 0: all of it */
+  bool lack_ends;                       /* hd_study_leaves_ends */
+  bool stopped;                         /* not all plans were replayed */
+  unsigned ended;                       /* hd_optimized's */
+  size_t late;                          /* plans that were not */
+  bool unproved;                        /* hd_optimized's */
+  const char *fixed;                    /* hd_optimized's: why no order is possible; NULL or "": one is */
+  const hd_reuse_picture *picture;      /* or NULL */
+  const struct hd_timelines *timelines; /* on the page (timelines.h); or NULL */
 } hd_report;
 
 /* Predicted speedup of a row over the baseline: > 1 is faster. */

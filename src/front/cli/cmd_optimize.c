@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "heddle/optimize.h"
+#include "heddle/timelines.h"
 #include "heddle/whole.h"
 #include "model_common.h"
 
 typedef struct optimization {
+  const char *timeline; /* the file; NULL: none */
   model_session s;
   hd_optimized found;
   hd_optimized_files files;
@@ -33,9 +35,13 @@ static hd_status optimize(optimization *z, const char *name, const model_options
       .stop = cli_interrupted};
   cli_catch_interrupts();
   if (st == HD_OK) st = hd_optimize(z->s.workload, &z->s.gpu, &options, &z->found, d);
-  return st != HD_OK ? st
-                     : hd_optimized_write(z->s.workload, &z->s.gpu, z->s.dispatch, &z->found, dir, &z->files,
-                                          &z->report, d);
+  if (st == HD_OK)
+    st =
+        hd_optimized_write(z->s.workload, &z->s.gpu, z->s.dispatch, &z->found, dir, &z->files, &z->report, d);
+  if (st != HD_OK || !z->timeline || !z->found.study || z->found.rows[0].status != HD_OK) return st;
+  const hd_plan plans[] = {hd_plan_original, z->found.rows[z->found.best].plan};
+  return hd_timelines_write(z->found.study, z->s.workload, &z->s.gpu, z->s.dispatch, o->seed, plans,
+                            z->found.best ? 2 : 1, z->timeline, d);
 }
 
 static int print(optimization *z, size_t rows, bool json, double began) {
@@ -84,7 +90,7 @@ static int optimize_program(const hd_whole_options *o, const char *gpu, size_t r
 int cmd_optimize(int argc, char **argv) {
   model_options o = {0};
   hd_whole_options p = {0};
-  const char *folder = NULL;
+  const char *folder = NULL, *timeline = NULL;
   uint64_t most = 0;
   const double began = hd_seconds();
   uint64_t rows = 12;
@@ -98,6 +104,7 @@ int cmd_optimize(int argc, char **argv) {
        "leave out plans that need another launch: bind=agents, bind=claim, sms"},
       {"most", 0, CLI_NUMBER, &most, 0, "N", "of a program: so many kernels, the hottest (default: 5)"},
       CLI_COMMON("library", &p.library),
+      CLI_COMMON("timeline", &timeline),
       {"rows", 0, CLI_NUMBER, &rows, 0, "N", "rows of the table to print (default: 12)"},
       MODEL_OPTIONS(o),
       CLI_INPUT_OPTIONS(&o.in, "the workload's size (default: paper if there is one)"),
@@ -110,6 +117,8 @@ int cmd_optimize(int argc, char **argv) {
   while (words < argc && strcmp(argv[words], "--") != 0) words++;
   int rc = cli_parse(options, words + 1 < argc ? words + 2 : argc, argv, &n);
   if (rc >= 0) return rc;
+  if (words + 1 < argc && timeline)
+    return cli_usage("--timeline is for one workload; a program's kernels have theirs on their pages");
   if (words + 1 < argc) {
     p.argv = argv + words + 1;
     p.folder = folder ? folder : "heddle-out";
@@ -126,6 +135,7 @@ int cmd_optimize(int argc, char **argv) {
   hd_diag d = {0};
   optimization *z = calloc(1, sizeof *z);
   if (!z) return cli_usage("out of memory");
+  z->timeline = timeline;
   hd_status st = optimize(z, argv[1], &o, folder, &d);
   if (st != HD_OK)
     rc = cli_fail(&d);

@@ -55,6 +55,8 @@ static const cli_option common[] = {
     {"store", 0, CLI_TEXT, NULL, 0, "FILE",
      "where verdicts are kept (default: verdicts.db in heddle's cache folder); none: nowhere"},
     {"threads", 0, CLI_NUMBER, NULL, 1024, "N", "host threads (default: all)"},
+    {"timeline", 0, CLI_TEXT, NULL, 0, "FILE",
+     "CTAs over SMs and hits over time as trace events, for Perfetto and speedscope"},
     {"wall", 0, CLI_NUMBER, NULL, 86400, "S",
      "seconds on the clock after which it ends without an answer (default: 600, or ten budgets)"},
     {"warmups", 0, CLI_NUMBER, NULL, 100000, "N", NULL},

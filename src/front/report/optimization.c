@@ -5,6 +5,7 @@
 #include "report/json.h"
 #include "report/picture.h"
 #include "report/summary.h"
+#include "report/timelines.h"
 #include "report/trees.h"
 
 /* ---- A plan that was tried ------------------------------------------------------------------------ */
@@ -215,6 +216,8 @@ static const field optimization_fields[] = {
 static const char *kind_of_time(const void *row) { return report_by_clock(row) ? "clock" : "bound"; }
 static void put_confirmed(const void *row, hd_buf *out) { report_put_own_confirmation(row, out); }
 static bool has_proof(const void *row) { return report_of(row)->proof; }
+static bool has_timelines(const void *row) { return report_of(row)->timelines; }
+static json_t *timelines_json(const void *row) { return report_timelines_json(report_of(row)->timelines); }
 static const char *assumption(const void *proof) {
   const unsigned assume = ((const hd_check_result *)proof)->assume;
   return assume ? hd_assume_text(assume) : NULL;
@@ -229,6 +232,7 @@ static const field page_fields[] = {
     {"time", .text = kind_of_time},
     {"confirmed", .put = put_confirmed},
     {"proof", .when = has_proof, STRUCT_AT(hd_report, proof, proof_fields)},
+    {"timelines", .when = has_timelines, .tree = timelines_json},
     {0},
 };
 

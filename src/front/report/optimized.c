@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "heddle/report.h"
+#include "heddle/timelines.h"
 #include "report/json.h"
+#include "report/summary.h"
 #include "report/trees.h"
 
 void hd_optimized_launch(const hd_workload *w, const hd_optimized *f, hd_buf *out) {
@@ -32,18 +34,36 @@ static hd_status write_kernel(const hd_workload *w, const hd_optimized *f, hd_op
   return st;
 }
 
-/* The page, and the same as JSON, which `heddle report` makes one page of many from. */
+/* Of the default, and of the plan kept. Without a clock there are none. */
+static hd_status make_timelines(const hd_report *r, const hd_optimized *f, hd_timelines *out, hd_diag *d) {
+  const hd_plan plans[] = {f->rows[0].plan, f->rows[f->best].plan};
+  *out = (hd_timelines){0};
+  if (f->rows[0].status != HD_OK || !report_by_clock(r)) return HD_OK;
+  /* The same replays came to their ends before. */
+  hd_study_set_until(f->study, 0);
+  return hd_timelines_make(f->study, r->workload, r->gpu, f->dispatch, f->seed, plans, f->best ? 2 : 1,
+                           HD_TIMELINES_PAGE, out, d);
+}
+
+/* The page, and the same as JSON, which `heddle report` makes one page of many from: without
+ * what would make that page large. */
 static hd_status write_page(hd_report *r, const hd_optimized *f, const hd_optimized_files *to, hd_diag *d) {
   hd_buf page = {0}, json = {0};
   hd_reuse_picture picture;
+  hd_timelines timelines;
   hd_status st = hd_reuse_picture_make(f->study, r->workload, r->gpu->l1.line, &picture, d);
   if (st != HD_OK) return st;
+  st = make_timelines(r, f, &timelines, d);
   r->picture = &picture;
-  hd_report_html(r, &page);
-  report_put_json(report_page_tree(r), &json);
+  if (st == HD_OK) report_put_json(report_page_tree(r), &json);
+  r->timelines = timelines.n ? &timelines : NULL;
+  if (st == HD_OK) hd_report_html(r, &page);
   r->picture = NULL;
+  r->timelines = NULL;
   hd_reuse_picture_free(&picture);
-  st = page.failed || json.failed ? hd_nomem(d) : hd_file_write(to->page, page.data, page.len, d);
+  hd_timelines_free(&timelines);
+  if (st == HD_OK && (page.failed || json.failed)) st = hd_nomem(d);
+  if (st == HD_OK) st = hd_file_write(to->page, page.data, page.len, d);
   if (st == HD_OK) st = hd_file_write(to->json, json.data, json.len, d);
   hd_buf_free(&page);
   hd_buf_free(&json);

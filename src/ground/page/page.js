@@ -74,6 +74,11 @@ document.addEventListener("pointermove", (e) => {
 });
 const svg = (width, height, label) => el("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label});
 const label = (x, y, text, anchor = "start") => el("text", {x, y, "text-anchor": anchor}, text);
+/* The step of at most n ticks up to `most`: 1, 2 or 5 of a decade. */
+const TICKS = (most, n = 10) => {
+  const step = 10 ** Math.floor(Math.log10(most / n));
+  return step * [1, 2, 5, 10].find((k) => most / (k * step) <= n * 1.0001);
+};
 const bar = (x, y, width, height, fill, text) =>
   el("rect", {x: x.toFixed(1), y: y.toFixed(1), width: Math.max(width, 0.5).toFixed(1), height: height.toFixed(1), fill, "data-tip": text});
 
@@ -141,18 +146,19 @@ function roofline(rows) {
   return s;
 }
 
-/* Every plan a bar, the fastest to the left: of any measure. */
-function landscape(rows, title, of, unit, fill) {
+/* Every plan a bar, the fastest to the left: of any measure. `named`: with their names below. */
+function landscape(rows, title, of, unit, fill, named) {
   const ok = rows.filter((r) => r.time_us > 0), base = baseOf(ok);
   const values = ok.map(of).filter(Number.isFinite);
   if (!values.length) return null;
-  const sorted = [...ok].sort((a, b) => a.time_us - b.time_us), top = 1.08 * Math.max(...values) || 1;
-  const W = 1000, H = 180, L = 60, s = svg(W, H + 30, title), step = (W - L - 10) / sorted.length;
-  for (let k = 0; k <= 4; k++) s.append(el("line", {x1: L, x2: W - 10, y1: 20 + H - (k * H) / 4, y2: 20 + H - (k * H) / 4, stroke: "var(--line)"}), label(L - 6, 24 + H - (k * H) / 4, number((top * k) / 4) + unit, "end"));
+  const sorted = [...ok].sort((a, b) => a.time_us - b.time_us), most = Math.max(...values) || 1, top = 1.08 * most, names = named && sorted.length <= 48;
+  const W = 1000, H = 180, L = 60, s = svg(W, H + 30 + (names ? 132 : 0), title), step = Math.min(90, (W - L - 10) / sorted.length);
+  for (let v = 0; v <= most * 1.0001; v += TICKS(most, 5)) s.append(el("line", {x1: L, x2: W - 10, y1: 20 + H - (v * H) / top, y2: 20 + H - (v * H) / top, stroke: "var(--line)"}), label(L - 6, 24 + H - (v * H) / top, number(v, 4) + unit, "end"));
   sorted.forEach((r, i) => {
-    const h = (H * (of(r) || 0)) / top;
+    const h = (H * (of(r) || 0)) / top, x = L + (i + 0.5) * step, name = r.plan.length > 22 ? r.plan.slice(0, 21) + "\u2026" : r.plan;
     s.append(bar(L + i * step, 20 + H - h, step > 3 ? step - 1 : step, h, r === base ? "var(--base)" : i === 0 ? "var(--good)" : fill,
       `${r.plan}\n${number(r.time_us, 5)} \u00b5s, ${times(base.time_us / r.time_us)}\nDRAM ${mb(dram(r))} MB, L2 ${mb(32 * r.l2_sectors)} MB, L1 hits ${percent(share(r.l1_hits, r.l1_sectors))}`));
+    if (names) s.append(el("text", {transform: `translate(${(x + 4).toFixed(1)},${H + 30}) rotate(-55)`, "text-anchor": "end"}, name));
   });
   s.append(label(L, 12, title));
   return s;
@@ -161,7 +167,7 @@ const timeOf = (r) => (r.warp_cycles > 0 || r.warp_cycles === undefined ? "predi
 function landscapes(rows) {
   const base = baseOf(rows.filter((r) => r.time_us > 0));
   if (!base) return [];
-  return [landscape(rows, `${timeOf(base)} time, relative to the default`, (r) => r.time_us / base.time_us, "", "var(--bar)"),
+  return [landscape(rows, `${timeOf(base)} time, relative to the default`, (r) => r.time_us / base.time_us, "", "var(--bar)", true),
     landscape(rows, "L1 miss rate", (r) => 100 * (1 - share(r.l1_hits, r.l1_sectors)), "%", "var(--bar)"),
     landscape(rows, "L2 traffic, times compulsory", (r) => share(32 * r.l2_sectors, r.compulsory_bytes), "", "var(--blue)"),
     landscape(rows, "DRAM traffic, times compulsory", (r) => share(dram(r), r.compulsory_bytes), "", "var(--violet)")];
@@ -213,12 +219,100 @@ function heat(picture) {
   return maps;
 }
 
+/* ---- CTAs over SMs ------------------------------------------------------------------------------- */
+
+/* A group's colour: neighbours have neighbouring hues. */
+const HUES = 12;
+const hue = (digit, groups) => (digit === "." ? "var(--bar)" : `var(--g${Math.floor((parseInt(digit, 36) * HUES) / Math.max(groups, 1)) % HUES})`);
+/* How many groups are on the shown SMs at once: the mean over time. */
+function atOnce(plan, groups) {
+  const events = plan.ctas.flatMap((c, i) => (groups[i] === "." ? [] : [[c.start, 1, groups[i]], [c.end, -1, groups[i]]])).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const there = new Map();
+  let sum = 0, busy = 0, last = 0;
+  for (const [at, change, g] of events) {
+    if (there.size) sum += there.size * (at - last), (busy += at - last);
+    last = at;
+    const n = (there.get(g) || 0) + change;
+    if (n) there.set(g, n); else there.delete(g);
+  }
+  return busy ? sum / busy : NaN;
+}
+/* Hits and misses of a cache in each bin, sectors a cycle; `top`: of the scale. */
+function strip(s, plan, cache, y, height, x, right, top) {
+  s.append(label(x(0), y - 4, `${cache} sectors a cycle`), el("line", {x1: x(0), x2: right, y1: y + height, y2: y + height, stroke: "var(--line)"}));
+  for (let v = TICKS(top, 3); v <= top; v += TICKS(top, 3))
+    s.append(el("line", {x1: x(0), x2: right, y1: y + height * (1 - v / top), y2: y + height * (1 - v / top), stroke: "var(--line)"}), label(x(0) - 5, y + 4 + height * (1 - v / top), number(v), "end"));
+  const key = cache.toLowerCase();
+  plan.bins.forEach((b, i) => {
+    const all = b[key + "_sectors"], hits = b[key + "_hits"], from = i * plan.bin_cycles, to = Math.min((i + 1) * plan.bin_cycles, plan.cycles);
+    if (!all || to <= from) return;
+    const scale = height / top / plan.bin_cycles, text = `${number(from / plan.clock_mhz, 4)} to ${number(to / plan.clock_mhz, 4)} \u00b5s\n${cache}: ${percent(share(hits, all))} of ${all} sectors hit`;
+    const width = x(to / plan.clock_mhz) - x(from / plan.clock_mhz);
+    s.append(bar(x(from / plan.clock_mhz), y + height - hits * scale, width, hits * scale, "var(--good)", text), bar(x(from / plan.clock_mhz), y + height - all * scale, width, (all - hits) * scale, "var(--bad)", text));
+  });
+}
+const rateTop = (plans, cache) => Math.max(...plans.flatMap((p) => p.bins.map((b) => b[cache + "_sectors"] / p.bin_cycles)));
+/* One plan: its CTAs, a row for each place on an SM; hits and misses beneath. `us`: the time axis's end. */
+function lane(d, plan, us, caches) {
+  const W = 560, L = 44, TOP = 8, slots = plan.used, rows = Math.ceil(plan.sms / plan.sm_step) * slots;
+  const row = Math.min(12, Math.max(2, Math.floor(320 / rows))), H = rows * row, STRIP = 56, GAP = 26, s = svg(W, TOP + H + 20 + caches.length * (STRIP + GAP), `CTAs over SMs under ${plan.plan}`);
+  const right = W - 12, x = (t) => L + ((right - L) * t) / us, end = TOP + H, step = TICKS(us), every = plan.sm_step * Math.max(1, TICKS(plan.sms / plan.sm_step, 8));
+  s.append(el("rect", {x: L, y: TOP, width: right - L, height: H, fill: "var(--panel)"}));
+  for (let t = 0; t <= us * 1.0001; t += step) s.append(el("line", {x1: x(t), x2: x(t), y1: TOP, y2: end + caches.length * (STRIP + GAP) + 4, stroke: "var(--line)"}), label(x(t), end + caches.length * (STRIP + GAP) + 16, number(t, 4) + (t ? "" : " \u00b5s"), "middle"));
+  for (let sm = 0; sm < plan.sms; sm += every) s.append(label(L - 5, TOP + (sm / plan.sm_step) * slots * row + Math.max(row, 8), (sm ? "" : "SM ") + sm, "end"));
+  const marks = plan.ctas.map((c) => {
+    const from = c.start / plan.clock_mhz, to = c.end / plan.clock_mhz, [gx, gy, gz] = d.grid, at = [c.task % gx, Math.floor(c.task / gx) % gy, Math.floor(c.task / gx / gy)];
+    return bar(x(from), TOP + ((c.sm / plan.sm_step) * slots + c.slot) * row, Math.max(x(to) - x(from) - 0.5, 0.5), row > 3 ? row - 1 : row, "var(--bar)",
+      `CTA ${gz > 1 ? at.join(", ") : at.slice(0, 2).join(", ")}\nSM ${c.sm}, place ${c.slot}\n${number(from, 4)} to ${number(to, 4)} \u00b5s`);
+  });
+  s.append(el("g", {"shape-rendering": "crispEdges"}, ...marks));
+  caches.forEach((c, i) => strip(s, plan, c.name, end + GAP - 8 + i * (STRIP + GAP), STRIP, x, right, c.top));
+  return {s, marks};
+}
+/* What is not there, of a plan. */
+function lacks(d, p) {
+  const all = d.grid.reduce((a, b) => a * b, 1);
+  return [p.tasks < all && `A part of the launch was replayed: CTAs ${p.first + 1} to ${p.first + p.tasks} of the ${all} in its order.`,
+    p.sm_step > 1 && `One SM in ${p.sm_step} is shown, with ${p.ctas.length} of the ${p.ran} CTAs that were replayed; hits and misses are those of all.`,
+    p.kept_until > 0 && `CTAs that start after ${number(p.kept_until / p.clock_mhz, 4)} \u00b5s are left out.`,
+    p.cut_after > 0 && `Warps were cut after ${p.cut_after} instructions, so that CTAs end sooner than they would.`].filter(Boolean).join(" ");
+}
+/* Both plans with the same SMs, as many as there is room for: ROWS places. */
+function fit(d) {
+  const ROWS = 180, used = d.plans.map((p) => 1 + Math.max(...p.ctas.map((c) => c.slot)));
+  let step = Math.max(...d.plans.map((p) => p.sm_step));
+  while (step < d.plans[0].sms && (d.plans[0].sms / step) * Math.max(...used) > ROWS) step++;
+  return {...d, plans: d.plans.map((p, i) => {
+    const there = p.ctas.map((c) => c.sm % step === 0);
+    return {...p, used: used[i], sm_step: step, ctas: p.ctas.filter((c, n) => there[n]), groups: p.groups.map((g) => [...g].filter((c, n) => there[n]))};
+  })};
+}
+function timelines(all) {
+  const d = fit(all);
+  const us = Math.max(...d.plans.map((p) => p.cycles / p.clock_mhz)), caches = ["L1", "L2"].map((name) => ({name, top: rateTop(d.plans, name.toLowerCase())})).filter((c) => c.top > 0);
+  const lanes = d.plans.map((p) => lane(d, p, us, caches)), says = d.plans.map(() => el("span")), note = el("span");
+  const figures = d.plans.map((p, i) => el("figure", {}, el("figcaption", {}, el("b", {}, p.plan), `: ${number(p.cycles / p.clock_mhz, 5)} \u00b5s. `, says[i], lacks(d, p)), lanes[i].s));
+  const paint = (k) => {
+    const c = d.colours[k], name = c.array ? "of " + c.array : "that lies in no buffer";
+    d.plans.forEach((p, i) => {
+      lanes[i].marks.forEach((m, n) => m.setAttribute("fill", hue(p.groups[k][n], c.groups)));
+      says[i].textContent = `${number(atOnce(p, p.groups[k]))} colours at once. `;
+    });
+    note.textContent = ` CTAs of one colour share a part of the data ${name}, those of the next colour the part behind it: ${percent(c.within)} of what CTAs share ${c.array ? "of " + c.array : "there"} is shared within a colour.`;
+    [...choice.children].forEach((b, n) => b.setAttribute("aria-pressed", n === k));
+  };
+  const choice = el("span", {class: "choice"}, ...d.colours.map((c, k) => {
+    const b = el("button", {type: "button"}, c.array || "other data");
+    b.addEventListener("click", () => paint(k));
+    return b;
+  }));
+  if (d.colours.length) paint(0);
+  return [el("p", {class: "sub"}, `Each bar is a CTA of ${d.kernel}, from its start to its end on its SM. `, ...(d.colours.length ? ["Coloured by ", choice, "."] : ["No data is shared by some CTAs and not by others."]), note),
+    el("div", {class: "pair"}, ...figures), key([["hits", "var(--good)"], ["misses", "var(--bad)"]])];
+}
+
 /* ---- Drawings of a probe --------------------------------------------------------------------------- */
 
-const TICKS = (most) => {
-  const step = 10 ** Math.floor(Math.log10(most / 5));
-  return most / step > 25 ? 5 * step : most / step > 10 ? 2 * step : step;
-};
 /* A frame with ticks: {s, x, y}, both from 0 to 1 within it. */
 function frame(title, xTitle, yTitle, top, step) {
   const W = 1000, H = 280, L = 70, B = 44, s = svg(W, H, title), x = (v) => L + v * (W - L - 20), y = (v) => 14 + (1 - v / top) * (H - B - 14);
@@ -387,7 +481,8 @@ const KINDS = {
         el("p", {class: "sub"}, "Every plan tried, the fastest to the left; in other colours the default and the fastest." + (untried ? ` ${untried} of the ${d.rows.length} plans were not tried.` : "")),
         ...landscapes(d.rows), heading("Before and after"), beforeAfter(base, best), d.picture && heading("CTAs that share lines"),
         d.picture && el("p", {class: "sub"}, `The grid of ${d.picture.grid.join(" \u00d7 ")} CTAs, ${d.picture.width === d.picture.grid[0] ? "x to the right" : `in rows of ${d.picture.width}`}; the darker, the more of the marked CTA's lines the others use too. A cell stands for ${d.picture.step.join(" \u00d7 ")} CTAs.`),
-        d.picture && heat(d.picture), wait && heading("Where warps wait"), ...(wait || []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
+        d.picture && heat(d.picture), wait && heading("Where warps wait"), ...(wait || []),
+        ...(d.timelines ? [heading("CTAs over SMs"), ...timelines(d.timelines)] : []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
     },
   },
   hot: {

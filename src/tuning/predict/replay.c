@@ -176,10 +176,17 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
   return st;
 }
 
+/* Who asks: for counters, or for the timeline of one launch, behind which no other is replayed. */
+typedef struct replay_use {
+  hd_dispatch dispatch;
+  hd_timeline *timeline; /* NULL: none */
+  uint32_t launch;       /* whose it is */
+} replay_use;
+
 static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *traces, recording *recorded,
-                               const hd_gpu *g, const hd_plan *p, const hd_dispatch *dispatch,
-                               hd_counters *out, hd_diag *d) {
-  const uint32_t n = s->w->n_launches;
+                               const hd_gpu *g, const hd_plan *p, const replay_use *use, hd_counters *out,
+                               hd_diag *d) {
+  const uint32_t n = use->timeline ? use->launch + 1 : s->w->n_launches;
   hd_added *extra = calloc((size_t)n + 1, sizeof *extra);
   hd_counters *each = calloc((size_t)n + 1, sizeof *each);
   hd_status st = extra && each ? HD_OK : hd_nomem(d);
@@ -190,14 +197,16 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
     replay_launch l;
     if (s->sample && sample_leaves_out(s->sample, i)) continue;
     st = replay_launch_make(s, i, traces[i], g, p, &extra[i], &l, d);
-    l.options.dispatch = *dispatch;
+    l.options.dispatch = use->dispatch;
     l.options.keep_caches = i > 0;
+    if (i == use->launch) l.options.timeline = use->timeline;
     if (st == HD_OK)
       st = recorded && s->sample ? replay_sampled(m, s, recorded, i, g, &l.options, &each[i], d)
                                  : hd_model_replay(m, traces[i], &l.options, &each[i], d);
     replay_launch_free(&l);
   }
-  const double error = st == HD_OK && s->sample ? launches_fill(&s->sample->row, s->sample->use, each) : 0;
+  const bool fill = st == HD_OK && s->sample && !use->timeline;
+  const double error = fill ? launches_fill(&s->sample->row, s->sample->use, each) : 0;
   for (uint32_t i = 0; st == HD_OK && i < n; i++) {
     if (s->how.timed) /* `heddle time` keeps the GPU busy for that long */
       hd_counters_add_launch(out, &each[i], g, i, HD_DEVICE_HEAD_START_US);
@@ -233,36 +242,63 @@ hd_status replay_retrace(const hd_study *s, const hd_gpu *g, const hd_plan *p, r
 
 /* The part of the plan that changes accesses is traced, the rest of it replayed. */
 static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
-                                const hd_dispatch *dispatch, hd_counters *out, hd_diag *d) {
+                                const replay_use *use, hd_counters *out, hd_diag *d) {
   hd_trace *const *traces;
   recording *recorded;
   hd_plan rest = retrace_rest(p);
   hd_status st = replay_retrace(s, g, p, &recorded, &traces, d);
   if (st != HD_OK) return st;
-  st = replay_traces(m, s, traces, recorded, g, &rest, dispatch, out, d);
+  st = replay_traces(m, s, traces, recorded, g, &rest, use, out, d);
   retrace_release(s->memo->changed, traces);
   return st;
 }
 
-hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
-                    uint64_t seed, hd_counters *out, hd_diag *d) {
-  hd_dispatch dispatch = {.kind = kind, .seed = seed};
+static hd_status replay_for(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
+                            const replay_use *use, hd_counters *out, hd_diag *d) {
   hd_status st = hd_plan_check(p, d);
   if (st == HD_OK) st = hd_plan_check_arch(p, g->name, g->arch, d);
   if (st != HD_OK) return st;
-  return retrace_is_needed(p) ? replay_changed(m, s, g, p, &dispatch, out, d)
-                              : replay_traces(m, s, s->traces, s->recording, g, p, &dispatch, out, d);
+  return retrace_is_needed(p) ? replay_changed(m, s, g, p, use, out, d)
+                              : replay_traces(m, s, s->traces, s->recording, g, p, use, out, d);
 }
 
-hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,
-                          uint64_t seed, hd_counters *out, hd_diag *d) {
+hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
+                    uint64_t seed, hd_counters *out, hd_diag *d) {
+  return replay_for(m, s, g, p, &(replay_use){.dispatch = {.kind = kind, .seed = seed}}, out, d);
+}
+
+static hd_status replay_once(const hd_study *s, const hd_gpu *g, const hd_plan *p, const replay_use *use,
+                             hd_counters *out, hd_diag *d) {
   hd_model *m;
   hd_status st = hd_model_create(g, &m, d);
   if (st != HD_OK) return st;
   hd_meter meter = study_meter(s);
   hd_model_set_meter(m, &meter);
-  st = replay_on(m, s, g, p, dispatch, seed, out, d);
+  st = replay_for(m, s, g, p, use, out, d);
   hd_meter_end(&meter);
   hd_model_destroy(m);
   return st;
+}
+
+hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,
+                          uint64_t seed, hd_counters *out, hd_diag *d) {
+  return replay_once(s, g, p, &(replay_use){.dispatch = {.kind = dispatch, .seed = seed}}, out, d);
+}
+
+hd_status hd_study_timeline(const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind dispatch,
+                            uint64_t seed, hd_timeline *out, hd_diag *d) {
+  const uint32_t launch = hd_study_busiest(s);
+  const replay_use use = {.dispatch = {.kind = dispatch, .seed = seed}, .timeline = out, .launch = launch};
+  hd_counters counters;
+  if (!s->run.timed)
+    return hd_fail(d, HD_ERR_UNSUPPORTED,
+                   "a timeline needs a clock: a GPU whose file has [units], and "
+                   "--depth timing");
+  const hd_status st = replay_once(s, g, p, &use, &counters, d);
+  if (st != HD_OK) return st;
+  const sample_launch *sampled = s->sample ? &s->sample->launches[launch] : NULL;
+  out->cut_after = sampled && sampled->cut ? sampled->most : 0;
+  out->other_text = retrace_is_needed(p);
+  hd_trace_show_so_far(s->traces[launch]);
+  return HD_OK;
 }

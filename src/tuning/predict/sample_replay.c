@@ -249,6 +249,7 @@ static hd_status replay_part(const sample_launch *l, uint32_t i, hd_model *m, co
     part.timed = part.keep_caches = true;
   }
   part.part = timed;
+  if (i != (parts_of(l, &o->claims) > 1)) part.timeline = NULL; /* the second part: not the first, cold one */
   return st == HD_OK ? hd_model_replay(m, t, &part, out, d) : st;
 }
 

@@ -530,7 +530,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   z.second = (second_look){.g = g, .run = z.o.run, .how = z.how, .dispatch = z.o.dispatch, .seed = z.o.seed};
   z.second.how.sample_units = hd_sample_units(z.o.seconds * second_part, 2);
   z.second.run.budget.until = when(&z, looked_by);
-  *out = (hd_optimized){0};
+  *out = (hd_optimized){.dispatch = z.o.dispatch, .seed = z.o.seed};
   double clock = z.began;
   report(&z, "tracing", 0, 1);
   hd_status st = find_fixed(&z, d);

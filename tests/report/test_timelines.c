@@ -1,0 +1,184 @@
+/* Timelines of a launch under two plans: as a file of trace events, and as JSON for the page. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "heddle/timelines.h"
+#include "report/timelines.h"
+
+typedef struct session {
+  hd_workload *w;
+  hd_study *s;
+  hd_gpu g;
+  hd_timelines t;
+} session;
+
+static void must(hd_status st, const hd_diag *d) {
+  char line[1400];
+  if (st != HD_OK) fail_msg("%s", hd_diag_line(d, line, sizeof line));
+}
+
+/* A product of 4 x 4 CTAs, in rows and in columns, on two SMs. */
+static session show(uint64_t most) {
+  session z = {0};
+  hd_diag d = {0};
+  hd_plan plans[HD_TIMELINES] = {0};
+  must(hd_gpu_load("h100", SOURCE_DIR "/gpus", &z.g, &d), &d);
+  z.g.n_sms = 2;
+  must(hd_workload_open(SOURCE_DIR "/corpus/triton/matmul-sm80", NULL, "small", &z.w, &d), &d);
+  const hd_run_options run = {.threads = 1, .n_sms = z.g.n_sms, .timed = true};
+  must(hd_study_open(z.w, &run, &z.s, &d), &d);
+  must(hd_plan_parse("order=col", &plans[1], &d), &d);
+  must(hd_timelines_make(z.s, z.w, &z.g, HD_DISPATCH_DEMAND, 1, plans, HD_TIMELINES, most, &z.t, &d), &d);
+  return z;
+}
+
+static void put_away(session *z) {
+  hd_timelines_free(&z->t);
+  hd_study_close(z->s);
+  hd_workload_close(z->w);
+}
+
+static json_t *read_trace(const session *z) {
+  hd_buf b = {0};
+  json_error_t e;
+  hd_timelines_trace(&z->t, &b);
+  assert_false(b.failed);
+  json_t *j = json_loads(b.data, JSON_REJECT_DUPLICATES, &e);
+  if (!j) fail_msg("line %d: %s", e.line, e.text);
+  hd_buf_free(&b);
+  return j;
+}
+
+static const char *word(const json_t *event, const char *key) {
+  const char *w = json_string_value(json_object_get(event, key));
+  return w ? w : "";
+}
+static int64_t count(const json_t *event, const char *key) {
+  const json_t *v = json_object_get(event, key);
+  if (!json_is_integer(v)) fail_msg("'%s' is no integer", key);
+  return json_integer_value(v);
+}
+static double real(const json_t *event, const char *key) {
+  const json_t *v = json_object_get(event, key);
+  if (!json_is_number(v)) fail_msg("'%s' is no number", key);
+  return json_number_value(v);
+}
+
+/* What the format asks of each kind of event that is there: a process and, but for counters, a thread; a time
+ * in microseconds, but for names; a length of complete events; values of counters that are numbers. */
+static void every_event_has_what_its_kind_needs(void **state) {
+  session z = show(0);
+  json_t *j = read_trace(&z), *events = json_object_get(j, "traceEvents"), *e;
+  size_t i, kinds[128] = {0};
+  assert_true(json_is_array(events));
+  assert_true(!strcmp(word(j, "displayTimeUnit"), "ns") || !strcmp(word(j, "displayTimeUnit"), "ms"));
+  json_array_foreach(events, i, e) {
+    const char *ph = word(e, "ph");
+    assert_int_equal(strlen(ph), 1);
+    assert_true(strchr("MXC", *ph) && strlen(word(e, "name")));
+    kinds[(unsigned char)*ph]++;
+    assert_true(count(e, "pid") >= 1 && count(e, "pid") <= HD_TIMELINES);
+    assert_true(json_is_object(json_object_get(e, "args")));
+    if (*ph != 'C') assert_true(count(e, "tid") >= 0);
+    if (*ph != 'M') assert_true(real(e, "ts") >= 0);
+    if (*ph == 'X') assert_true(real(e, "dur") >= 0);
+    if (*ph == 'C') assert_true(real(json_object_get(e, "args"), "value") >= 0);
+  }
+  assert_int_equal(kinds['X'], z.t.at[0].n + z.t.at[1].n);
+  assert_true(kinds['C'] > 4 && kinds['M'] > 4);
+  json_decref(j);
+  put_away(&z);
+}
+
+/* Complete events of a thread must lie apart, or viewers nest them. */
+static void events_of_a_thread_do_not_overlap(void **state) {
+  session z = show(0);
+  json_t *j = read_trace(&z), *e;
+  double free_at[HD_TIMELINES + 1][256] = {{0}};
+  size_t i;
+  json_array_foreach(json_object_get(j, "traceEvents"), i, e) {
+    if (strcmp(word(e, "ph"), "X") != 0) continue;
+    double *at = &free_at[count(e, "pid")][count(e, "tid")];
+    assert_true(real(e, "ts") > *at - 1e-9);
+    *at = real(e, "ts") + real(e, "dur");
+  }
+  json_decref(j);
+  put_away(&z);
+}
+
+static void every_thread_and_process_has_a_name(void **state) {
+  session z = show(0);
+  json_t *j = read_trace(&z), *e;
+  bool named[HD_TIMELINES + 1][256] = {{0}};
+  const char *plans[HD_TIMELINES + 1] = {0};
+  size_t i;
+  json_array_foreach(json_object_get(j, "traceEvents"), i, e) {
+    const char *name = word(json_object_get(e, "args"), "name");
+    if (!strcmp(word(e, "name"), "thread_name")) named[count(e, "pid")][count(e, "tid")] = name[0];
+    if (!strcmp(word(e, "name"), "process_name")) plans[count(e, "pid")] = name;
+  }
+  json_array_foreach(json_object_get(j, "traceEvents"), i, e) if (!strcmp(word(e, "ph"), "X"))
+      assert_true(named[count(e, "pid")][count(e, "tid")]);
+  assert_string_equal(plans[1], "baseline");
+  assert_string_equal(plans[2], "order=col");
+  json_decref(j);
+  put_away(&z);
+}
+
+static void what_is_left_out_is_said(void **state) {
+  session z = show(4);
+  json_t *j = read_trace(&z);
+  assert_true(z.t.at[0].sm_step > 1 || z.t.at[0].kept_until);
+  assert_non_null(strstr(word(json_object_get(j, "otherData"), "plan 1"), "one SM in 2 is shown: "));
+  json_decref(j);
+  put_away(&z);
+  z = show(0);
+  j = read_trace(&z);
+  assert_null(strstr(word(json_object_get(j, "otherData"), "plan 1"), "shown"));
+  json_decref(j);
+  put_away(&z);
+}
+
+/* CTAs of a row of the grid share A, those of a column B. */
+static void ctas_have_the_colour_of_what_they_share(void **state) {
+  session z = show(0);
+  const uint32_t *g = z.w->launches[z.t.launch].grid;
+  json_t *j = report_timelines_json(&z.t), *plan, *ctas;
+  assert_string_equal(word(j, "kernel"), z.w->launches[z.t.launch].kernel);
+  assert_int_equal(json_array_size(json_object_get(j, "plans")), 2);
+  const size_t n = json_array_size(json_object_get(j, "colours"));
+  assert_true(n >= 1);
+  size_t p, i;
+  char of[256] = {0};
+  json_array_foreach(json_object_get(j, "plans"), p, plan) {
+    ctas = json_object_get(plan, "ctas");
+    const char *groups = json_string_value(json_array_get(json_object_get(plan, "groups"), 0));
+    assert_int_equal(json_array_size(ctas), (size_t)g[0] * g[1] * g[2]);
+    assert_int_equal(strlen(groups), json_array_size(ctas));
+    assert_int_equal(count(plan, "tasks"), (size_t)g[0] * g[1] * g[2]);
+    assert_true(json_array_size(json_object_get(plan, "bins")) > 1);
+    json_t *c;
+    json_array_foreach(ctas, i, c) {
+      char *seen = &of[count(c, "task")];
+      if (!p) *seen = groups[i];
+      assert_int_equal(*seen, groups[i]); /* the same under both plans */
+      assert_true(groups[i] != '.');
+    }
+  }
+  assert_true(real(json_array_get(json_object_get(j, "colours"), 0), "within") > 0.99);
+  json_decref(j);
+  put_away(&z);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("every event has what its kind needs", every_event_has_what_its_kind_needs),
+      BEHAVIOUR("events of a thread do not overlap", events_of_a_thread_do_not_overlap),
+      BEHAVIOUR("every thread and process has a name", every_thread_and_process_has_a_name),
+      BEHAVIOUR("what is left out is said", what_is_left_out_is_said),
+      BEHAVIOUR("CTAs have the colour of what they share", ctas_have_the_colour_of_what_they_share),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
