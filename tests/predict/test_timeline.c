@@ -8,9 +8,9 @@ static session open_timed(uint64_t units) {
   session z = {.w = open_workload(SOURCE_DIR "/corpus/triton/softmax-sm80", "small"), .g = load_gpu("h100")};
   hd_diag d = {0};
   z.g.n_sms = z.g.max_ctas = 2; /* many waves */
-  const hd_run_options run = {
-      .threads = 2, .n_sms = z.g.n_sms, .timed = true, .sample_gpu = &z.g, .sample_units = units};
-  if (hd_study_open(z.w, &run, &z.s, &d) != HD_OK) fail_msg("%s", d.message);
+  const hd_run_options run = {.machine = {.threads = 2, .n_sms = z.g.n_sms}};
+  const hd_study_options how = {.timed = true, .sample_gpu = &z.g, .sample_units = units};
+  if (hd_study_open(z.w, &run, &how, &z.s, &d) != HD_OK) fail_msg("%s", d.message);
   return z;
 }
 

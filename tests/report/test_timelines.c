@@ -27,8 +27,9 @@ static session show(uint64_t most) {
   must(hd_gpu_load("h100", SOURCE_DIR "/gpus", &z.g, &d), &d);
   z.g.n_sms = 2;
   must(hd_workload_open(SOURCE_DIR "/corpus/triton/matmul-sm80", NULL, "small", &z.w, &d), &d);
-  const hd_run_options run = {.threads = 1, .n_sms = z.g.n_sms, .timed = true};
-  must(hd_study_open(z.w, &run, &z.s, &d), &d);
+  const hd_run_options run = {.machine = {.threads = 1, .n_sms = z.g.n_sms}};
+  const hd_study_options how = {.timed = true};
+  must(hd_study_open(z.w, &run, &how, &z.s, &d), &d);
   must(hd_plan_parse("order=col", &plans[1], &d), &d);
   must(hd_timelines_make(z.s, z.w, &z.g, HD_DISPATCH_DEMAND, 1, plans, HD_TIMELINES, most, &z.t, &d), &d);
   return z;

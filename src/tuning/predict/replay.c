@@ -290,7 +290,7 @@ hd_status hd_study_timeline(const hd_study *s, const hd_gpu *g, const hd_plan *p
   const uint32_t launch = hd_study_busiest(s);
   const replay_use use = {.dispatch = {.kind = dispatch, .seed = seed}, .timeline = out, .launch = launch};
   hd_counters counters;
-  if (!s->run.timed)
+  if (!s->how.timed)
     return hd_fail(d, HD_ERR_UNSUPPORTED,
                    "a timeline needs a clock: a GPU whose file has [units], and "
                    "--depth timing");
