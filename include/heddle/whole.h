@@ -8,6 +8,7 @@
 #define HEDDLE_WHOLE_H
 
 #include "heddle/hot.h"
+#include "heddle/optimize.h"
 #include "heddle/steer.h"
 
 #ifdef __cplusplus
@@ -24,16 +25,11 @@ typedef struct hd_whole_options {
   const char *save;               /* folder that recordings stay in; NULL: they are removed */
   const char *library;            /* folder of heddle's libraries; NULL: beside this program */
   size_t most;                    /* kernels that are optimized; 0: 5 */
-  double
-      seconds; /* of work for all of them, as in hd_optimize_options; 0: 60. The emulator ends the program's
-                  launches (hd_program_options.work) after what two idle cores do in half of that */
-  bool exact;  /* it does not */
-  bool keep_launch; /* as in hd_optimize_options, for each kernel */
-  double wall;      /* the same */
-  unsigned threads;
-  void (*told)(const hd_diag *);                                         /* as of hd_steer_watch */
-  void (*progress)(void *ctx, const char *stage, size_t done, size_t n); /* ctx: the kernel's title */
-  bool (*stop)(void *ctx);
+  /* Of each kernel, but `seconds` of work, which are for all of them (0: 60): the emulator ends the program's
+   * launches (hd_program_options.work) after what two idle cores do in half of that, unless `exact`; and
+   * `ctx`, which is the kernel's title. */
+  hd_optimize_options each;
+  void (*told)(const hd_diag *); /* as of hd_steer_watch */
 } hd_whole_options;
 
 /* Each kernel's page, JSON and PTX (hd_optimized_write), index.html with all of them, and predictions.json

@@ -15,25 +15,28 @@ typedef struct optimization {
   hd_report report;
 } optimization;
 
+static hd_optimize_options options_of(const model_options *o, const model_session *s) {
+  cli_catch_interrupts();
+  return (hd_optimize_options){.run = {.machine.threads = (unsigned)o->threads, .compile.assume = o->assume},
+                               .dispatch = s->dispatch,
+                               .seed = o->seed,
+                               .plans = o->plans ? s->plans.at : NULL,
+                               .n_plans = o->plans ? s->plans.n : 0,
+                               .keep_launch = o->keep_launch,
+                               .seconds = (double)o->budget,
+                               .wall = (double)o->wall,
+                               .exact = o->exact,
+                               .progress = cli_stage,
+                               .stop = cli_interrupted};
+}
+
 static hd_status optimize(optimization *z, const char *name, const model_options *o, const char *folder,
                           hd_diag *d) {
   const char *dir = folder ? folder : ".";
   hd_status st = hd_folder_make(dir, d); /* before the work whose results go there */
   if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
   if (st == HD_OK && (o->plans || o->exact)) st = model_list_plans(&z->s, o, d);
-  hd_optimize_options options = {
-      .run = {.machine.threads = (unsigned)o->threads, .compile.assume = o->assume},
-      .dispatch = z->s.dispatch,
-      .seed = o->seed,
-      .plans = o->plans ? z->s.plans.at : NULL,
-      .n_plans = o->plans ? z->s.plans.n : 0,
-      .keep_launch = o->keep_launch,
-      .seconds = (double)o->budget,
-      .wall = (double)o->wall,
-      .exact = o->exact,
-      .progress = cli_stage,
-      .stop = cli_interrupted};
-  cli_catch_interrupts();
+  const hd_optimize_options options = options_of(o, &z->s);
   if (st == HD_OK) st = hd_optimize(z->s.workload, &z->s.gpu, &options, &z->found, d);
   if (st == HD_OK)
     st =
@@ -62,26 +65,43 @@ static int print(optimization *z, size_t rows, bool json, double began) {
 
 static void tell(const hd_diag *d) { cli_fail(d); }
 
-static int optimize_program(const hd_whole_options *o, const char *gpu, size_t rows, bool json) {
-  hd_whole_options own = *o;
+/* NULL: all words are of use to it; else one that describes a kernel's launch. */
+static const char *launch_word(const cli_input *in) {
+  if (in->size) return "size";
+  if (in->params.n) return "param";
+  for (size_t i = 0; i < in->n_words; i++)
+    if (strcmp(in->words[i].option, "kernel") != 0) return in->words[i].option;
+  return NULL;
+}
+
+static hd_status find_program(hd_whole_options *p, const model_options *o, model_session *s, hd_hot *hot,
+                              hd_diag *d) {
+  const char *word = launch_word(&o->in);
+  if (word) return hd_fail(d, HD_ERR_USAGE, "--%s is for a kernel's launch: a program makes its own", word);
+  hd_status st = model_open_gpu(s, o, d);
+  if (st == HD_OK && o->plans) st = hd_plan_list_read(o->plans, &s->plans, d);
+  p->gpu = &s->gpu;
+  p->gpu_name = o->gpu_name ? o->gpu_name : "h100";
+  p->gpu_dir = cli_gpus_dir();
+  p->save = o->in.save;
+  p->kernel = cli_word(&o->in, "kernel");
+  p->each = options_of(o, s);
+  p->told = tell;
+  return st == HD_OK ? hd_whole_optimize(p, hot, d) : st;
+}
+
+static int optimize_program(hd_whole_options *p, const model_options *o, size_t rows, bool json) {
+  model_session s = {0};
   hd_diag d = {0};
   hd_hot hot;
-  hd_gpu g;
   hd_buf out = {0};
   size_t answered = 0;
-  bool stopped;
-  own.gpu = &g;
-  own.gpu_name = gpu ? gpu : "h100";
-  own.gpu_dir = cli_gpus_dir();
-  own.told = tell;
-  own.progress = cli_stage;
-  own.stop = cli_interrupted;
-  cli_catch_interrupts();
-  if (hd_gpu_load(own.gpu_name, own.gpu_dir, &g, &d) != HD_OK || hd_whole_optimize(&own, &hot, &d) != HD_OK)
-    return cli_fail(&d);
+  const hd_status st = find_program(p, o, &s, &hot, &d);
+  model_close(&s);
+  if (st != HD_OK) return cli_fail(&d);
   for (size_t k = 0; k < hot.n; k++) answered += hot.kernels[k].looked_at && !hot.kernels[k].unanswered;
   json ? hd_hot_json(&hot, &out) : hd_hot_text(&hot, rows, &out);
-  stopped = hot.stopped;
+  const bool stopped = hot.stopped;
   hd_hot_free(&hot);
   const int rc = cli_print(&out);
   return rc != EXIT_OK ? rc : stopped ? EXIT_INTERRUPTED : answered ? EXIT_OK : EXIT_UNANSWERED;
@@ -122,15 +142,8 @@ int cmd_optimize(int argc, char **argv) {
   if (words + 1 < argc) {
     p.argv = argv + words + 1;
     p.folder = folder ? folder : "heddle-out";
-    p.save = o.in.save;
-    p.kernel = cli_word(&o.in, "kernel");
     p.most = (size_t)most;
-    p.seconds = (double)o.budget;
-    p.wall = (double)o.wall;
-    p.exact = o.exact;
-    p.keep_launch = o.keep_launch;
-    p.threads = (unsigned)o.threads;
-    return optimize_program(&p, o.gpu_name, (size_t)rows, json);
+    return optimize_program(&p, &o, (size_t)rows, json);
   }
   hd_diag d = {0};
   optimization *z = calloc(1, sizeof *z);

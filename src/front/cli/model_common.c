@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d) {
+hd_status model_open_gpu(model_session *s, const model_options *o, hd_diag *d) {
   hd_status st = hd_gpu_load(o->gpu_name ? o->gpu_name : "h100", cli_gpus_dir(), &s->gpu, d);
   if (st == HD_OK) st = hd_gpu_set_l1(&s->gpu, o->l1_bytes, d);
   s->dispatch = s->gpu.dispatch;
   s->timed = o->depth ? o->depth == DEPTH_TIMING : hd_gpu_has_clock(&s->gpu);
   if (st == HD_OK && o->scheduler) st = hd_gpu_parse_scheduler(&s->gpu, o->scheduler, d);
-  if (st == HD_OK) st = hd_dispatch_parse(o->dispatcher, &s->dispatch, d);
+  return st == HD_OK ? hd_dispatch_parse(o->dispatcher, &s->dispatch, d) : st;
+}
+
+hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d) {
+  const hd_status st = model_open_gpu(s, o, d);
   return st == HD_OK ? cli_open_workload(name, &o->in, "paper", &s->workload, d) : st;
 }
 

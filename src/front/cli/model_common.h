@@ -45,7 +45,9 @@ typedef struct model_session {
   double part, sweep_seconds; /* hd_study_part of the sweep */
 } model_session;
 
-/* The size is "paper" where the workload has it, when none is named. */
+/* The GPU alone. */
+hd_status model_open_gpu(model_session *s, const model_options *o, hd_diag *d);
+/* And the workload. Its size is "paper" where the workload has it, when none is named. */
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d);
 /* `replays`: that will share --budget; 0: one, and nothing is sampled. */
 hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d);

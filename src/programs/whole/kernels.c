@@ -73,11 +73,12 @@ static hd_status take_plan(const heating *z, const hd_workload *w, const hd_opti
 static hd_status take_category(const heating *z, const hd_workload *w, hd_study *study, hd_hot_kernel *k,
                                hd_diag *d) {
   hd_advice a = {0};
-  const hd_advise_options options = {.run.machine = {.threads = z->o->threads, .n_sms = z->o->gpu->n_sms},
-                                     .dispatch = z->o->gpu->dispatch,
-                                     .no_race_check = true,
-                                     .no_proposals = true,
-                                     .no_experiments = true};
+  const hd_advise_options options = {
+      .run.machine = {.threads = z->o->each.run.machine.threads, .n_sms = z->o->gpu->n_sms},
+      .dispatch = z->o->each.dispatch,
+      .no_race_check = true,
+      .no_proposals = true,
+      .no_experiments = true};
   const hd_status st = study ? hd_advise(w, study, z->o->gpu, &options, &a, d) : HD_OK;
   if (st == HD_OK) k->category = a.category;
   if (study) hd_advice_free(&a);
@@ -96,21 +97,15 @@ static hd_status optimize(heating *z, const char *folder, hd_hot_kernel *k, hd_d
   hd_optimized f = {0};
   hd_optimized_files files;
   hd_report report;
-  const hd_optimize_options how = {.run = {.machine.threads = z->o->threads},
-                                   .dispatch = g->dispatch,
-                                   .seed = 1,
-                                   .seconds = z->seconds,
-                                   .wall = z->o->wall,
-                                   .keep_launch = z->o->keep_launch,
-                                   .progress = z->o->progress,
-                                   .stop = z->o->stop,
-                                   .ctx = k->title};
+  hd_optimize_options how = z->o->each;
+  how.seconds = z->seconds;
+  how.ctx = k->title;
   hd_status st = hd_workload_open(folder, NULL, NULL, &w, d);
   if (st == HD_OK) st = hd_optimize(w, g, &how, &f, d);
   if (st == HD_OK) {
     st = take_plan(z, w, &f, k, d);
     if (st == HD_OK) st = take_category(z, w, f.study, k, d);
-    if (st == HD_OK) st = hd_optimized_write(w, g, g->dispatch, &f, z->o->folder, &files, &report, d);
+    if (st == HD_OK) st = hd_optimized_write(w, g, how.dispatch, &f, z->o->folder, &files, &report, d);
     if (st == HD_OK) st = hd_optimized_predict(z->store, w, g, &f, d);
     if (st == HD_OK && !(k->workload = strdup(w->name))) st = hd_nomem(d);
     if (st == HD_OK && z->out->emulated) predict_time(k, &f.rows[0].counters);
@@ -127,7 +122,7 @@ static hd_status look_at(heating *z, const ranked *r, size_t number, hd_hot_kern
              *why = json_string_value(json_object_get(r->run, "why"));
   hd_diag own = {0};
   if (number >= z->most) return say_why(k, "not looked at: others are hotter (--most N)", d);
-  z->out->stopped |= z->o->stop && z->o->stop(k->title);
+  z->out->stopped |= z->o->each.stop && z->o->each.stop(k->title);
   if (z->out->stopped) return say_why(k, "not looked at: it was stopped", d);
   if (!folder) return say_why(k, why ? why : "its launches were not recorded", d);
   const hd_status st = optimize(z, folder, k, &own);
@@ -207,7 +202,7 @@ static hd_status look_at_all(heating *z, const json_t *list, const json_t *emula
   for (size_t i = 0; h->kernels && i < taken; i++) h->kernels[h->n++] = rows[i].kernel;
   const size_t wanted = z->o->most ? z->o->most : MOST;
   z->most = wanted < taken ? wanted : taken;
-  z->seconds = (z->o->seconds > 0 ? z->o->seconds : SECONDS) / (double)(z->most ? z->most : 1);
+  z->seconds = (z->o->each.seconds > 0 ? z->o->each.seconds : SECONDS) / (double)(z->most ? z->most : 1);
   for (size_t i = 0; st == HD_OK && i < taken; i++) st = look_at(z, &rows[i], i, &h->kernels[i], d);
   if (st == HD_OK && h->emulated) estimate_others(h);
   free(rows);

@@ -28,14 +28,14 @@ static hd_status put_line(hd_hot *h, char **argv, hd_diag *d) {
 }
 
 hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d) {
-  const double began = hd_seconds(), seconds = o->seconds > 0 ? o->seconds : default_seconds;
+  const double began = hd_seconds(), seconds = o->each.seconds > 0 ? o->each.seconds : default_seconds;
   const hd_program_options emulated = {.gpu = o->gpu_name,
                                        .gpu_dir = o->gpu_dir,
                                        .folder = o->library,
                                        .devices = 1,
-                                       .threads = o->threads,
+                                       .threads = o->each.run.machine.threads,
                                        .quiet = true,
-                                       .work = o->exact ? 0 : (uint64_t)(program_part * seconds * work)};
+                                       .work = o->each.exact ? 0 : (uint64_t)(program_part * seconds * work)};
   const hd_steer_options steer = {.record = o->save,
                                   .kernel = o->kernel,
                                   .most = "32",

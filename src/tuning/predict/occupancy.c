@@ -26,9 +26,10 @@ hd_filling hd_find_filling(const hd_workload *w, uint32_t resident, const hd_gpu
 }
 
 void hd_filling_print(const hd_filling *f, const hd_gpu *g, char *out, size_t cap) {
-  snprintf(out, cap,
-           "%" PRIu64
-           " CTAs of %u warp%s keep %u of %u SMs busy, each with %u of %u warps at once (%u CTA%s would fit)",
-           f->tasks, f->warps, f->warps == 1 ? "" : "s", f->busy_sms, g->n_sms, f->warps_at_once,
-           g->max_warps, f->resident, f->resident == 1 ? "" : "s");
+  snprintf(
+      out, cap,
+      "%" PRIu64
+      " CTA%s of %u warp%s keep%s %u of %u SMs busy, each with %u of %u warps at once (%u CTA%s would fit)",
+      f->tasks, f->tasks == 1 ? "" : "s", f->warps, f->warps == 1 ? "" : "s", f->tasks == 1 ? "s" : "",
+      f->busy_sms, g->n_sms, f->warps_at_once, g->max_warps, f->resident, f->resident == 1 ? "" : "s");
 }
