@@ -12,7 +12,7 @@ if(HEDDLE_SANITIZE)
 endif()
 # The emulator's floating-point results must be those of the GPU: no contraction, no reassociation.
 add_compile_options(-ffp-contract=off)
-add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
+add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64 HEDDLE_OWN)
 
 set(HEDDLE_FLOORS "")
 set(HEDDLE_HEADER_FLOORS "") # those without a file that is compiled

@@ -20,10 +20,10 @@ typedef struct hd_accuracy_row {
 } hd_accuracy_row;
 
 /* The model's counters of all the workload's launches: one trace, one replay as the GPU dispatches. */
-HD_API hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, bool timed,
+HD_OWN hd_status hd_accuracy_model(const hd_workload *w, const hd_gpu *g, const hd_run_options *o, bool timed,
                                    hd_counters *out, hd_diag *d);
 /* The device's. HD_ERR_UNSUPPORTED, with the reason, if it counts nothing. */
-HD_API hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const hd_run_options *o,
+HD_OWN hd_status hd_accuracy_device(hd_device *dev, const hd_workload *w, const hd_run_options *o,
                                     hd_counters *out, hd_diag *d);
 
 /* The counters that are compared. DRAM writes are not: sectors that are dirty when a kernel ends stay in the
@@ -37,12 +37,12 @@ typedef enum hd_accuracy_metric {
   HD_ACCURACY_DRAM_READ_BYTES,
   HD_ACCURACY_COUNT
 } hd_accuracy_metric;
-HD_API const char *hd_accuracy_name(hd_accuracy_metric m); /* "L2 read sectors" */
-HD_API uint64_t hd_accuracy_value(const hd_counters *c, hd_accuracy_metric m);
+HD_OWN const char *hd_accuracy_name(hd_accuracy_metric m); /* "L2 read sectors" */
+HD_OWN uint64_t hd_accuracy_value(const hd_counters *c, hd_accuracy_metric m);
 
 /* Model over device: above 1, the model sees more. 1 if both are 0; NaN if one of them is, or if the row has
  * failed. */
-HD_API double hd_accuracy_ratio(const hd_accuracy_row *row, hd_accuracy_metric m);
+HD_OWN double hd_accuracy_ratio(const hd_accuracy_row *row, hd_accuracy_metric m);
 
 enum { HD_ACCURACY_WORST = 10 };
 typedef struct hd_accuracy_summary {
@@ -54,7 +54,7 @@ typedef struct hd_accuracy_summary {
       worst[HD_ACCURACY_WORST]; /* rows, by the factor between the two, whichever is more; the worst first */
   size_t n_worst;
 } hd_accuracy_summary;
-HD_API hd_status hd_accuracy_summarize(const hd_accuracy_row *rows, size_t n, hd_accuracy_metric m,
+HD_OWN hd_status hd_accuracy_summarize(const hd_accuracy_row *rows, size_t n, hd_accuracy_metric m,
                                        hd_accuracy_summary *out, hd_diag *d);
 
 /* ---- Many workloads ---------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ typedef struct hd_accuracy_job {
 } hd_accuracy_job;
 
 /* The model's side of n rows, which start as zeros. */
-HD_API hd_status hd_accuracy_models(const hd_accuracy_job *j, hd_accuracy_row *rows, hd_diag *d);
+HD_OWN hd_status hd_accuracy_models(const hd_accuracy_job *j, hd_accuracy_row *rows, hd_diag *d);
 
 /* ---- Times ------------------------------------------------------------------------------- */
 
@@ -95,12 +95,12 @@ typedef struct hd_accuracy_times {
 } hd_accuracy_times;
 
 /* The plans that are compared unless the caller names others. */
-HD_API const char *const *hd_accuracy_plans(size_t *n);
+HD_OWN const char *const *hd_accuracy_plans(size_t *n);
 /* The model's times of each row's plans. A plan that is refused, or for which the time does not suffice, gets
  * no time. */
-HD_API hd_status hd_accuracy_model_times(const hd_accuracy_job *j, hd_accuracy_times *rows, hd_diag *d);
+HD_OWN hd_status hd_accuracy_model_times(const hd_accuracy_job *j, hd_accuracy_times *rows, hd_diag *d);
 /* The device's, medians of `repetitions`; L2 is flushed before each. */
-HD_API hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, uint32_t repetitions,
+HD_OWN hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, uint32_t repetitions,
                                           hd_accuracy_times *row, hd_diag *d);
 
 /* Smaller relative differences count as 0: repeated measurements of one plan differ by as much. */
@@ -109,9 +109,9 @@ HD_API hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, 
 #define HD_ACCURACY_EFFECT 0.05
 
 /* The plan changes the measured time by more than HD_ACCURACY_EFFECT. */
-HD_API bool hd_accuracy_is_effect(const hd_accuracy_times *row, uint32_t plan);
+HD_OWN bool hd_accuracy_is_effect(const hd_accuracy_times *row, uint32_t plan);
 /* It does, and the model predicts no change, or the opposite one. */
-HD_API bool hd_accuracy_is_contradicted(const hd_accuracy_times *row, uint32_t plan);
+HD_OWN bool hd_accuracy_is_contradicted(const hd_accuracy_times *row, uint32_t plan);
 
 /* The judgement of one workload; NaN if it has none. */
 typedef struct hd_accuracy_verdict {
@@ -123,7 +123,7 @@ typedef struct hd_accuracy_verdict {
   uint32_t best; /* the plan that is fastest in the model; of equals the first */
   double regret; /* its measured time over the least measured one, less 1 */
 } hd_accuracy_verdict;
-HD_API hd_accuracy_verdict hd_accuracy_judge(const hd_accuracy_times *row);
+HD_OWN hd_accuracy_verdict hd_accuracy_judge(const hd_accuracy_times *row);
 
 typedef struct hd_accuracy_ranking {
   size_t n, n_tau;                 /* workloads with a ratio; with a tau */
@@ -133,7 +133,7 @@ typedef struct hd_accuracy_ranking {
   double median_tau, median_regret, p90_regret;
   size_t worst[HD_ACCURACY_WORST], n_worst; /* by the factor between the two */
 } hd_accuracy_ranking;
-HD_API hd_status hd_accuracy_rank(const hd_accuracy_times *rows, size_t n, hd_accuracy_ranking *out,
+HD_OWN hd_status hd_accuracy_rank(const hd_accuracy_times *rows, size_t n, hd_accuracy_ranking *out,
                                   hd_diag *d);
 
 #ifdef __cplusplus

@@ -26,9 +26,9 @@ typedef enum hd_category {
 } hd_category;
 enum { HD_CATEGORIES = 5 };
 /* "data+write", as workload.toml has it; "" for 0. */
-HD_API void hd_category_print(unsigned categories, hd_buf *out);
+HD_OWN void hd_category_print(unsigned categories, hd_buf *out);
 /* 0: not a category. */
-HD_API unsigned hd_category_parse(const char *text);
+HD_OWN unsigned hd_category_parse(const char *text);
 /* CLU 4.1: locality that an order of the CTAs can exploit. */
 static inline bool hd_category_exploitable(unsigned categories) {
   return categories == HD_CATEGORY_ALGORITHM || categories == HD_CATEGORY_CACHE_LINE;
@@ -49,9 +49,9 @@ typedef struct hd_facts {
 
 /* Of one launch: its trace, its grid, and the arrays as for hd_reuse_measure; line: of L1, in bytes. Freed by
  * hd_facts_free, after a failure too. */
-HD_API hd_status hd_facts_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
+HD_OWN hd_status hd_facts_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
                                   uint32_t n, uint32_t line, hd_facts *out, hd_diag *d);
-HD_API void hd_facts_free(hd_facts *f);
+HD_OWN void hd_facts_free(hd_facts *f);
 
 /* What the kernels' text says about a buffer, over all accesses that are known to go to it. */
 typedef struct hd_text_facts {
@@ -79,7 +79,7 @@ typedef struct hd_category_case {
 } hd_category_case;
 enum { HD_EVIDENCE = 1024 };
 /* From counts alone: if replays would have to decide, the nearest category. */
-HD_API hd_status hd_category_decide(const hd_category_case *c, unsigned *category, char evidence[HD_EVIDENCE],
+HD_OWN hd_status hd_category_decide(const hd_category_case *c, unsigned *category, char evidence[HD_EVIDENCE],
                                     hd_diag *d);
 
 /* ---- Proposals ------------------------------------------------------------------------ */
@@ -104,11 +104,11 @@ typedef enum hd_order_free {
 /* The plans that a launch of a kernel leaves to try (hd_candidates), as far as the kernel's text tells
  * without the launch's arguments: n_sms, resident, readonly, the shape, vote and the facts from a trace are
  * 0. */
-HD_API hd_status hd_text_space(const hd_ptx_module *m, const char *kernel, const uint32_t grid[3],
+HD_OWN hd_status hd_text_space(const hd_ptx_module *m, const char *kernel, const uint32_t grid[3],
                                const uint32_t block[3], unsigned assume, hd_plan_space *out, hd_diag *d);
 /* The plans that launch number `launch` leaves to try (hd_candidates), as far as the text alone tells:
  * n_sms, resident, vote and the facts from a trace are 0. */
-HD_API hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_compile_options *o,
+HD_OWN hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_compile_options *o,
                                  hd_plan_space *out, hd_diag *d);
 
 /* ---- Advice ------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ typedef struct hd_list_options {
 /* The plans to try for a workload on a modelled GPU, the most promising first: hd_candidates of the launch
  * with most CTAs, but for the least likely of those that cost a trace of their own. `s` may be NULL without
  * `facts`. *out is freed by hd_plan_list_free; on failure it needs no freeing. */
-HD_API hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_list_options *o,
+HD_OWN hd_status hd_advise_list(const hd_workload *w, hd_study *s, const hd_gpu *g, const hd_list_options *o,
                                 hd_plan_list *out, hd_diag *d);
 /* Add the plans of a text, between white space, or of a file that it names, @FILE, whose lines may hold
  * comments behind '#'. The baseline is left out. */
@@ -190,11 +190,11 @@ HD_API hd_status hd_advise_rows(const hd_workload *w, const hd_gpu *g, bool name
                                 hd_sweep_row **rows, size_t *n, hd_diag *d);
 /* Candidates whose gain the model does not see (hd_plan_is_unseen), the most promising first. The same rules.
  */
-HD_API hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_compile_options *o,
+HD_OWN hd_status hd_advise_unseen(const hd_workload *w, const hd_gpu *g, const hd_compile_options *o,
                                   hd_plan_list *out, hd_diag *d);
 HD_API void hd_plan_list_free(hd_plan_list *l);
 /* Append a copy, unless the plan is listed. */
-HD_API hd_status hd_plan_list_add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason,
+HD_OWN hd_status hd_plan_list_add(hd_plan_list *l, const hd_plan *p, double prior, const char *reason,
                                   hd_diag *d);
 
 #ifdef __cplusplus

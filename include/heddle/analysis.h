@@ -39,7 +39,7 @@ typedef enum hd_level {
   HD_LEVEL_BUDGET,     /* not computed: over the budget */
   HD_LEVEL_COUNT
 } hd_level;
-HD_API const char *hd_level_name(hd_level l);
+HD_OWN const char *hd_level_name(hd_level l);
 
 /* Why a value is no better than NONLINEAR, DATA or CALL. */
 typedef enum hd_why {
@@ -61,8 +61,8 @@ typedef enum hd_why {
   HD_WHY_BUDGET,
   HD_WHY_COUNT
 } hd_why;
-HD_API const char *hd_why_name(hd_why w); /* "product", "load", ... */
-HD_API const char *hd_why_text(hd_why w); /* for people */
+HD_OWN const char *hd_why_name(hd_why w); /* "product", "load", ... */
+HD_OWN const char *hd_why_text(hd_why w); /* for people */
 
 typedef enum hd_symbol_kind {
   /* variables */
@@ -147,9 +147,9 @@ typedef enum hd_site_kind {
   HD_SITE_COPY_OUT, /* cp.async.bulk: shared memory to global */
   HD_SITE_COUNT
 } hd_site_kind;
-HD_API const char *hd_site_kind_name(hd_site_kind k);
-HD_API bool hd_site_reads(hd_site_kind k);
-HD_API bool hd_site_writes(hd_site_kind k);
+HD_OWN const char *hd_site_kind_name(hd_site_kind k);
+HD_OWN bool hd_site_reads(hd_site_kind k);
+HD_OWN bool hd_site_writes(hd_site_kind k);
 
 /* Something an access is executed under: `poly` is 0 or 1 and is 1 when the access runs. */
 typedef struct hd_guard {
@@ -253,21 +253,21 @@ typedef struct hd_analyze_options {
 
 /* Analyse kernel `func` of m, which must outlive the result. Errors: HD_ERR_INPUT for a kernel
  * without a body or one that jumps to a label that is not there; HD_ERR_NOMEM. */
-HD_API hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_options *opt,
+HD_OWN hd_status hd_analyze(const hd_ptx_module *m, uint32_t func, const hd_analyze_options *opt,
                             hd_analysis **out, hd_diag *d);
-HD_API void hd_analysis_free(hd_analysis *a);
+HD_OWN void hd_analysis_free(hd_analysis *a);
 
 typedef struct hd_point hd_point;
 /* The same of one launch, whose grid, block and arguments *at gives. Dimensions and arguments are numbers
  * then, but those that addresses are based on. If the kernel divides the CTA's number, a->tiles says which
  * tiles it means, and formulas are in the tiles' coordinates: every part that depends on the CTA alone was
  * worked out in all CTAs (up to 2^17) and is linear in them. */
-HD_API hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_point *at,
+HD_OWN hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_point *at,
                                    hd_analysis **out, hd_diag *d);
 /* The analysis of the two that says more: of the launch if arguments decide how more addresses are formed or
  * which tiles CTAs work on, else hd_analyze, which has names in place of numbers. at NULL, or without
  * arguments: hd_analyze. */
-HD_API hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
+HD_OWN hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
                                  hd_diag *d);
 
 /* The class of an address at a launch, whichever it is: parameters are numbers there, and so are values at
@@ -289,26 +289,26 @@ typedef enum hd_start {
   HD_START_COUNT
 } hd_start;
 /* classes[i]: of site i. */
-HD_API hd_status hd_classes_at_launch(const hd_analysis *a, hd_launch_class *classes, hd_diag *d);
+HD_OWN hd_status hd_classes_at_launch(const hd_analysis *a, hd_launch_class *classes, hd_diag *d);
 
 /* "4*n*ctaid.y + floor(tid.x / 32)": names as CUDA has them, parameters by name, loop counters as
  * k1, k2 (loop number from 1). */
-HD_API void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out);
+HD_OWN void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out);
 /* The name of one of the kernel's parameters; "paramN" for the "KERNEL_param_N" that compilers make of it. */
-HD_API void hd_param_print(const hd_analysis *a, uint32_t param, hd_buf *out);
+HD_OWN void hd_param_print(const hd_analysis *a, uint32_t param, hd_buf *out);
 /* A guard or assumption in words: "n - 1 - ctaid.x*ntid.x - tid.x >= 0". */
-HD_API void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out);
-HD_API void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *out);
+HD_OWN void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out);
+HD_OWN void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *out);
 
 /* The coefficient of a variable (tid.*, ctaid.*, a counter) in p: true when p is linear in it and its
  * coefficient is of level LAUNCH (0 when it does not occur). False, too, if p has an unknown value
  * (hd_poly_is_known): that may depend on the variable. */
-HD_API bool hd_poly_stride(hd_analysis *a, hd_poly p, hd_symbol variable, hd_poly *out);
+HD_OWN bool hd_poly_stride(hd_analysis *a, hd_poly p, hd_symbol variable, hd_poly *out);
 /* No value occurs in p that differs from thread to thread or from round to round in a way that is not known:
  * what is loaded, rounded from floats, carried around a loop in uneven steps. */
-HD_API bool hd_poly_is_known(const hd_analysis *a, hd_poly p);
+HD_OWN bool hd_poly_is_known(const hd_analysis *a, hd_poly p);
 /* The symbol of this kind with these a and b, or HD_NONE when the kernel has none. */
-HD_API hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint32_t x, uint32_t y);
+HD_OWN hd_symbol hd_find_symbol(const hd_analysis *a, hd_symbol_kind kind, uint32_t x, uint32_t y);
 
 /* ---- At a launch ----------------------------------------------------------------------- */
 
@@ -326,16 +326,16 @@ struct hd_point {
 };
 
 /* Evaluate modulo 2^64. False: it depends on something unknown. */
-HD_API bool hd_poly_eval(const hd_analysis *a, hd_poly p, const hd_point *at, int64_t *out);
-HD_API bool hd_symbol_eval(const hd_analysis *a, hd_symbol s, const hd_point *at, int64_t *out);
+HD_OWN bool hd_poly_eval(const hd_analysis *a, hd_poly p, const hd_point *at, int64_t *out);
+HD_OWN bool hd_symbol_eval(const hd_analysis *a, hd_symbol s, const hd_point *at, int64_t *out);
 /* 1: it holds at this point, 0: it does not, -1: not known. */
-HD_API int hd_point_assumption(const hd_analysis *a, const hd_assumption *s, const hd_point *at);
+HD_OWN int hd_point_assumption(const hd_analysis *a, const hd_assumption *s, const hd_point *at);
 
 /* Visit the accesses that one thread makes at a site, in its order: counters run up to `trips`, where
  * all guards hold. `visit` returns false to stop. The result: how many were visited; -1 when that is
  * not known: unknown trips or guards, ones that rest on an assumption which does not hold or cannot be
  * decided, more than `limit`. The address' own assumptions are left to `visit`. at->counters is ignored. */
-HD_API int64_t hd_site_visit(const hd_analysis *a, uint32_t site, const hd_point *at, uint64_t limit,
+HD_OWN int64_t hd_site_visit(const hd_analysis *a, uint32_t site, const hd_point *at, uint64_t limit,
                              bool (*visit)(void *ctx, const uint64_t *counters, uint64_t address), void *ctx);
 
 /* How a warp's lanes lie to each other. */
@@ -349,7 +349,7 @@ typedef struct hd_coalescing {
 /* The warp that begins at thread `first` of its CTA. Needs at->block. Where the address itself cannot be
  * evaluated at *at but the lanes' distances can, the lowest lane's address counts as a multiple of 128.
  * Counters not given are 0; predicates and guards are taken to hold. */
-HD_API hd_coalescing hd_site_coalescing(const hd_analysis *a, uint32_t site, const hd_point *at,
+HD_OWN hd_coalescing hd_site_coalescing(const hd_analysis *a, uint32_t site, const hd_point *at,
                                         uint32_t first);
 
 #ifdef __cplusplus

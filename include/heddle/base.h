@@ -17,7 +17,16 @@
 extern "C" {
 #endif
 
+/* What libheddle.so exports. HD_API: for every program; heddle/heddle.h lists these functions. HD_OWN: for
+ * heddle's own clients, which are built from the same tree with HEDDLE_OWN defined; the compiler refuses
+ * other calls. */
 #define HD_API __attribute__((visibility("default")))
+#if defined(HEDDLE_OWN)
+#define HD_OWN HD_API
+#else
+#define HD_OWN                                                                                               \
+  HD_API __attribute__((error("this function is for heddle's own programs: see heddle/heddle.h")))
+#endif
 #define HD_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /* ---- Status and diagnostics ------------------------------------------- */
@@ -82,17 +91,17 @@ typedef struct hd_diag {
 static inline const char *hd_diag_reason(const hd_diag *d) { return d->message + d->reason; }
 
 /* Fill *d (if not NULL) with a status and a message without a place. Returns st. */
-HD_API hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) HD_PRINTF(3, 4);
+HD_OWN hd_status hd_fail(hd_diag *d, hd_status st, const char *fmt, ...) HD_PRINTF(3, 4);
 
 /* The same with the message "fmt: why", whose reason is `why`. */
-HD_API hd_status hd_fail_because(hd_diag *d, hd_status st, const char *why, const char *fmt, ...)
+HD_OWN hd_status hd_fail_because(hd_diag *d, hd_status st, const char *why, const char *fmt, ...)
     HD_PRINTF(4, 5);
 /* The same for a bound that was reached. Returns HD_ERR_BUDGET. */
-HD_API hd_status hd_fail_bound(hd_diag *d, hd_bound bound, const char *fmt, ...) HD_PRINTF(3, 4);
+HD_OWN hd_status hd_fail_bound(hd_diag *d, hd_bound bound, const char *fmt, ...) HD_PRINTF(3, 4);
 
 /* As hd_fail, with a place. `text`,`len` is the whole file's text (or NULL):
  * the line at `offset` is quoted and line/column are counted from it. */
-HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len,
+HD_OWN hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len,
                             size_t offset, const char *fmt, ...) HD_PRINTF(7, 8);
 #ifdef __clang_analyzer__ /* which sees no function of another file: a failure is one */
 #define hd_fail(d, st, ...) (hd_fail(d, st, __VA_ARGS__), (st))
@@ -103,8 +112,8 @@ HD_API hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const ch
 
 /* What `fmt` prints, in `cap` bytes. If that is too long, the longest words, which are mangled names, lose
  * their middles ("_Z6spars...P3_"), so that the text behind them stays. Returns out. */
-HD_API const char *hd_fit(char *out, size_t cap, const char *fmt, ...) HD_PRINTF(3, 4);
-HD_API const char *hd_fit_args(char *out, size_t cap, const char *fmt, va_list ap) HD_PRINTF(3, 0);
+HD_OWN const char *hd_fit(char *out, size_t cap, const char *fmt, ...) HD_PRINTF(3, 4);
+HD_OWN const char *hd_fit_args(char *out, size_t cap, const char *fmt, va_list ap) HD_PRINTF(3, 0);
 
 /* Fill *d with "out of memory", if there is nothing to add. Returns HD_ERR_NOMEM. */
 static inline hd_status hd_nomem(hd_diag *d) { return hd_fail(d, HD_ERR_NOMEM, "out of memory"); }
@@ -130,11 +139,11 @@ typedef struct hd_arena {
   jmp_buf *escape;
 } hd_arena;
 
-HD_API void hd_arena_init(hd_arena *a);
-HD_API void hd_arena_free(hd_arena *a);
-HD_API void hd_arena_reset(hd_arena *a);
+HD_OWN void hd_arena_init(hd_arena *a);
+HD_OWN void hd_arena_free(hd_arena *a);
+HD_OWN void hd_arena_reset(hd_arena *a);
 /* `align` is a power of two, at most 64. Memory is not zeroed. */
-HD_API void *hd_arena_alloc_slow(hd_arena *a, size_t size, size_t align);
+HD_OWN void *hd_arena_alloc_slow(hd_arena *a, size_t size, size_t align);
 static inline void *hd_arena_alloc(hd_arena *a, size_t size, size_t align) {
   uintptr_t p = ((uintptr_t)a->cur + (align - 1)) & ~(uintptr_t)(align - 1);
   if (a->cur && p <= (uintptr_t)a->end && size <= (uintptr_t)a->end - p && !a->limit) {
@@ -145,9 +154,9 @@ static inline void *hd_arena_alloc(hd_arena *a, size_t size, size_t align) {
   return hd_arena_alloc_slow(a, size, align);
 }
 /* n objects of `size` bytes, zeroed; the product is checked for overflow. */
-HD_API void *hd_arena_zalloc(hd_arena *a, size_t n, size_t size);
-HD_API char *hd_arena_strndup(hd_arena *a, const char *s, size_t n);
-HD_API char *hd_arena_printf(hd_arena *a, const char *fmt, ...) HD_PRINTF(2, 3);
+HD_OWN void *hd_arena_zalloc(hd_arena *a, size_t n, size_t size);
+HD_OWN char *hd_arena_strndup(hd_arena *a, const char *s, size_t n);
+HD_OWN char *hd_arena_printf(hd_arena *a, const char *fmt, ...) HD_PRINTF(2, 3);
 
 #define HD_NEW(arena, type) ((type *)hd_arena_zalloc((arena), 1, sizeof(type)))
 #define HD_NEW_N(arena, n, type) ((type *)hd_arena_zalloc((arena), (n), sizeof(type)))
@@ -162,7 +171,7 @@ HD_API char *hd_arena_printf(hd_arena *a, const char *fmt, ...) HD_PRINTF(2, 3);
     T *data;                                                                                                 \
     size_t n, cap;                                                                                           \
   }
-HD_API bool hd_vec_grow_(void **data, size_t *cap, size_t need, size_t elem);
+HD_OWN bool hd_vec_grow_(void **data, size_t *cap, size_t need, size_t elem);
 #define hd_vec_reserve(v, need)                                                                              \
   ((need) <= (v)->cap || hd_vec_grow_((void **)&(v)->data, &(v)->cap, (need), sizeof *(v)->data))
 #define hd_vec_push(v, x) (hd_vec_reserve((v), (v)->n + 1) && ((v)->data[(v)->n++] = (x), true))
@@ -178,13 +187,13 @@ typedef struct hd_buf {
   bool failed;
 } hd_buf;
 HD_API void hd_buf_free(hd_buf *b);
-HD_API void hd_buf_clear(hd_buf *b);
-HD_API bool hd_buf_reserve(hd_buf *b, size_t extra);
-HD_API void hd_buf_put(hd_buf *b, const char *s, size_t n);
-HD_API void hd_buf_puts(hd_buf *b, const char *s);
-HD_API void hd_buf_html(hd_buf *b, const char *s); /* as text of a page, or of an attribute in quotes */
-HD_API void hd_buf_quote(hd_buf *b, const char *s, size_t n); /* as a string of JSON and of TOML, in quotes */
-HD_API void hd_buf_printf(hd_buf *b, const char *fmt, ...) HD_PRINTF(2, 3);
+HD_OWN void hd_buf_clear(hd_buf *b);
+HD_OWN bool hd_buf_reserve(hd_buf *b, size_t extra);
+HD_OWN void hd_buf_put(hd_buf *b, const char *s, size_t n);
+HD_OWN void hd_buf_puts(hd_buf *b, const char *s);
+HD_OWN void hd_buf_html(hd_buf *b, const char *s); /* as text of a page, or of an attribute in quotes */
+HD_OWN void hd_buf_quote(hd_buf *b, const char *s, size_t n); /* as a string of JSON and of TOML, in quotes */
+HD_OWN void hd_buf_printf(hd_buf *b, const char *fmt, ...) HD_PRINTF(2, 3);
 static inline void hd_buf_putc(hd_buf *b, char c) {
   if (b->len + 1 < b->cap || hd_buf_reserve(b, 1)) {
     b->data[b->len++] = c;
@@ -194,19 +203,19 @@ static inline void hd_buf_putc(hd_buf *b, char c) {
 
 /* How many letters to insert, drop or change to turn a into b, in their first 64 letters: for "did you mean".
  */
-HD_API unsigned hd_edit_distance(const char *a, const char *b);
+HD_OWN unsigned hd_edit_distance(const char *a, const char *b);
 /* The number of a word among "first|second", from 1; 0: it is not there. hd_alternatives: the same words as
  * "first, second or third", or unchanged if memory runs out. */
-HD_API unsigned hd_choose(const char *words, const char *text);
-HD_API const char *hd_alternatives(const char *words, hd_arena *a);
+HD_OWN unsigned hd_choose(const char *words, const char *text);
+HD_OWN const char *hd_alternatives(const char *words, hd_arena *a);
 /* "; did you mean hilbert or zigzag?": the words of a list ("row, col:N or hilbert", "row|hilbert") that are
  * spelt nearly as the first n letters of `wanted`, without numbers behind a colon; "" if there are none. */
 enum { HD_NEAR = 96 };
-HD_API const char *hd_near(const char *words, const char *wanted, size_t n, char out[HD_NEAR]);
+HD_OWN const char *hd_near(const char *words, const char *wanted, size_t n, char out[HD_NEAR]);
 enum { HD_FEW_NAMES = 12 }; /* names that a message can list */
 /* Append, as "a, b", the names to suggest if `wanted` is not one of them: all if there are at most `few`,
  * else those that contain it or are spelt nearly like it. */
-HD_API void hd_suggest(const char *const *names, size_t n, size_t few, const char *wanted, hd_buf *out);
+HD_OWN void hd_suggest(const char *const *names, size_t n, size_t few, const char *wanted, hd_buf *out);
 
 /* ---- Numbers ----------------------------------------------------------- */
 
@@ -222,21 +231,21 @@ static inline unsigned hd_bits64(uint64_t x) {
 }
 
 /* An unsigned decimal number that fills all of [s, s+n) and is <= max. */
-HD_API bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out);
+HD_OWN bool hd_parse_u64(const char *s, size_t n, uint64_t max, uint64_t *out);
 
 /* 64-bit FNV-1a style mix of n bytes; stable over runs and machines. */
-HD_API uint64_t hd_hash(const void *p, size_t n);
+HD_OWN uint64_t hd_hash(const void *p, size_t n);
 
 /* A hash for keys of caches and stores: FNV-1a, 128 bits, over pieces. The length of each is hashed with it,
  * so that pieces cannot run together. Stable over runs, machines and versions. */
 typedef struct hd_digest {
   uint64_t high, low;
 } hd_digest;
-HD_API hd_digest hd_digest_begin(void);
-HD_API void hd_digest_bytes(hd_digest *h, const void *p, size_t n);
-HD_API void hd_digest_text(hd_digest *h, const char *s);
+HD_OWN hd_digest hd_digest_begin(void);
+HD_OWN void hd_digest_bytes(hd_digest *h, const void *p, size_t n);
+HD_OWN void hd_digest_text(hd_digest *h, const char *s);
 enum { HD_DIGEST_HEX = 33 };
-HD_API const char *hd_digest_hex(const hd_digest *h, char out[HD_DIGEST_HEX]); /* 32 digits; returns out */
+HD_OWN const char *hd_digest_hex(const hd_digest *h, char out[HD_DIGEST_HEX]); /* 32 digits; returns out */
 
 /* A small counter-based generator (SplitMix64): the n-th value of stream
  * `seed` does not depend on the others, so fills parallelise. */
@@ -257,38 +266,38 @@ typedef struct hd_file {
   size_t len;
   void *map; /* private */
 } hd_file;
-HD_API hd_status hd_file_open(const char *path, hd_file *f, hd_diag *d);
-HD_API void hd_file_close(hd_file *f);
+HD_OWN hd_status hd_file_open(const char *path, hd_file *f, hd_diag *d);
+HD_OWN void hd_file_close(hd_file *f);
 
 /* Write a whole file or nothing: into a temporary beside it, flushed and
  * renamed over `path`; on any failure (a full disk included) no file and no
  * temporary is left behind. "-" and existing non-regular files (pipes,
  * /dev/stdout) are written directly. */
-HD_API hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag *d);
+HD_OWN hd_status hd_file_write(const char *path, const void *data, size_t len, hd_diag *d);
 /* Append to a file, which is made if need be, and flush it. HD_ERR_IO: a part of it may be there. */
-HD_API hd_status hd_file_append(const char *path, const void *data, size_t len, hd_diag *d);
+HD_OWN hd_status hd_file_append(const char *path, const void *data, size_t len, hd_diag *d);
 /* How many bytes long a file may be here (ulimit -f); UINT64_MAX: there is no limit. Writing beyond it may
  * end the process by a signal: hd_file_write and hd_file_append do not begin to, and give HD_ERR_IO. */
-HD_API uint64_t hd_file_limit(void);
+HD_OWN uint64_t hd_file_limit(void);
 
 /* $XDG_CACHE_HOME/heddle or ~/.cache/heddle, made if need be; "" when there is none that can be written. */
-HD_API void hd_cache_folder(char *out, size_t cap);
+HD_OWN void hd_cache_folder(char *out, size_t cap);
 
 /* Make a folder, unless it is there; it can be written to. HD_ERR_IO. */
-HD_API hd_status hd_folder_make(const char *path, hd_diag *d);
+HD_OWN hd_status hd_folder_make(const char *path, hd_diag *d);
 
 /* ---- Time -------------------------------------------------------------- */
 
-HD_API double hd_seconds(void); /* monotonic */
+HD_OWN double hd_seconds(void); /* monotonic */
 
 /* ---- Threads ----------------------------------------------------------- */
 
 /* Number of processors that this process may run on, at least 1. */
-HD_API unsigned hd_cpu_count(void);
+HD_OWN unsigned hd_cpu_count(void);
 
 /* Run fn(ctx, worker) for worker = 0..n-1, each on its own thread (worker 0 on the caller's), and join.
  * Returns false when a thread could not be started; then those that were started have finished. */
-HD_API bool hd_parallel(unsigned n, void (*fn)(void *ctx, unsigned worker), void *ctx);
+HD_OWN bool hd_parallel(unsigned n, void (*fn)(void *ctx, unsigned worker), void *ctx);
 
 /* ---- How far work is ---------------------------------------------------- */
 
@@ -298,7 +307,7 @@ typedef struct hd_watch {
   void (*tell)(void *ctx, const char *stage, size_t done, size_t n);
   void *ctx;
 } hd_watch;
-HD_API void hd_watch_tell(const hd_watch *w, const char *stage, size_t done, size_t n); /* NULL is fine */
+HD_OWN void hd_watch_tell(const hd_watch *w, const char *stage, size_t done, size_t n); /* NULL is fine */
 
 /* A stage of many small parts, done by many threads: its watch is called about a hundred times. */
 typedef struct hd_meter {
@@ -307,9 +316,9 @@ typedef struct hd_meter {
   uint64_t n, done, told;
   bool telling;
 } hd_meter;
-HD_API hd_meter hd_meter_begin(const hd_watch *w, const char *stage, uint64_t n); /* w outlives the meter */
-HD_API void hd_meter_add(hd_meter *m, uint64_t parts); /* from any thread; NULL is fine */
-HD_API void hd_meter_end(const hd_meter *m);           /* also if parts are left */
+HD_OWN hd_meter hd_meter_begin(const hd_watch *w, const char *stage, uint64_t n); /* w outlives the meter */
+HD_OWN void hd_meter_add(hd_meter *m, uint64_t parts); /* from any thread; NULL is fine */
+HD_OWN void hd_meter_end(const hd_meter *m);           /* also if parts are left */
 
 #ifdef __cplusplus
 }

@@ -58,13 +58,13 @@ typedef struct hd_bench_place {
   char predicted[640];          /* of a model: lines that say what its times are; "": they are measured */
 } hd_bench_place;
 
-HD_API const char *hd_bench_lever_name(unsigned lever); /* "order", "bind", ... */
-HD_API void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place *out);
-HD_API void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_place *p,
+HD_OWN const char *hd_bench_lever_name(unsigned lever); /* "order", "bind", ... */
+HD_OWN void hd_bench_describe(const hd_device *dev, const char *version, hd_bench_place *out);
+HD_OWN void hd_bench_fill(const hd_workload *w, const hd_tuning *t, const hd_bench_place *p,
                           hd_bench_row *out);
 /* Take over the results of hd_tuning_verify on a second GPU. `held`: every adopted plan won there, too; else
  * the row becomes that of the plans that are left. */
-HD_API void hd_bench_fill_second(const hd_tuning *t, const hd_bench_gpu *gpu, bool held, hd_bench_row *out);
+HD_OWN void hd_bench_fill_second(const hd_tuning *t, const hd_bench_gpu *gpu, bool held, hd_bench_row *out);
 
 typedef struct hd_bench_mean {
   double speedup; /* geometric mean; 1 of none */
@@ -72,7 +72,7 @@ typedef struct hd_bench_mean {
 } hd_bench_mean;
 /* The geometric mean over the best plans of rows that did not fail. `clu`: over CLU's algorithm-related
  * applications only. */
-HD_API hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu);
+HD_OWN hd_bench_mean hd_bench_geomean(const hd_bench_row *rows, size_t n, bool clu);
 
 /* ---- Verdicts measured once more ------------------------------------------------------ */
 
@@ -90,24 +90,24 @@ typedef struct hd_verify_row {
 
 /* hd_verify_begin takes the figures that were kept, before hd_tuning_verify; hd_verify_end those measured by
  * it. */
-HD_API void hd_verify_begin(const hd_workload *w, const hd_tuning *t, hd_verify_row *out);
-HD_API void hd_verify_end(const hd_tuning *t, hd_verify_row *out);
+HD_OWN void hd_verify_begin(const hd_workload *w, const hd_tuning *t, hd_verify_row *out);
+HD_OWN void hd_verify_end(const hd_tuning *t, hd_verify_row *out);
 /* The geometric mean over rows that did not fail. */
-HD_API hd_bench_mean hd_verify_geomean(const hd_verify_row *rows, size_t n);
+HD_OWN hd_bench_mean hd_verify_geomean(const hd_verify_row *rows, size_t n);
 /* Rows below `least`, and those that failed. */
-HD_API size_t hd_verify_count_bad(const hd_verify_row *rows, size_t n, double least);
+HD_OWN size_t hd_verify_count_bad(const hd_verify_row *rows, size_t n, double least);
 /* The table, slowest first. */
-HD_API void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n, double least,
+HD_OWN void hd_verify_text(const hd_bench_place *p, const hd_verify_row *rows, size_t n, double least,
                            hd_buf *out);
 
 /* ---- Tables and pages ---------------------------------------------------------------- */
 
 /* Bars for a terminal, the greatest speedup first. */
-HD_API void hd_bench_plot(const hd_bench_row *rows, size_t n, hd_buf *out);
-HD_API void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, hd_buf *out);
+HD_OWN void hd_bench_plot(const hd_bench_row *rows, size_t n, hd_buf *out);
+HD_OWN void hd_bench_text(const hd_bench_place *p, const hd_bench_row *rows, size_t n, hd_buf *out);
 /* One page, which its script draws from the JSON in it; nothing is fetched. `commands`: how the results were
  * made. */
-HD_API void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, const char *commands,
+HD_OWN void hd_bench_html(const hd_bench_place *p, const hd_bench_row *rows, size_t n, const char *commands,
                           hd_buf *out);
 
 /* ---- Results on disk --------------------------------------------------------------------- */
@@ -126,28 +126,28 @@ typedef struct hd_bench_results {
    * at a size whose kernels are not those of their verdicts. */
   uint64_t verdicts, unknown, gone;
 } hd_bench_results;
-HD_API void hd_bench_results_free(hd_bench_results *r);
+HD_OWN void hd_bench_results_free(hd_bench_results *r);
 
 /* Make the folder; without `resume` it may not hold that file yet. */
-HD_API hd_status hd_bench_prepare(const char *folder, hd_bench_file which, bool resume, hd_diag *d);
+HD_OWN hd_status hd_bench_prepare(const char *folder, hd_bench_file which, bool resume, hd_diag *d);
 /* Add a command line to commands.txt, quoted for a shell; argv begins behind "heddle". */
-HD_API hd_status hd_bench_record_command(const char *folder, int argc, char *const *argv, hd_diag *d);
+HD_OWN hd_status hd_bench_record_command(const char *folder, int argc, char *const *argv, hd_diag *d);
 /* Take over the file's lines, of which a later one replaces an earlier one on the same workload and size.
  * Lines of another device, driver or version are not taken; a file that was cut off within a line is mended.
  */
-HD_API hd_status hd_bench_read(hd_bench_results *r, hd_bench_file which, hd_diag *d);
+HD_OWN hd_status hd_bench_read(hd_bench_results *r, hd_bench_file which, hd_diag *d);
 /* NULL: there is none. Valid until the next row is added. */
-HD_API const hd_bench_row *hd_bench_find(const hd_bench_results *r, const char *workload, const char *size);
-HD_API const hd_verify_row *hd_verify_find(const hd_bench_results *r, const char *workload, const char *size);
+HD_OWN const hd_bench_row *hd_bench_find(const hd_bench_results *r, const char *workload, const char *size);
+HD_OWN const hd_verify_row *hd_verify_find(const hd_bench_results *r, const char *workload, const char *size);
 /* A row as a line of its file, on the disk when this returns; then the table and the page. */
-HD_API hd_status hd_bench_add(hd_bench_results *r, const hd_bench_row *row, hd_diag *d);
-HD_API hd_status hd_verify_add(hd_bench_results *r, const hd_verify_row *row, hd_diag *d);
-HD_API hd_status hd_bench_draw(const hd_bench_results *r, hd_diag *d);
-HD_API hd_status hd_verify_draw(const hd_bench_results *r, double least, hd_diag *d);
+HD_OWN hd_status hd_bench_add(hd_bench_results *r, const hd_bench_row *row, hd_diag *d);
+HD_OWN hd_status hd_verify_add(hd_bench_results *r, const hd_verify_row *row, hd_diag *d);
+HD_OWN hd_status hd_bench_draw(const hd_bench_results *r, hd_diag *d);
+HD_OWN hd_status hd_verify_draw(const hd_bench_results *r, double least, hd_diag *d);
 /* All rows. hd_verify_results_text lists behind the table the workloads that hd_verify_text leaves out. */
-HD_API void hd_bench_json(const hd_bench_results *r, hd_buf *out);
-HD_API void hd_verify_results_text(const hd_bench_results *r, double least, hd_buf *out);
-HD_API void hd_verify_json(const hd_bench_results *r, double least, hd_buf *out);
+HD_OWN void hd_bench_json(const hd_bench_results *r, hd_buf *out);
+HD_OWN void hd_verify_results_text(const hd_bench_results *r, double least, hd_buf *out);
+HD_OWN void hd_verify_json(const hd_bench_results *r, double least, hd_buf *out);
 
 #ifdef __cplusplus
 }

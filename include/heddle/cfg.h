@@ -29,11 +29,11 @@ typedef struct hd_reach {
   bool *recursive; /* per entry of funcs: it may call itself, perhaps by way of others */
   bool unknown;    /* a call through a register without .calltargets, or of a function without a body */
 } hd_reach;
-HD_API void hd_reach_find(const hd_ptx_module *m, uint32_t func, hd_arena *arena, hd_reach *out);
+HD_OWN void hd_reach_find(const hd_ptx_module *m, uint32_t func, hd_arena *arena, hd_reach *out);
 /* The function that a call names: index into funcs; HD_NONE: it goes through a register. */
-HD_API uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call);
+HD_OWN uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call);
 /* Whether the call is to a function of the system that writes no memory of the program. */
-HD_API bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call);
+HD_OWN bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call);
 
 /* ---- The graph ----------------------------------------------------------------- */
 
@@ -99,14 +99,14 @@ typedef struct hd_cfg {
 /* The graph of a function that has a body. A call is inlined when it names a function with a body that is not
  * open already, and the list stays below max_insts instructions (0: no call is inlined).
  * Errors: HD_ERR_INPUT for a branch to a label that is not there. */
-HD_API hd_status hd_cfg_build(const hd_ptx_module *m, uint32_t func, uint32_t max_insts, hd_arena *arena,
+HD_OWN hd_status hd_cfg_build(const hd_ptx_module *m, uint32_t func, uint32_t max_insts, hd_arena *arena,
                               hd_cfg *out, hd_diag *d);
 
-HD_API bool hd_dominates(const hd_cfg *g, uint32_t a, uint32_t b);
+HD_OWN bool hd_dominates(const hd_cfg *g, uint32_t a, uint32_t b);
 /* Whether loop `outer` is `inner` or around it; HD_NONE is around everything. */
-HD_API bool hd_loop_contains(const hd_cfg *g, uint32_t outer, uint32_t inner);
+HD_OWN bool hd_loop_contains(const hd_cfg *g, uint32_t outer, uint32_t inner);
 /* The graph in Graphviz' language: blocks with their instructions, loops as clusters. */
-HD_API void hd_cfg_dot(const hd_cfg *g, const hd_ptx_module *m, hd_buf *out);
+HD_OWN void hd_cfg_dot(const hd_cfg *g, const hd_ptx_module *m, hd_buf *out);
 
 static inline const hd_ptx_stmt *hd_inst_stmt(const hd_cfg *g, uint32_t inst) {
   const hd_inst *i = &g->insts[inst];
@@ -127,11 +127,11 @@ typedef struct hd_regions {
   uint32_t *inside, *number, *low, *stack, *path, *cursor;
   uint32_t stamp;
 } hd_regions;
-HD_API void hd_regions_init(hd_regions *r, const hd_cfg *g, hd_arena *arena);
+HD_OWN void hd_regions_init(hd_regions *r, const hd_cfg *g, hd_arena *arena);
 /* The maximal regions among n blocks, those without a cycle left out. Their blocks go to `members` (room for
  * n): region i has members[first[i] .. first[i + 1]); `first` has room for n + 1. Returns how many regions
  * there are. Takes time in proportion to the blocks and their edges. */
-HD_API uint32_t hd_regions_find(hd_regions *r, const uint32_t *blocks, uint32_t n, uint32_t *members,
+HD_OWN uint32_t hd_regions_find(hd_regions *r, const uint32_t *blocks, uint32_t n, uint32_t *members,
                                 uint32_t *first);
 
 /* ---- Registers --------------------------------------------------------------------- */
@@ -139,26 +139,26 @@ HD_API uint32_t hd_regions_find(hd_regions *r, const uint32_t *blocks, uint32_t 
 /* Calls visit(ctx, register) for each register that an instruction reads, its guard included, or writes. A
  * guarded instruction may leave a register that it writes unchanged. */
 typedef void hd_reg_visit(void *ctx, uint32_t reg);
-HD_API void hd_inst_reads(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
-HD_API void hd_inst_writes(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
+HD_OWN void hd_inst_reads(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
+HD_OWN void hd_inst_writes(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
 
 /* The instructions that write each register, in the order of insts: insts[first[reg] .. first[reg + 1]). */
 typedef struct hd_writers {
   uint32_t *first, *insts;
 } hd_writers;
-HD_API void hd_writers_find(const hd_cfg *g, hd_arena *arena, hd_writers *out);
+HD_OWN void hd_writers_find(const hd_cfg *g, hd_arena *arena, hd_writers *out);
 
 /* Registers that some instruction reads: a byte each. */
-HD_API uint8_t *hd_reads_find(const hd_cfg *g, hd_arena *arena);
+HD_OWN uint8_t *hd_reads_find(const hd_cfg *g, hd_arena *arena);
 /* The instruction writes one of them. */
-HD_API bool hd_result_is_read(const hd_cfg *g, const uint8_t *is_read, uint32_t inst);
+HD_OWN bool hd_result_is_read(const hd_cfg *g, const uint8_t *is_read, uint32_t inst);
 
 /* The number of the parameter of the graph's own function that the variable is; HD_NONE. */
-HD_API uint32_t hd_cfg_param(const hd_cfg *g, hd_sym var);
+HD_OWN uint32_t hd_cfg_param(const hd_cfg *g, hd_sym var);
 
 /* The variable whose name stands for all that share its storage: all shared variables whose size the launch
  * says begin at one place. */
-HD_API hd_sym hd_storage(const hd_ptx_module *m, hd_sym var);
+HD_OWN hd_sym hd_storage(const hd_ptx_module *m, hd_sym var);
 
 /* The array that an address leads into. */
 typedef struct hd_root {
@@ -168,12 +168,12 @@ typedef struct hd_root {
 } hd_root;
 /* Of an address operand, or of a register that an address is computed from. Shared variables whose size the
  * launch says are one array, under the name of the module's first. */
-HD_API hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o);
+HD_OWN hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o);
 /* Whether two names are both known and differ. Two parameters may still hold one pointer. */
-HD_API bool hd_roots_differ(hd_root a, hd_root b);
+HD_OWN bool hd_roots_differ(hd_root a, hd_root b);
 /* The space that a generic address into the array leads to; HD_IN_SHARED and HD_IN_GLOBAL if it is not known.
  * The host passes no pointers to shared memory. */
-HD_API unsigned hd_root_spaces(const hd_ptx_module *m, hd_root r);
+HD_OWN unsigned hd_root_spaces(const hd_ptx_module *m, hd_root r);
 
 /* Registers that some path from a block's beginning reads before it writes them: a bit each. */
 typedef struct hd_liveness {
@@ -181,7 +181,7 @@ typedef struct hd_liveness {
   size_t words;
 } hd_liveness;
 /* False, and nothing made: the sets would take more than max_bytes. */
-HD_API bool hd_liveness_find(const hd_cfg *g, size_t max_bytes, hd_arena *arena, hd_liveness *out);
+HD_OWN bool hd_liveness_find(const hd_cfg *g, size_t max_bytes, hd_arena *arena, hd_liveness *out);
 static inline bool hd_live_in(const hd_liveness *l, uint32_t block, uint32_t reg) {
   return l->in[block * l->words + reg / 64] >> reg % 64 & 1;
 }
@@ -200,23 +200,23 @@ typedef struct hd_uniformity {
   uint8_t *inst;  /* hd_same: see hd_inst_same */
 } hd_uniformity;
 /* `block_dims`: threads of every CTA, or {0}. */
-HD_API void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,
+HD_OWN void hd_uniformity_find(const hd_cfg *g, const uint32_t block_dims[3], hd_arena *arena,
                                hd_uniformity *out);
 /* The same under the assumption that the branch at the end of block `branch` goes one way: for the threads
  * that take it, behind it. */
-HD_API void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_t branch,
+HD_OWN void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_t branch,
                                  hd_arena *arena, hd_uniformity *out);
 /* Whether all lanes that the mask of a warp's operation names run it: the mask is a ballot's, and the lanes
  * that said yes go to the operation together. */
-HD_API bool hd_members_run(const hd_cfg *g, const hd_writers *writers, const uint32_t block_dims[3],
+HD_OWN bool hd_members_run(const hd_cfg *g, const hd_writers *writers, const uint32_t block_dims[3],
                            uint32_t inst, hd_arena *arena);
 /* A barrier that waits for all threads of the CTA: for those that have not ended, or for as many as the block
  * has. Dimensions that are not known are 0. */
-HD_API bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst, const uint32_t block_dims[3]);
+HD_OWN bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst, const uint32_t block_dims[3]);
 /* A barrier that says how many threads it waits for; it waits for threads that have ended, too. */
-HD_API bool hd_inst_counts_threads(const hd_cfg *g, uint32_t inst);
+HD_OWN bool hd_inst_counts_threads(const hd_cfg *g, uint32_t inst);
 /* The threads that agree on whether an instruction runs. */
-HD_API hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);
+HD_OWN hd_same hd_inst_same(const hd_uniformity *u, uint32_t inst);
 
 #ifdef __cplusplus
 }

@@ -22,14 +22,14 @@ typedef struct hd_composition {
 /* Values for the size's parameters, by number: those that have a range are drawn from it, between its least
  * value and some three to eight times the present one, the least ones often. hd_workload_open_with decides
  * whether they go together, since ranges may depend on other parameters. */
-HD_API void hd_compose_size(const hd_workload *w, uint64_t seed, int64_t *values);
+HD_OWN void hd_compose_size(const hd_workload *w, uint64_t seed, int64_t *values);
 
 /* A composition for launches of this grid. Each lever of the notation has its chance, with parameters from 1
  * to beyond the grid; combinations that the notation refuses are drawn again. `table`: the file for
  * order=table (NULL: that order is not drawn). `tiles`: of the kernel's own loop, as hd_launch_loop_shape
  * finds them (NULL: there is none); orders of these need the caller's word that no tile carries anything to
  * the next. `can_cancel`: the kernel is for an architecture that has bind=cancel. */
-HD_API hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *tiles, bool can_cancel,
+HD_OWN hd_status hd_compose(const uint32_t grid[3], const char *table, const hd_shape *tiles, bool can_cancel,
                             uint64_t seed, hd_composition *out, hd_diag *d);
 
 #ifdef __cplusplus

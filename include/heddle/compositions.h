@@ -58,8 +58,8 @@ typedef struct hd_compositions {
 } hd_compositions;
 
 /* HD_OK whether or not some differ; fails when a workload cannot be opened or run. */
-HD_API hd_status hd_compositions_run(const hd_compositions_options *o, hd_compositions *out, hd_diag *d);
-HD_API void hd_compositions_free(hd_compositions *r);
+HD_OWN hd_status hd_compositions_run(const hd_compositions_options *o, hd_compositions *out, hd_diag *d);
+HD_OWN void hd_compositions_free(hd_compositions *r);
 
 #ifdef __cplusplus
 }

@@ -51,41 +51,41 @@ typedef struct hd_container hd_container;
 /* A module may be at most 1 GB, and 4096 times its compressed size. A file of
  * no known kind or an empty one is HD_ERR_INPUT; 32-bit and big-endian ELF
  * files are HD_ERR_UNSUPPORTED. */
-HD_API hd_status hd_container_open(const char *path, hd_container **out, hd_diag *d);
+HD_OWN hd_status hd_container_open(const char *path, hd_container **out, hd_diag *d);
 /* The same over bytes in memory (not copied); `name` is for diagnostics. */
-HD_API hd_status hd_container_open_memory(const void *data, size_t len, const char *name, hd_container **out,
+HD_OWN hd_status hd_container_open_memory(const void *data, size_t len, const char *name, hd_container **out,
                                           hd_diag *d);
-HD_API hd_container_kind hd_container_get_kind(const hd_container *c);
+HD_OWN hd_container_kind hd_container_get_kind(const hd_container *c);
 /* The next module: HD_OK with *more true and *t filled; HD_OK with *more false
  * at the end; an error for a corrupt entry, section or archive member, after
  * which the next call goes on behind it when its extent is known, else where
  * the next fatbin begins. Every call moves forward, so a loop that carries on
  * after errors ends. */
-HD_API hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d);
-HD_API void hd_container_close(hd_container *c);
+HD_OWN hd_status hd_container_next(hd_container *c, hd_ptx_text *t, bool *more, hd_diag *d);
+HD_OWN void hd_container_close(hd_container *c);
 /* How many modules a file holds that can be read. */
-HD_API hd_status hd_container_count(const char *path, uint64_t *n, hd_diag *d);
+HD_OWN hd_status hd_container_count(const char *path, uint64_t *n, hd_diag *d);
 /* Whether module number i of n is one of `sample` modules that are spread evenly; sample 0: all are. */
-HD_API bool hd_container_sampled(uint64_t i, uint64_t n, uint64_t sample);
+HD_OWN bool hd_container_sampled(uint64_t i, uint64_t n, uint64_t sample);
 /* How many pieces of code for GPUs hd_container_next passed over so far: modules assembled for one
  * architecture. */
-HD_API uint64_t hd_container_assembled(const hd_container *c);
+HD_OWN uint64_t hd_container_assembled(const hd_container *c);
 /* Fill *d for a file that holds no PTX: whether it holds only assembled code, and how PTX is kept. */
-HD_API hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d);
+HD_OWN hd_status hd_container_no_ptx(const char *path, uint64_t assembled, hd_diag *d);
 
 /* ---- The image that a driver takes ---------------------------------------------------------- */
 
 /* Of a module's ".target sm_90a, debug", as it is written; sm 0: it names none. */
-HD_API hd_target hd_target_parse(const char *target);
+HD_OWN hd_target hd_target_parse(const char *target);
 /* Whether PTX, or machine code, for this target runs on sm_`arch`. */
-HD_API bool hd_target_runs(hd_target t, bool code, unsigned arch);
+HD_OWN bool hd_target_runs(hd_target t, bool code, unsigned arch);
 /* Whether a driver on sm_`arch` takes PTX for this target before PTX for another: targets that run come
  * first, the latest before others, and sm_90a before sm_90. Of targets that do not run, the earliest comes
  * first. `arch` 0: all run. */
-HD_API bool hd_target_is_nearer(hd_target t, hd_target than, unsigned arch);
+HD_OWN bool hd_target_is_nearer(hd_target t, hd_target than, unsigned arch);
 /* The latest version of PTX that a driver reads, 84 for 8.4, from the result of cuDriverGetVersion; 0: any.
  */
-HD_API unsigned hd_ptx_isa_of_driver(int version);
+HD_OWN unsigned hd_ptx_isa_of_driver(int version);
 
 typedef struct hd_chosen {
   bool found;    /* there is PTX */
@@ -98,23 +98,23 @@ typedef struct hd_chosen {
  * that for sm_90a before that for sm_90. If that machine code has no text, it is the nearest
  * text. Without machine code: what the driver compiles. A container that is one text has no choice. The walk
  * begins where the container stands and ends at its end. An error: as hd_container_next. */
-HD_API hd_status hd_container_choose(hd_container *c, unsigned arch, unsigned isa, hd_chosen *out,
+HD_OWN hd_status hd_container_choose(hd_container *c, unsigned arch, unsigned isa, hd_chosen *out,
                                      hd_diag *d);
 
 /* Module number `index` of a file (UINT64_MAX: the only one), parsed into the arena. */
-HD_API hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m,
+HD_OWN hd_status hd_module_load(const char *path, uint64_t index, hd_arena *arena, hd_ptx_module **m,
                                 hd_diag *d);
 
 /* ---- Kernels by name ---------------------------------------------------- */
 
 /* A kernel's readable name, "scale<float, 4>" for "_Z5scaleIfLi4EEvPT_", without result and parameters; with
  * them if `whole`. A name that C++ did not mangle, or that would take too long to read, stays as it is. */
-HD_API void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
+HD_OWN void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
 
 /* Whether a kernel is one of those that a word means, of which there may be several: its symbol, its title
  * with or without parameters, template arguments and scopes, or a shell's pattern of one of these, "gemm*";
  * blanks do not count. */
-HD_API bool hd_kernel_matches(const char *symbol, const char *word);
+HD_OWN bool hd_kernel_matches(const char *symbol, const char *word);
 
 /* The kernel that `name` means, in the file's module `index` (UINT64_MAX: in any): its symbol, its title with
  * or without parameters, template arguments and scopes, a shell's pattern of one of these, or what only one
@@ -122,10 +122,10 @@ HD_API bool hd_kernel_matches(const char *symbol, const char *word);
  * modules hold for different targets is that which is nearest to the latest GPU (hd_target_is_nearer).
  * HD_ERR_USAGE where no kernel or several are meant, naming those that come near. *at (may be NULL): the
  * module's number. */
-HD_API hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_arena *arena,
+HD_OWN hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_arena *arena,
                                 hd_ptx_module **m, uint32_t *func, uint64_t *at, hd_diag *d);
 /* The same in a parsed module. */
-HD_API hd_status hd_kernel_find_in(const hd_ptx_module *m, const char *name, uint32_t *func, hd_diag *d);
+HD_OWN hd_status hd_kernel_find_in(const hd_ptx_module *m, const char *name, uint32_t *func, hd_diag *d);
 
 /* ---- Images in memory ------------------------------------------------------------------------ */
 
@@ -138,10 +138,10 @@ typedef enum hd_module_image {
 } hd_module_image;
 /* The kind of an image of four bytes at least, and in *data the image itself, or the contents of the wrapper
  * that nvcc puts around fatbins for the runtime. */
-HD_API hd_module_image hd_module_image_of(const void *image, const void **data);
+HD_OWN hd_module_image hd_module_image_of(const void *image, const void **data);
 /* Whether n bytes are PTX, as a driver takes text for it: .version comes first, behind blanks and comments.
  */
-HD_API bool hd_ptx_is_text(const char *text, size_t n);
+HD_OWN bool hd_ptx_is_text(const char *text, size_t n);
 
 typedef struct hd_fatbin_span {
   const char *data;
@@ -149,7 +149,7 @@ typedef struct hd_fatbin_span {
 } hd_fatbin_span;
 /* The length that a fatbin states. HD_ERR_INPUT unless it is a fatbin of at most 1 GB, all of whose pages are
  * mapped. */
-HD_API hd_status hd_fatbin_find(const void *data, hd_fatbin_span *out, hd_diag *d);
+HD_OWN hd_status hd_fatbin_find(const void *data, hd_fatbin_span *out, hd_diag *d);
 
 #ifdef __cplusplus
 }

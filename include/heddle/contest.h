@@ -84,12 +84,12 @@ typedef struct hd_contest hd_contest;
 
 /* Search, until the finalists are known. The list is copied. HD_ERR_REFUSED: the original does not
  * leave the same bytes each time; HD_ERR_BUDGET: its runs take too long for the budget. */
-HD_API hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_options *o,
+HD_OWN hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_options *o,
                                  const hd_plan_space *space, const hd_candidate *list, size_t n,
                                  hd_contest **out, hd_diag *d);
 /* Run them and the original in turns. */
-HD_API hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d);
-HD_API void hd_contest_close(hd_contest *c); /* drops all variants; NULL is allowed */
+HD_OWN hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d);
+HD_OWN void hd_contest_close(hd_contest *c); /* drops all variants; NULL is allowed */
 
 #ifdef __cplusplus
 }

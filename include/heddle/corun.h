@@ -28,7 +28,7 @@ typedef enum hd_corun_mode {
   HD_CORUN_THREADS,
   HD_CORUN_MODES
 } hd_corun_mode;
-HD_API const char *hd_corun_mode_name(hd_corun_mode m);
+HD_OWN const char *hd_corun_mode_name(hd_corun_mode m);
 
 /* Zero is the default of each field. */
 typedef struct hd_corun_options {
@@ -75,7 +75,7 @@ typedef struct hd_corun_result {
  * in SMC 5.1: the number of CTAs by hill climbing on halves, then every third number of SMs. Persistent
  * threads get the halves, and the partition's numbers of SMs. Nothing is run, so results are not compared;
  * plans that change accesses are refused. */
-HD_API hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
+HD_OWN hd_status hd_corun(hd_device *dev, const hd_workload *const w[2], const hd_corun_options *o,
                           hd_corun_result *out, hd_diag *d);
 
 #ifdef __cplusplus

@@ -68,23 +68,23 @@ typedef struct hd_device_info {
 HD_API hd_status hd_device_open(const char *name, const hd_device_options *o, hd_device **out, hd_diag *d);
 HD_API void hd_device_close(hd_device *dev); /* modules and memory that are left go with it; NULL is fine */
 HD_API const hd_device_info *hd_device_get_info(const hd_device *dev);
-HD_API const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* a model's GPU; NULL of other devices */
+HD_OWN const hd_gpu *hd_device_get_gpu(const hd_device *dev); /* a model's GPU; NULL of other devices */
 /* The numbers (%smid) of the SMs that launches run on: in a part of a GPU (MIG, MPS, green contexts) they may
  * have holes. Found out by a launch when first asked for. None where they are not known or not below
  * HD_NUMBERS, and on emu and model, whose SMs are numbered from 0. */
-HD_API hd_status hd_device_sms(hd_device *dev, hd_numbers *out, hd_diag *d);
+HD_OWN hd_status hd_device_sms(hd_device *dev, hd_numbers *out, hd_diag *d);
 
 /* ---- Memory --------------------------------------------------------------------- */
 
 /* Addresses are 256-byte aligned and never 0. Transfers are done when the call returns; hd_device_set and
  * hd_device_copy are only begun, in the order of the launches. */
-HD_API hd_status hd_device_alloc(hd_device *dev, uint64_t bytes, uint64_t *address, hd_diag *d);
-HD_API hd_status hd_device_free(hd_device *dev, uint64_t address, hd_diag *d);
-HD_API hd_status hd_device_write(hd_device *dev, uint64_t address, const void *src, uint64_t bytes,
+HD_OWN hd_status hd_device_alloc(hd_device *dev, uint64_t bytes, uint64_t *address, hd_diag *d);
+HD_OWN hd_status hd_device_free(hd_device *dev, uint64_t address, hd_diag *d);
+HD_OWN hd_status hd_device_write(hd_device *dev, uint64_t address, const void *src, uint64_t bytes,
                                  hd_diag *d);
-HD_API hd_status hd_device_read(hd_device *dev, uint64_t address, void *dst, uint64_t bytes, hd_diag *d);
-HD_API hd_status hd_device_set(hd_device *dev, uint64_t address, uint8_t value, uint64_t bytes, hd_diag *d);
-HD_API hd_status hd_device_copy(hd_device *dev, uint64_t to, uint64_t from, uint64_t bytes, hd_diag *d);
+HD_OWN hd_status hd_device_read(hd_device *dev, uint64_t address, void *dst, uint64_t bytes, hd_diag *d);
+HD_OWN hd_status hd_device_set(hd_device *dev, uint64_t address, uint8_t value, uint64_t bytes, hd_diag *d);
+HD_OWN hd_status hd_device_copy(hd_device *dev, uint64_t to, uint64_t from, uint64_t bytes, hd_diag *d);
 
 /* ---- Modules --------------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ typedef struct hd_device_load_options {
 } hd_device_load_options;
 
 /* Compile PTX text, `len` bytes; `name` is for diagnostics. */
-HD_API hd_status hd_device_load(hd_device *dev, const char *ptx, size_t len, const char *name,
+HD_OWN hd_status hd_device_load(hd_device *dev, const char *ptx, size_t len, const char *name,
                                 const hd_device_load_options *o, hd_device_module **out, hd_diag *d);
 /* Text that is to be loaded soon, and how. */
 typedef struct hd_device_source {
@@ -109,13 +109,13 @@ typedef struct hd_device_source {
  * makes it. Text that cannot be compiled is no error here, but when it is loaded. The machine code waits in
  * the host's memory until it is loaded, or the device is closed. The texts are copied. Other devices than
  * cuda, and hosts without such a ptxas, do nothing. */
-HD_API hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n,
+HD_OWN hd_status hd_device_compile_ahead(hd_device *dev, const hd_device_source *sources, size_t n,
                                          hd_diag *d);
-HD_API void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */
+HD_OWN void hd_device_unload(hd_device_module *m); /* before its device is closed; NULL is fine */
 
 /* The address and size of a .global or .const variable of the module. HD_ERR_USAGE if the loaded module has
  * no variable of that name: compilers leave out variables that no kernel uses. */
-HD_API hd_status hd_device_symbol(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes,
+HD_OWN hd_status hd_device_symbol(hd_device_module *m, const char *name, uint64_t *address, uint64_t *bytes,
                                   hd_diag *d);
 
 typedef struct hd_kernel_info {
@@ -124,12 +124,12 @@ typedef struct hd_kernel_info {
   uint32_t local_bytes;   /* per thread: spills and arrays */
   uint32_t max_threads;   /* per CTA */
 } hd_kernel_info;
-HD_API hd_status hd_device_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out,
+HD_OWN hd_status hd_device_kernel_info(hd_device_module *m, const char *kernel, hd_kernel_info *out,
                                        hd_diag *d);
 /* CTAs of that many threads and bytes of dynamic shared memory that are resident on one SM at once. On a
  * model `registers` per thread limit too (0: they do not); other devices know them. HD_ERR_UNSUPPORTED on
  * emu. */
-HD_API hd_status hd_device_resident(hd_device_module *m, const char *kernel, uint32_t threads,
+HD_OWN hd_status hd_device_resident(hd_device_module *m, const char *kernel, uint32_t threads,
                                     uint32_t dynamic_shared, uint32_t registers, uint32_t *ctas, hd_diag *d);
 
 /* ---- Launches ---------------------------------------------------------------------- */
@@ -147,13 +147,13 @@ typedef struct hd_device_launch {
 } hd_device_launch;
 
 /* Begin a launch; launches run one after the other. On emu and model it has ended when the call returns. */
-HD_API hd_status hd_device_run(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
+HD_OWN hd_status hd_device_run(hd_device_module *m, const hd_device_launch *l, hd_diag *d);
 /* Wait for everything that was begun. A kernel's fault shows here or in any later call. */
-HD_API hd_status hd_device_sync(hd_device *dev, hd_diag *d);
+HD_OWN hd_status hd_device_sync(hd_device *dev, hd_diag *d);
 
 /* The tensor map of this device for a parameter of such a kernel: HD_TENSOR_MAP_BYTES at `map`.
  * HD_ERR_UNSUPPORTED if it has none (before compute capability 9.0). */
-HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
+HD_OWN hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *map, hd_diag *d);
 
 /* ---- Textures and surfaces --------------------------------------------------------------- */
 
@@ -162,10 +162,10 @@ HD_API hd_status hd_device_tensor_map(hd_device *dev, const hd_tensor *t, void *
  * in their own way: hd_device_image_copy brings its texels from there, or `back`, in the order of the
  * launches. Objects over the same image share one array. On emu and model the memory is the array.
  * HD_ERR_INPUT if the device takes no such image. */
-HD_API hd_status hd_device_image(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle,
+HD_OWN hd_status hd_device_image(hd_device *dev, const hd_texture *t, bool surface, uint64_t *handle,
                                  hd_diag *d);
-HD_API hd_status hd_device_image_copy(hd_device *dev, uint64_t handle, bool surface, bool back, hd_diag *d);
-HD_API hd_status hd_device_image_free(hd_device *dev, uint64_t handle, bool surface, hd_diag *d);
+HD_OWN hd_status hd_device_image_copy(hd_device *dev, uint64_t handle, bool surface, bool back, hd_diag *d);
+HD_OWN hd_status hd_device_image_free(hd_device *dev, uint64_t handle, bool surface, hd_diag *d);
 
 /* ---- Streams ---------------------------------------------------------------------------- */
 
@@ -174,13 +174,13 @@ HD_API hd_status hd_device_image_free(hd_device *dev, uint64_t handle, bool surf
  * only, and are closed before their device. HD_ERR_UNSUPPORTED on emu and model, which run one launch at a
  * time. */
 typedef struct hd_device_stream hd_device_stream;
-HD_API hd_status hd_device_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d);
+HD_OWN hd_status hd_device_stream_open(hd_device *dev, hd_device_stream **out, hd_diag *d);
 /* Two streams with SMs of their own (green contexts): the first gets `sms`, or somewhat more as the GPU can
  * be parted, the second the others; got[] says how many. HD_ERR_UNSUPPORTED if the driver (before CUDA 12.5)
  * or the GPU cannot do that, or if the second stream would get no SM. */
-HD_API hd_status hd_device_split(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2],
+HD_OWN hd_status hd_device_split(hd_device *dev, uint32_t sms, hd_device_stream *out[2], uint32_t got[2],
                                  hd_diag *d);
-HD_API void hd_device_stream_close(hd_device_stream *s); /* NULL is fine */
+HD_OWN void hd_device_stream_close(hd_device_stream *s); /* NULL is fine */
 
 /* ---- Times and counters ------------------------------------------------------------------ */
 
@@ -208,7 +208,7 @@ typedef struct hd_timing_options {
  * time of job i in round r, in microseconds, from the start of its first launch to the end of its last. If
  * nothing limits the host, a job of few launches is queued while the device is still busy, so the host's time
  * for them does not show. */
-HD_API hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n,
+HD_OWN hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n,
                                 const hd_timing_options *o, double *us, hd_diag *d);
 
 /* Jobs that run together. */
@@ -222,14 +222,14 @@ enum { HD_DEVICE_PARTS = 8 };
  * into their streams and start at the same time. Parts of one stream follow each other. us[i]: from that
  * start to the end of part i, in microseconds. A fault is attributed to the last launch, whichever caused it.
  * n is at most HD_DEVICE_PARTS, else HD_ERR_USAGE. */
-HD_API hd_status hd_device_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us,
+HD_OWN hd_status hd_device_time_together(hd_device *dev, const hd_device_part *parts, size_t n, double *us,
                                          hd_diag *d);
 
 /* The counters of one run of the job, L2 flushed before it unless keep_l2. *have is false, and `why` says why
  * in a line, when the device counts nothing: no CUPTI, not permitted, emu. The job may be run many times, as
  * few counters are taken in one run. On cuda, time_us, compulsory_bytes, the bounds of cycles_* and resident
  * are 0. */
-HD_API hd_status hd_device_count(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_counters *out,
+HD_OWN hd_status hd_device_count(hd_device *dev, const hd_device_job *job, bool keep_l2, hd_counters *out,
                                  bool *have, char *why, size_t cap, hd_diag *d);
 
 #ifdef __cplusplus

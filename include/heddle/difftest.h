@@ -29,9 +29,9 @@ extern "C" {
 /* ---- The catalogue --------------------------------------------------------------- */
 
 /* Forms are numbered from 0; a form is one choice of every alternative of a template. */
-HD_API uint64_t hd_difftest_forms(void);
+HD_OWN uint64_t hd_difftest_forms(void);
 /* Least architecture that has it. */
-HD_API unsigned hd_difftest_form_sm(uint64_t form);
+HD_OWN unsigned hd_difftest_form_sm(uint64_t form);
 
 /* ---- Programs ---------------------------------------------------------------------- */
 
@@ -44,11 +44,11 @@ typedef struct hd_difftest_select {
 
 /* Append a module of the programs first..first+n-1 of `seed`; kernels are called p<number>. HD_ERR_USAGE: no
  * form matches. */
-HD_API hd_status hd_difftest_module(const hd_difftest_select *s, uint64_t seed, uint64_t first, uint32_t n,
+HD_OWN hd_status hd_difftest_module(const hd_difftest_select *s, uint64_t seed, uint64_t first, uint32_t n,
                                     hd_buf *out, hd_diag *d);
 /* The same with one form alone in each program, once: form numbers first..first+n-1, whether or not the
  * architecture has them. */
-HD_API hd_status hd_difftest_form_module(uint64_t first, uint32_t n, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_difftest_form_module(uint64_t first, uint32_t n, hd_buf *out, hd_diag *d);
 
 /* ---- Running -------------------------------------------------------------------------- */
 
@@ -106,9 +106,9 @@ typedef struct hd_difftest_result {
 /* Run programs first..first+programs-1, a module an item; how, whole: as hd_work_run has them. HD_OK whether
  * or not some differ. A program that one side refuses, or that faults on one side, counts as different and is
  * reduced like the others. The calling process must not have used CUDA: its children do. */
-HD_API hd_status hd_difftest_run(const hd_difftest_options *o, const hd_work_how *how, bool *whole,
+HD_OWN hd_status hd_difftest_run(const hd_difftest_options *o, const hd_work_how *how, bool *whole,
                                  hd_difftest_result *out, hd_diag *d);
-HD_API void hd_difftest_result_free(hd_difftest_result *r);
+HD_OWN void hd_difftest_result_free(hd_difftest_result *r);
 
 #ifdef __cplusplus
 }

@@ -77,63 +77,63 @@ typedef struct hd_emu_options {
 
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);
 HD_API void hd_emu_destroy(hd_emu *e);
-HD_API hd_emu_isa hd_emu_isa_used(const hd_emu *e);
+HD_OWN hd_emu_isa hd_emu_isa_used(const hd_emu *e);
 /* Launches end with HD_ERR_BUDGET at `at` (hd_seconds); 0: they take as long as they take. Any thread may
  * call it, during a launch, too: its hooks can so end it. */
-HD_API void hd_emu_set_until(hd_emu *e, double at);
+HD_OWN void hd_emu_set_until(hd_emu *e, double at);
 /* With `skip`, mma, wmma and wgmma leave the registers of their results as they are: for traces of kernels
  * whose accesses do not follow from products; such traces are then several times as fast. Not during a
  * launch. */
-HD_API void hd_emu_skip_products(hd_emu *e, bool skip);
+HD_OWN void hd_emu_skip_products(hd_emu *e, bool skip);
 
 /* Device memory. Addresses are 256-byte aligned and never 0; accesses past an
  * allocation's end are caught. Fresh memory counts as never written. */
 HD_API hd_status hd_emu_alloc(hd_emu *e, uint64_t bytes, uint64_t *address, hd_diag *d);
 /* At a multiple of `align`, a power of two. */
-HD_API hd_status hd_emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address,
+HD_OWN hd_status hd_emu_alloc_aligned(hd_emu *e, uint64_t bytes, uint64_t align, uint64_t *address,
                                       hd_diag *d);
 HD_API hd_status hd_emu_free(hd_emu *e, uint64_t address, hd_diag *d);
 /* Let only the launches of these users access the allocation that begins at `address`: a bit for each
  * hd_emu_launch_params.user. At first all may. Not during a launch. HD_ERR_USAGE: none begins there. */
-HD_API hd_status hd_emu_set_users(hd_emu *e, uint64_t address, uint64_t users, hd_diag *d);
+HD_OWN hd_status hd_emu_set_users(hd_emu *e, uint64_t address, uint64_t users, hd_diag *d);
 /* The first address that device memory may have, and how many bytes follow. */
-HD_API void hd_emu_range(const hd_emu *e, uint64_t *first, uint64_t *bytes);
+HD_OWN void hd_emu_range(const hd_emu *e, uint64_t *first, uint64_t *bytes);
 /* Map the pages that hold [address, address + bytes) a second time, at `at`, which has the same offset in its
  * page as `address`; an earlier mapping there is replaced. For memory that host and device share: only of an
  * emulator created with `shared`. HD_ERR_IO. */
-HD_API hd_status hd_emu_show(hd_emu *e, uint64_t address, uint64_t bytes, void *at, hd_diag *d);
+HD_OWN hd_status hd_emu_show(hd_emu *e, uint64_t address, uint64_t bytes, void *at, hd_diag *d);
 /* Host pointer to [address, address+bytes), or NULL when that is not inside one
  * allocation. Writing through it needs hd_emu_mark_written. Addresses are valid
  * until freed. */
-HD_API void *hd_emu_ptr(hd_emu *e, uint64_t address, uint64_t bytes);
+HD_OWN void *hd_emu_ptr(hd_emu *e, uint64_t address, uint64_t bytes);
 HD_API hd_status hd_emu_write(hd_emu *e, uint64_t address, const void *src, uint64_t bytes, hd_diag *d);
 HD_API hd_status hd_emu_read(hd_emu *e, uint64_t address, void *dst, uint64_t bytes, hd_diag *d);
-HD_API void hd_emu_mark_written(hd_emu *e, uint64_t address, uint64_t bytes);
-HD_API void hd_emu_mark_unwritten(hd_emu *e, uint64_t address, uint64_t bytes);
+HD_OWN void hd_emu_mark_written(hd_emu *e, uint64_t address, uint64_t bytes);
+HD_OWN void hd_emu_mark_unwritten(hd_emu *e, uint64_t address, uint64_t bytes);
 /* After a copy of device memory: bytes at `to` are written if those at `from` are. */
-HD_API void hd_emu_copy_written(hd_emu *e, uint64_t to, uint64_t from, uint64_t bytes);
+HD_OWN void hd_emu_copy_written(hd_emu *e, uint64_t to, uint64_t from, uint64_t bytes);
 /* How many of these bytes, from the first on, were written; all of them without HD_CHECK_INIT. */
-HD_API uint64_t hd_emu_written(hd_emu *e, uint64_t address, uint64_t bytes);
+HD_OWN uint64_t hd_emu_written(hd_emu *e, uint64_t address, uint64_t bytes);
 
 /* ---- Memory as it was ------------------------------------------------------- */
 
 /* A number that grows with every call, and every launch, that may change what a launch reads: device memory
  * (hd_emu_ptr gives a pointer to write through), allocations, programs, textures. Writes of the host to
  * memory that hd_emu_show has mapped are not seen. */
-HD_API uint64_t hd_emu_changes(const hd_emu *e);
+HD_OWN uint64_t hd_emu_changes(const hd_emu *e);
 
 /* A copy of the device memory that was ever touched, of an emulator created with `shared`. HD_ERR_NOMEM:
  * there is no memory for it, or it takes more than `most` bytes. No launch may be under way, here or when it
  * is compared. */
 typedef struct hd_emu_snapshot hd_emu_snapshot;
-HD_API hd_status hd_emu_snapshot_take(hd_emu *e, uint64_t most, hd_emu_snapshot **out, hd_diag *d);
-HD_API void hd_emu_snapshot_free(hd_emu_snapshot *s);
-HD_API uint64_t hd_emu_snapshot_bytes(const hd_emu_snapshot *s);
+HD_OWN hd_status hd_emu_snapshot_take(hd_emu *e, uint64_t most, hd_emu_snapshot **out, hd_diag *d);
+HD_OWN void hd_emu_snapshot_free(hd_emu_snapshot *s);
+HD_OWN uint64_t hd_emu_snapshot_bytes(const hd_emu_snapshot *s);
 /* Whether a launch would find the same state as then: the same bytes, in the same pages, with the same
  * allocations, programs and textures. */
-HD_API bool hd_emu_snapshot_same(const hd_emu_snapshot *s);
+HD_OWN bool hd_emu_snapshot_same(const hd_emu_snapshot *s);
 /* Whether these bytes of one allocation are the same. */
-HD_API bool hd_emu_snapshot_same_at(const hd_emu_snapshot *s, uint64_t address, uint64_t bytes);
+HD_OWN bool hd_emu_snapshot_same_at(const hd_emu_snapshot *s, uint64_t address, uint64_t bytes);
 
 /* ---- Programs -------------------------------------------------------------- */
 
@@ -143,21 +143,21 @@ typedef struct hd_emu_program hd_emu_program;
  * Kernels with an instruction that is not emulated are kept, but refused at launch with HD_ERR_UNSUPPORTED,
  * naming instruction and line (see hd_emu_supported). The module must outlive the program. */
 HD_API hd_status hd_emu_load(hd_emu *e, const hd_ptx_module *m, hd_emu_program **out, hd_diag *d);
-HD_API void hd_emu_unload(hd_emu_program *p);
+HD_OWN void hd_emu_unload(hd_emu_program *p);
 /* HD_OK, or HD_ERR_UNSUPPORTED naming the first instruction that is not emulated. */
-HD_API hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d);
+HD_OWN hd_status hd_emu_supported(const hd_emu_program *p, const char *kernel, hd_diag *d);
 /* Whether the kernel has ordered loads of global memory, or atomics whose old value it uses, as loops have
  * that wait for others. */
-HD_API bool hd_emu_may_wait(const hd_emu_program *p, const char *kernel);
+HD_OWN bool hd_emu_may_wait(const hd_emu_program *p, const char *kernel);
 /* Bytes of static shared memory a CTA of the kernel takes, called functions included; 0 when there is no
  * such kernel. */
-HD_API uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel);
+HD_OWN uint32_t hd_emu_static_shared(const hd_emu_program *p, const char *kernel);
 /* Address and size of a module-level .global or .const variable. The host writes it with hd_emu_write, a
  * .const one too. One without an initial value holds zeros. */
-HD_API hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes,
+HD_OWN hd_status hd_emu_symbol(hd_emu_program *p, const char *name, uint64_t *address, uint64_t *bytes,
                                hd_diag *d);
 /* Give every variable its initial value again. */
-HD_API void hd_emu_reset(hd_emu_program *p);
+HD_OWN void hd_emu_reset(hd_emu_program *p);
 
 /* ---- Textures and surfaces ----------------------------------------------------- */
 
@@ -165,11 +165,11 @@ HD_API void hd_emu_reset(hd_emu_program *p);
  * cudaTextureObject_t. Never 0. The image must lie inside one allocation, else HD_ERR_USAGE; every access
  * checks that again. A wrong handle, or one of the wrong kind, is a fault of the kernel. Not to be called
  * while a launch is under way. */
-HD_API hd_status hd_emu_texture(hd_emu *e, const hd_texture *t, uint64_t *handle, hd_diag *d);
-HD_API hd_status hd_emu_surface(hd_emu *e, const hd_image *i, uint64_t *handle, hd_diag *d);
-HD_API hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d);
+HD_OWN hd_status hd_emu_texture(hd_emu *e, const hd_texture *t, uint64_t *handle, hd_diag *d);
+HD_OWN hd_status hd_emu_surface(hd_emu *e, const hd_image *i, uint64_t *handle, hd_diag *d);
+HD_OWN hd_status hd_emu_release(hd_emu *e, uint64_t handle, hd_diag *d);
 /* Let the module's .texref or .surfref variable `name` stand for this handle; 0: for none, as at first. */
-HD_API hd_status hd_emu_bind(hd_emu_program *p, const char *name, uint64_t handle, hd_diag *d);
+HD_OWN hd_status hd_emu_bind(hd_emu_program *p, const char *name, uint64_t handle, hd_diag *d);
 
 /* ---- Launches ---------------------------------------------------------------- */
 
@@ -293,12 +293,12 @@ typedef struct hd_tensor {
 } hd_tensor;
 
 /* Check the description as cuTensorMapEncodeTiled does; HD_ERR_USAGE says what is wrong. */
-HD_API hd_status hd_tensor_check(const hd_tensor *t, hd_diag *d);
+HD_OWN hd_status hd_tensor_check(const hd_tensor *t, hd_diag *d);
 /* The same, and make the tensor map that kernels on the emulator are given (in their parameters at a
  * multiple of HD_TENSOR_MAP_ALIGN, or in global memory). It means nothing to a GPU. */
-HD_API hd_status hd_emu_tensor_map(const hd_tensor *t, void *map, hd_diag *d);
+HD_OWN hd_status hd_emu_tensor_map(const hd_tensor *t, void *map, hd_diag *d);
 /* Make a map describe the same tensor at another address. */
-HD_API hd_status hd_emu_tensor_map_move(void *map, uint64_t address, hd_diag *d);
+HD_OWN hd_status hd_emu_tensor_map_move(void *map, uint64_t address, hd_diag *d);
 
 /* ---- Trace hooks --------------------------------------------------------------- */
 
@@ -399,39 +399,39 @@ typedef enum hd_step {
 /* Check the launch (grid and block limits, parameters' size, shared memory,
  * support) and set it up. One grid is used by several host threads when each CTA
  * is stepped by one of them. */
-HD_API hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l,
+HD_OWN hd_status hd_emu_grid_begin(hd_emu_program *p, const hd_emu_launch_params *l,
                                    const hd_emu_hooks *hooks, hd_emu_grid **out, hd_diag *d);
 /* Start CTA number `task` on SM `sm`, slot free for the caller to say (%smid reads
  * `sm`; several CTAs may live on one SM). `worker` goes to the hooks. HD_ERR_UNSUPPORTED in a launch in
  * clusters, whose CTAs start together. */
-HD_API hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker,
+HD_OWN hd_status hd_emu_cta_start(hd_emu_grid *g, uint64_t task, uint32_t sm, unsigned worker,
                                   hd_emu_cta **out, hd_diag *d);
 /* Launches in clusters; in others each CTA is a cluster by itself, with its own number. How many there are,
  * and which one has that CTA. */
-HD_API uint64_t hd_emu_clusters(const hd_emu_grid *g);
-HD_API uint64_t hd_emu_cluster_of(const hd_emu_grid *g, uint64_t task);
+HD_OWN uint64_t hd_emu_clusters(const hd_emu_grid *g);
+HD_OWN uint64_t hd_emu_cluster_of(const hd_emu_grid *g, uint64_t task);
 /* Start all CTAs of a cluster, on SMs from `sm` on. *out: the first of them. One host thread steps them all,
  * and hd_emu_cta_end ends them all. */
-HD_API hd_status hd_emu_cluster_start(hd_emu_grid *g, uint64_t cluster, uint32_t sm, unsigned worker,
+HD_OWN hd_status hd_emu_cluster_start(hd_emu_grid *g, uint64_t cluster, uint32_t sm, unsigned worker,
                                       hd_emu_cta **out, hd_diag *d);
 /* Of the first CTA: how many the cluster has, and the one with that rank. */
-HD_API uint32_t hd_emu_cluster_size(const hd_emu_cta *first);
-HD_API hd_emu_cta *hd_emu_cluster_cta(hd_emu_cta *first, uint32_t rank);
-HD_API uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
-HD_API uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w); /* that it has run */
+HD_OWN uint32_t hd_emu_cluster_size(const hd_emu_cta *first);
+HD_OWN hd_emu_cta *hd_emu_cluster_cta(hd_emu_cta *first, uint32_t rank);
+HD_OWN uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
+HD_OWN uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w); /* that it has run */
 /* Run warp `w` for at most `quantum` warp instructions. It stops early at barriers, and when it gives its
  * turn away: at a nanosleep, at a test of an mbarrier whose phase is not complete (HD_STEP_RUNNING: it will
  * ask again). */
-HD_API hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t w, uint64_t quantum);
+HD_OWN hd_step hd_emu_warp_step(hd_emu_cta *c, uint32_t w, uint64_t quantum);
 /* True when no warp can ever run again though some have not exited: a barrier that some threads skipped, an
  * mbarrier whose phase no warp is left to complete. The step that led there returned HD_STEP_FAULT. */
-HD_API bool hd_emu_cta_stuck(const hd_emu_cta *c);
+HD_OWN bool hd_emu_cta_stuck(const hd_emu_cta *c);
 /* Run all warps of the CTA to the end (or a fault), round robin with that quantum. */
-HD_API hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum);
+HD_OWN hd_step hd_emu_cta_run(hd_emu_cta *c, uint64_t quantum);
 /* Give its resources back; every started CTA, or cluster, must be ended. */
-HD_API void hd_emu_cta_end(hd_emu_cta *c);
+HD_OWN void hd_emu_cta_end(hd_emu_cta *c);
 /* End the launch; HD_ERR_FAULT with the first fault if there was one. */
-HD_API hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d);
+HD_OWN hd_status hd_emu_grid_end(hd_emu_grid *g, hd_diag *d);
 
 /* ---- Dispatchers and the plain driver ----------------------------------------------- */
 

@@ -47,7 +47,7 @@ HD_API void hd_hot_free(hd_hot *h);
 HD_API void hd_hot_text(const hd_hot *h, size_t rows, hd_buf *out);
 HD_API void hd_hot_json(const hd_hot *h, hd_buf *out);
 /* A page that leads to the page of each kernel, in the same folder. */
-HD_API void hd_hot_html(const hd_hot *h, hd_buf *out);
+HD_OWN void hd_hot_html(const hd_hot *h, hd_buf *out);
 
 #ifdef __cplusplus
 }

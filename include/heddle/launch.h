@@ -31,34 +31,34 @@ enum { HD_LAUNCH_ARCH = 80 };
 /* The architecture to compile for: `asked`, unless 0; on a GPU older than HD_LAUNCH_ARCH the GPU's own, as it
  * runs nothing newer; else HD_LAUNCH_ARCH. A modelled GPU never decides: it runs no text, and compilers no
  * longer know the old architectures. `dev` NULL: no device, or a model. */
-HD_API unsigned hd_launch_arch(const hd_device_info *dev, unsigned asked);
+HD_OWN unsigned hd_launch_arch(const hd_device_info *dev, unsigned asked);
 
 /* ---- Arguments ------------------------------------------------------------------ */
 
 /* The parameter block of a launch of the original kernel, laid out as the kernel declares it, for buffers
  * that lie at addresses[]. Tensor maps, which only a device encodes, are left zero. *args is the caller's to
  * free. HD_ERR_INPUT when kernel and workload disagree on number or size of the arguments. */
-HD_API hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const uint64_t *addresses,
+HD_OWN hd_status hd_launch_args(const hd_compiled *code, uint32_t launch, const uint64_t *addresses,
                                 void **args, uint64_t *bytes, hd_diag *d);
 
 /* ---- Analyses ------------------------------------------------------------------- */
 
 /* hd_analyze_launch of a workload's launch. Buffers lie at made-up addresses that do not overlap. */
-HD_API hd_status hd_launch_analyze(const hd_compiled *code, uint32_t launch, hd_analysis **out, hd_diag *d);
+HD_OWN hd_status hd_launch_analyze(const hd_compiled *code, uint32_t launch, hd_analysis **out, hd_diag *d);
 /* The shape of a launch's grid as the kernel divides it; HD_SHAPE_LAUNCH where it does not, or where no order
  * of its own is known. */
-HD_API hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
+HD_OWN hd_status hd_launch_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
 /* The shape of the tiles that its CTAs go through in a loop, with `loop` set; none where there is no loop, or
  * no shape is seen. */
-HD_API hd_status hd_launch_loop_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
+HD_OWN hd_status hd_launch_loop_shape(const hd_compiled *code, uint32_t launch, hd_shape *out, hd_diag *d);
 /* Whether the CTAs of a launch go through tiles in a loop, in steps of the grid's size; *line: the loop's. */
-HD_API hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool *loops, uint32_t *line,
+HD_OWN hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool *loops, uint32_t *line,
                                  hd_diag *d);
 /* Refuse (HD_ERR_REFUSED) plans that make no sense for a kernel whose CTAs loop over their tiles themselves:
  * agents around such a loop have no more to do than its CTAs. */
-HD_API hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const hd_plan *p, hd_diag *d);
+HD_OWN hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const hd_plan *p, hd_diag *d);
 /* Put what shape=auto stands for in this launch in its place; other plans stay as they are. */
-HD_API hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d);
+HD_OWN hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d);
 
 /* ---- Resolved plans -------------------------------------------------------------- */
 
@@ -78,32 +78,32 @@ typedef struct hd_resolved {
   hd_resolved_kernel *kernels; /* as code->kernels */
 } hd_resolved;
 
-HD_API void hd_resolved_free(hd_resolved *r);
+HD_OWN void hd_resolved_free(hd_resolved *r);
 /* The plan of launch i's kernel. */
-HD_API const hd_plan *hd_resolved_plan(const hd_resolved *r, uint32_t launch);
+HD_OWN const hd_plan *hd_resolved_plan(const hd_resolved *r, uint32_t launch);
 /* No kernel is changed. */
-HD_API bool hd_resolved_is_baseline(const hd_resolved *r);
+HD_OWN bool hd_resolved_is_baseline(const hd_resolved *r);
 
 /* The kernel's loads of memory that none of the workload's launches of the kernel writes, as
  * hd_rewrite_options.unwritten has them; *out is the caller's to free. `launch` is one of the kernel's.
  * Follows from the text, from which launch is given which buffers, and from hd_wl_buffer.unwritten, never
  * from data. HD_ERR_REFUSED where the text writes what is said to be unwritten. */
-HD_API hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w,
+HD_OWN hd_status hd_unwritten_loads(const hd_ptx_module *m, uint32_t func, const hd_workload *w,
                                     uint32_t launch, uint32_t **out, uint32_t *n, hd_diag *d);
 
 /* The same without a workload: the loads that are of unwritten memory in every launch that gives no two
  * parameters of which one is in read[] and the other in written[] (n_params each, false before) addresses in
  * one allocation. None where the kernel may write memory that no parameter leads to. */
-HD_API hd_status hd_unwritten_if_apart(const hd_ptx_module *m, uint32_t func, bool *read, bool *written,
+HD_OWN hd_status hd_unwritten_if_apart(const hd_ptx_module *m, uint32_t func, bool *read, bool *written,
                                        uint32_t **out, uint32_t *n, hd_diag *d);
 
 /* The parameters of the launch's kernel whose buffers the workload says nothing writes
  * (hd_wl_buffer.unwritten), counted from 1: "1+3"; "": none, or more than fit. */
-HD_API void hd_unwritten_params(const hd_workload *w, uint32_t launch, char *out, size_t cap);
+HD_OWN void hd_unwritten_params(const hd_workload *w, uint32_t launch, char *out, size_t cap);
 /* Loads as hd_unwritten_loads lists them, without a workload: of memory that parameters "1+3" (or
  * "arg1,arg3") lead to, by somebody's word that nothing writes it during a launch. HD_ERR_REFUSED where the
  * kernel's text writes through one of them; HD_ERR_USAGE for a parameter that there is not. */
-HD_API hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char *params,
+HD_OWN hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char *params,
                                       uint32_t **out, uint32_t *n, hd_diag *d);
 
 /* ---- Applying them ------------------------------------------------------------------ */
@@ -145,7 +145,7 @@ typedef struct hd_run_options {
  * so many SMs (hd_machine). o->arch has no say: the plans were resolved for a text. A kernel launched with
  * several grids is rewritten for any grid. A failure names the kernel. out NULL: only to see whether they can
  * be. */
-HD_API hd_status hd_apply_resolved(const hd_resolved *plans, const hd_compile_options *o, uint32_t n_sms,
+HD_OWN hd_status hd_apply_resolved(const hd_resolved *plans, const hd_compile_options *o, uint32_t n_sms,
                                    hd_text_form form, hd_rewritten *out, hd_diag *d);
 
 /* ---- Check ---------------------------------------------------------------------- */
@@ -178,33 +178,33 @@ typedef struct hd_check_result {
 
 /* HD_OK with the result filled whether equal or not. HD_ERR_REFUSED when the plans cannot be applied soundly.
  */
-HD_API hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o, hd_check_result *r,
+HD_OWN hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o, hd_check_result *r,
                                    hd_diag *d);
 
 /* "all", as NULL is, or names of dispatchers joined by commas. */
-HD_API hd_status hd_check_parse_dispatchers(const char *text, hd_dispatch_kind out[HD_DISPATCH_COUNT],
+HD_OWN hd_status hd_check_parse_dispatchers(const char *text, hd_dispatch_kind out[HD_DISPATCH_COUNT],
                                             size_t *n, hd_diag *d);
 /* The dispatches that these options ask for, each with a seed of its own; and one CTA at a time, which puts a
  * word about waits to the test. HD_ERR_USAGE. */
-HD_API hd_status hd_check_dispatches(const hd_check_options *o, hd_dispatch out[HD_DISPATCH_COUNT + 1],
+HD_OWN hd_status hd_check_dispatches(const hd_check_options *o, hd_dispatch out[HD_DISPATCH_COUNT + 1],
                                      size_t *n, hd_diag *d);
 
 /* Many plans against one original, which runs once, when the checker is opened. The workload outlives it. *r:
  * how that went; when r->equal is false (the original faults, or its reference disagrees) there is nothing to
  * compare plans with. */
 typedef struct hd_checker hd_checker;
-HD_API hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
+HD_OWN hd_status hd_checker_open(const hd_workload *w, const hd_check_options *o, hd_checker **out,
                                  hd_check_result *r, hd_diag *d);
-HD_API void hd_checker_close(hd_checker *c); /* NULL is fine */
+HD_OWN void hd_checker_close(hd_checker *c); /* NULL is fine */
 /* As hd_check_resolved, under n dispatches. Several threads may do so at once. The result says
  * nothing of the original. */
-HD_API hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
+HD_OWN hd_status hd_checker_run(const hd_checker *c, const hd_resolved *plans, const hd_run_options *o,
                                 const hd_dispatch *dispatches, size_t n, hd_check_result *r, hd_diag *d);
 
 /* The same on a device, under the order in which that hands out CTAs: original against reference.c, rewritten
  * against original, `runs` times. Counts no instructions and finds no races. The dispatcher of a difference
  * is the device's name. run.machine.n_sms 0: the device's own. */
-HD_API hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, const hd_check_options *o,
+HD_OWN hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, const hd_check_options *o,
                                       hd_check_result *r, hd_diag *d);
 
 /* ---- Times on a device ----------------------------------------------------------- */
@@ -234,7 +234,7 @@ typedef struct hd_measure_row {
  * the original's, and time those that are equal in interleaved rounds, the buffers' first contents restored
  * before each. Fails when the original or the device does. A plan that cannot be applied fails its own row
  * only. */
-HD_API hd_status hd_measure_resolved(hd_device *dev, const hd_workload *w, const hd_resolved *const *plans,
+HD_OWN hd_status hd_measure_resolved(hd_device *dev, const hd_workload *w, const hd_resolved *const *plans,
                                      const hd_measure_options *o, hd_measure_row *rows, size_t n, hd_diag *d);
 
 #ifdef __cplusplus

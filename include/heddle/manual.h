@@ -27,21 +27,21 @@ typedef struct hd_manual {
 } hd_manual;
 
 /* The text of -h. */
-HD_API void hd_manual_help(const hd_manual *m, hd_buf *out);
+HD_OWN void hd_manual_help(const hd_manual *m, hd_buf *out);
 /* Pages of section 1 into a folder, in man's language: heddle.1, which lists all commands, and heddle-NAME.1.
  */
-HD_API hd_status hd_manual_write(const char *folder, const hd_manual *all, size_t n, const char *version,
+HD_OWN hd_status hd_manual_write(const char *folder, const hd_manual *all, size_t n, const char *version,
                                  hd_diag *d);
 
 /* The glossary, docs/words.md, for a terminal: every word under its heading, or, with `part`, the rows in
  * whose name a word begins so, whatever the case of letters. False: there is none. */
-HD_API bool hd_manual_words(const char *part, hd_buf *out);
+HD_OWN bool hd_manual_words(const char *part, hd_buf *out);
 
 /* A file of completions for one of these shells: commands, options, words of a choice, and the names of
  * workloads and GPUs, which the program is asked for. */
 typedef enum hd_shell { HD_SHELL_BASH, HD_SHELL_ZSH, HD_SHELL_FISH, HD_SHELL_COUNT } hd_shell;
-HD_API const char *hd_shell_name(hd_shell s);
-HD_API void hd_manual_completions(hd_shell s, const hd_manual *all, size_t n, hd_buf *out);
+HD_OWN const char *hd_shell_name(hd_shell s);
+HD_OWN void hd_manual_completions(hd_shell s, const hd_manual *all, size_t n, hd_buf *out);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,7 @@ typedef enum hd_warp_scheduler {
   HD_SCHED_OLDEST,    /* the oldest CTA's warps, these in turn: an H100's, as policy.cu measured */
   HD_SCHED_COUNT
 } hd_warp_scheduler;
-HD_API const char *hd_scheduler_name(hd_warp_scheduler s); /* "lrr", "gto", ... */
+HD_OWN const char *hd_scheduler_name(hd_warp_scheduler s); /* "lrr", "gto", ... */
 
 typedef struct hd_cache_config {
   uint64_t bytes;
@@ -177,33 +177,33 @@ typedef struct hd_gpu {
  * checked: unknown keys, missing keys and values out of range are errors with a line. */
 HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d);
 /* The same of a file's text; `file` is for messages. The GPU has no name. */
-HD_API hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d);
+HD_OWN hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d);
 /* The text of a GPU file that hd_gpu_load reads as g, apart from its name. */
-HD_API void hd_gpu_toml(const hd_gpu *g, hd_buf *out);
+HD_OWN void hd_gpu_toml(const hd_gpu *g, hd_buf *out);
 /* Whether the file has [units], which a clock needs: then plans are ranked by the times of replays with a
  * clock; otherwise by bounds. */
 HD_API bool hd_gpu_has_clock(const hd_gpu *g);
 /* Whether the file has [launch], the time that launches take beside their CTAs' work, which a probe measures.
  * Without it, a clock counts that as nothing. */
-HD_API bool hd_gpu_has_launches(const hd_gpu *g);
+HD_OWN bool hd_gpu_has_launches(const hd_gpu *g);
 /* Give a GPU another warp scheduler. HD_ERR_USAGE for a number of warps that the scheduler does not take, or
  * beyond an SM's; HD_ERR_UNSUPPORTED for one that steers loads through L1 on a GPU whose global loads do not
  * use it. */
-HD_API hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t warps, hd_diag *d);
+HD_OWN hd_status hd_gpu_set_scheduler(hd_gpu *g, hd_warp_scheduler s, uint32_t warps, hd_diag *d);
 /* The same from its name: "gto", "priority:6". */
-HD_API hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d);
+HD_OWN hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d);
 /* Another size of L1: Fermi and Kepler split 64 KB between L1 and shared memory, as the launch asks, and a
  * file has one of these splits; shared memory gets the rest. 0 leaves it as it is. HD_ERR_USAGE: no multiple
  * of line x ways. */
-HD_API hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d);
+HD_OWN hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d);
 /* Names found in the folder, sorted; freed by hd_gpu_list_free. */
 HD_API hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d);
 HD_API void hd_gpu_list_free(char **names, size_t n);
-HD_API hd_status hd_gpu_names(const char *gpu_dir, hd_buf *out, hd_diag *d); /* the same, one a line */
+HD_OWN hd_status hd_gpu_names(const char *gpu_dir, hd_buf *out, hd_diag *d); /* the same, one a line */
 
 /* CTAs of this shape that fit on one SM at once; 0: none fits. registers per thread 0:
  * not limiting. */
-HD_API uint32_t hd_gpu_occupancy(const hd_gpu *g, uint32_t threads, uint32_t registers,
+HD_OWN uint32_t hd_gpu_occupancy(const hd_gpu *g, uint32_t threads, uint32_t registers,
                                  uint32_t shared_bytes);
 
 /* ---- Two GPUs' files side by side --------------------------------------------------- */
@@ -213,9 +213,9 @@ typedef struct hd_gpu_keys {
   bool has[HD_GPU_MOST_KEYS];
 } hd_gpu_keys;
 /* Those that the file of g has. */
-HD_API hd_gpu_keys hd_gpu_keys_of(const hd_gpu *g);
+HD_OWN hd_gpu_keys hd_gpu_keys_of(const hd_gpu *g);
 /* Whether there is such a key, and what the set says of it; `table` NULL: above all tables. */
-HD_API bool *hd_gpu_keys_find(hd_gpu_keys *keys, const char *table, const char *key);
+HD_OWN bool *hd_gpu_keys_find(hd_gpu_keys *keys, const char *table, const char *key);
 
 typedef struct hd_gpu_difference {
   const char *table, *key;  /* table NULL: above all tables */
@@ -232,7 +232,7 @@ typedef struct hd_gpu_comparison {
 } hd_gpu_comparison;
 /* The keys `of` two GPUs except the title: numbers agree if they differ by at most so much percent of the
  * file's, other values if they are equal. */
-HD_API void hd_gpu_compare(const hd_gpu *file, const hd_gpu *other, const hd_gpu_keys *of, double percent,
+HD_OWN void hd_gpu_compare(const hd_gpu *file, const hd_gpu *other, const hd_gpu_keys *of, double percent,
                            hd_gpu_comparison *out);
 
 /* ---- Traces ------------------------------------------------------------------- */
@@ -245,34 +245,34 @@ typedef struct hd_trace hd_trace;
 
 /* For a launch of that grid and block; `limit` bounds its memory in bytes (0: 8 GB): a launch that
  * needs more ends with HD_ERR_BUDGET. */
-HD_API hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsigned workers,
+HD_OWN hd_status hd_trace_create(const uint32_t grid[3], const uint32_t block[3], unsigned workers,
                                  uint64_t limit, hd_trace **out, hd_diag *d);
 /* Before the launch: keep which instructions each warp runs, too, which replays with a clock need. m is the
  * module that the launch runs, and is not needed afterwards. Takes memory for each different way that warps
  * go. */
-HD_API hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d);
+HD_OWN hd_status hd_trace_keep_paths(hd_trace *t, const hd_ptx_module *m, hd_diag *d);
 /* If the launch has run more warp instructions and warps' accesses together, no further CTA starts, and it
  * ends with HD_ERR_BUDGET. Whether it does follows from the launch alone, not from the machine. 0: any. */
-HD_API void hd_trace_set_most(hd_trace *t, uint64_t work);
+HD_OWN void hd_trace_set_most(hd_trace *t, uint64_t work);
 /* Each task that ends adds a part to the meter; NULL: no more. */
-HD_API void hd_trace_set_meter(hd_trace *t, hd_meter *m);
+HD_OWN void hd_trace_set_meter(hd_trace *t, hd_meter *m);
 /* Hooks to pass to hd_emu_launch; they stay valid as long as the trace. A trace that has failed ends the
  * launch. */
-HD_API const hd_emu_hooks *hd_trace_hooks(hd_trace *t);
+HD_OWN const hd_emu_hooks *hd_trace_hooks(hd_trace *t);
 /* After the launch: order, index, count. */
-HD_API hd_status hd_trace_finish(hd_trace *t, hd_diag *d);
+HD_OWN hd_status hd_trace_finish(hd_trace *t, hd_diag *d);
 /* Before the launch: not all of its tasks will run, and some not to their ends. Such a trace serves the tasks
  * that ran; the others count as tasks that do nothing. */
-HD_API void hd_trace_allow_gaps(hd_trace *t);
+HD_OWN void hd_trace_allow_gaps(hd_trace *t);
 /* A finished trace that may have gaps takes more tasks, up to the next hd_trace_finish. Replays and walks may
  * go on meanwhile, with the tasks that it had before; if the further ones fail, it keeps the earlier ones and
  * takes no more. */
-HD_API hd_status hd_trace_resume(hd_trace *t, hd_diag *d);
-HD_API bool hd_trace_has(const hd_trace *t, uint64_t task); /* it ran, and the trace was finished then */
+HD_OWN hd_status hd_trace_resume(hd_trace *t, hd_diag *d);
+HD_OWN bool hd_trace_has(const hd_trace *t, uint64_t task); /* it ran, and the trace was finished then */
 /* hd_trace_walk, hd_trace_task_instructions and hd_trace_get_info show the tasks that the finished trace has
  * now, but none that it takes later, so that results do not depend on which replays came first. */
-HD_API void hd_trace_show_so_far(hd_trace *t);
-HD_API void hd_trace_destroy(hd_trace *t);
+HD_OWN void hd_trace_show_so_far(hd_trace *t);
+HD_OWN void hd_trace_destroy(hd_trace *t);
 
 typedef struct hd_trace_info {
   uint64_t tasks, warps_per_task;
@@ -286,7 +286,7 @@ typedef struct hd_trace_info {
                                 task) and written, times 32: the compulsory traffic */
   uint64_t memory;                    /* bytes the trace takes */
 } hd_trace_info;
-HD_API hd_trace_info hd_trace_get_info(const hd_trace *t);
+HD_OWN hd_trace_info hd_trace_get_info(const hd_trace *t);
 
 #define HD_TRACE_CALLED (UINT32_C(1) << 31)
 
@@ -304,13 +304,13 @@ typedef struct hd_trace_event {
 typedef void hd_trace_fn(void *ctx, const hd_trace_event *e);
 
 /* The trace's address for an address of the emulator's device memory. */
-HD_API uint64_t hd_trace_address(uint64_t device);
+HD_OWN uint64_t hd_trace_address(uint64_t device);
 
-HD_API uint64_t hd_trace_tasks(const hd_trace *t);
-HD_API uint64_t hd_trace_task_instructions(const hd_trace *t, uint64_t task); /* of all its warps */
+HD_OWN uint64_t hd_trace_tasks(const hd_trace *t);
+HD_OWN uint64_t hd_trace_task_instructions(const hd_trace *t, uint64_t task); /* of all its warps */
 /* Call fn for every access of tasks first .. first+n-1: task by task, the warps of a task one
  * after the other, each in program order. Several threads may walk one trace. */
-HD_API hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd_trace_fn *fn, void *ctx,
+HD_OWN hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd_trace_fn *fn, void *ctx,
                                hd_diag *d);
 
 /* ---- Replay --------------------------------------------------------------------- */
@@ -344,18 +344,18 @@ typedef struct hd_counters {
 } hd_counters;
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last
  * one's. */
-HD_API void hd_counters_add(hd_counters *sum, const hd_counters *c);
+HD_OWN void hd_counters_add(hd_counters *sum, const hd_counters *c);
 /* Add the counters of launch `number` of a row (0: the first), as a replay with a clock has them, to those of
  * the launches before it. Beside the times of single launches, the second of a row costs more than those
  * behind it, and none begins before the host has launched it, which has a start of so many microseconds. */
-HD_API void hd_counters_add_launch(hd_counters *row, const hd_counters *c, const hd_gpu *g, uint32_t number,
+HD_OWN void hd_counters_add_launch(hd_counters *row, const hd_counters *c, const hd_gpu *g, uint32_t number,
                                    double head_start_us);
 /* Bytes that DRAM reads and writes. */
 static inline uint64_t hd_counters_dram(const hd_counters *c) {
   return c->dram_read_bytes + c->dram_write_bytes;
 }
 /* Multiply everything but `resident`. */
-HD_API void hd_counters_scale(hd_counters *c, double factor);
+HD_OWN void hd_counters_scale(hd_counters *c, double factor);
 
 /* The fields of hd_counters by name, in the order in which everything prints them. */
 typedef enum hd_counter_type {
@@ -377,10 +377,10 @@ typedef struct hd_counter {
 } hd_counter;
 enum { HD_COUNTER_FIELDS = 27 };
 HD_API extern const hd_counter hd_counter_table[HD_COUNTER_FIELDS];
-HD_API double hd_counter_real(const hd_counter *f, const hd_counters *c);
+HD_OWN double hd_counter_real(const hd_counter *f, const hd_counters *c);
 /* 0 of a real one. */
-HD_API uint64_t hd_counter_count(const hd_counter *f, const hd_counters *c);
-HD_API void hd_counter_set_count(const hd_counter *f, hd_counters *c, uint64_t value);
+HD_OWN uint64_t hd_counter_count(const hd_counter *f, const hd_counters *c);
+HD_OWN void hd_counter_set_count(const hd_counter *f, hd_counters *c, uint64_t value);
 
 /* Tasks that workers claim while they run, from a queue for each SM (bind=claim, bind=agents): a worker takes
  * the next task of its SM's queue, and of the next queue that has one when that is empty. */
@@ -445,16 +445,16 @@ typedef struct hd_replay_options {
 
 /* At most 64 warps and CTAs per SM, caches of at most 64 ways, 1024 MSHRs: else HD_ERR_UNSUPPORTED. */
 typedef struct hd_model hd_model;
-HD_API hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d);
-HD_API void hd_model_destroy(hd_model *m);
+HD_OWN hd_status hd_model_create(const hd_gpu *g, hd_model **out, hd_diag *d);
+HD_OWN void hd_model_destroy(hd_model *m);
 /* Each task of a replay adds a part to the meter, when it ends or, of agents, begins; NULL: no more. */
-HD_API void hd_model_set_meter(hd_model *m, hd_meter *meter);
+HD_OWN void hd_model_set_meter(hd_model *m, hd_meter *meter);
 /* A trace is read-only here: several models may replay it at once. */
-HD_API hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
+HD_OWN hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_options *o, hd_counters *out,
                                  hd_diag *d);
 /* The tasks that the options' part of a launch of so many tasks needs: those that the trace must have. *out
  * is the caller's to free. */
-HD_API hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t **out, uint64_t *n,
+HD_OWN hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t **out, uint64_t *n,
                                  hd_diag *d);
 
 /* ---- Several streams at once ------------------------------------------------------ */
@@ -481,7 +481,7 @@ enum { HD_REPLAY_STREAMS = 4 };
  * CTAs are handed out as hardware does: those of the launch that came first, and of the next one when all of
  * them have started. Where launches claim tasks, the options say on which SMs. An SM has CTAs of one launch
  * at a time: another one's come when the last has ended, whereas hardware may mix them. */
-HD_API hd_status hd_model_replay_streams(hd_model *m, hd_replay_stream *streams, uint32_t n, uint32_t turns,
+HD_OWN hd_status hd_model_replay_streams(hd_model *m, hd_replay_stream *streams, uint32_t n, uint32_t turns,
                                          hd_diag *d);
 
 #ifdef __cplusplus

@@ -93,12 +93,12 @@ HD_API void hd_optimized_free(hd_optimized *z);
  * nothing about the plans that were not tried. */
 HD_API bool hd_optimize_answers(const hd_optimized *z);
 /* Which bound was reached, and which of heddle's options moves it: "the time was over", "a longer --wall". */
-HD_API const char *hd_bound_reached(hd_bound b);
-HD_API const char *hd_bound_remedy(hd_bound b);
+HD_OWN const char *hd_bound_reached(hd_bound b);
+HD_OWN const char *hd_bound_remedy(hd_bound b);
 
 /* Seconds that so many runs of the workload take on the emulator, about, on two idle cores, if each thread
  * runs each instruction of its kernel once; longer where it loops. Nothing is run for that. */
-HD_API hd_status hd_check_estimate(const hd_workload *w, unsigned arch, size_t runs, double *seconds,
+HD_OWN hd_status hd_check_estimate(const hd_workload *w, unsigned arch, size_t runs, double *seconds,
                                    hd_diag *d);
 
 /* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
@@ -106,7 +106,7 @@ HD_API hd_status hd_check_estimate(const hd_workload *w, unsigned arch, size_t r
  * much: so 1.3 for agents, bypassed caches and streams, 1.15 for other bindings and prefetches, 1.05 for all
  * others. Nine of ten plans of a kind reach their promise divided by that, on an H100
  * (docs/clock-measured.md). hd_optimize asks for 1.3 of all plans if hd_study_leaves_ends. */
-HD_API double hd_optimize_worth(const hd_plan *p, bool by_clock);
+HD_OWN double hd_optimize_worth(const hd_plan *p, bool by_clock);
 
 #ifdef __cplusplus
 }

@@ -40,7 +40,7 @@ typedef struct hd_overhead_options {
 
 /* rows[i] is the cost of plans[i]. A plan that cannot be applied fails its own row only; an original that
  * fails is an error. */
-HD_API hd_status hd_overhead(const hd_workload *w, const hd_plan *plans, size_t n,
+HD_OWN hd_status hd_overhead(const hd_workload *w, const hd_plan *plans, size_t n,
                              const hd_overhead_options *o, hd_overhead_row *rows, hd_diag *d);
 
 /* ---- Over many workloads ---------------------------------------------------------- */
@@ -67,14 +67,14 @@ typedef enum hd_overhead_measure {
   HD_OVERHEAD_SPILL,
   HD_OVERHEAD_MEASURES
 } hd_overhead_measure;
-HD_API double hd_overhead_value(const hd_overhead_row *r, hd_overhead_measure m);
+HD_OWN double hd_overhead_value(const hd_overhead_row *r, hd_overhead_measure m);
 
 typedef struct hd_overhead_summary {
   size_t n; /* workloads counted */
   double median, p90, worst;
   size_t worst_workload;
 } hd_overhead_summary;
-HD_API hd_status hd_overhead_summarise(const hd_overhead_table *t, size_t plan, hd_overhead_measure m,
+HD_OWN hd_status hd_overhead_summarise(const hd_overhead_table *t, size_t plan, hd_overhead_measure m,
                                        hd_overhead_summary *out, hd_diag *d);
 
 /* The project's own targets. Orders alone: at most 12 instructions per thread and no register more
@@ -86,11 +86,11 @@ typedef enum hd_overhead_target {
   HD_OVERHEAD_AGENTS
 } hd_overhead_target;
 /* Which target a plan has; *within and *of count workloads (those not assembled do not count). */
-HD_API hd_overhead_target hd_overhead_meets(const hd_overhead_table *t, size_t plan, size_t *within,
+HD_OWN hd_overhead_target hd_overhead_meets(const hd_overhead_table *t, size_t plan, size_t *within,
                                             size_t *of);
 
 /* The page, in Markdown, without notes. */
-HD_API hd_status hd_report_overhead(const hd_overhead_table *t, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_report_overhead(const hd_overhead_table *t, hd_buf *out, hd_diag *d);
 
 #ifdef __cplusplus
 }

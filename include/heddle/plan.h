@@ -302,17 +302,17 @@ HD_API extern const hd_plan hd_plan_original;
 HD_API hd_status hd_plan_parse(const char *text, hd_plan *out, hd_diag *d);
 /* Make the plan's order the table of that file. HD_ERR_UNSUPPORTED, naming the bound, where the path is too
  * long; the plan stays as it was. */
-HD_API hd_status hd_plan_order_by(hd_plan *p, const char *path, hd_diag *d);
+HD_OWN hd_status hd_plan_order_by(hd_plan *p, const char *path, hd_diag *d);
 /* *out is p with those levers of q that p leaves alone; it may be one that hd_plan_check refuses. False: it
  * is p. */
-HD_API bool hd_plan_join(const hd_plan *p, const hd_plan *q, hd_plan *out);
+HD_OWN bool hd_plan_join(const hd_plan *p, const hd_plan *q, hd_plan *out);
 /* HD_ERR_USAGE with one line that says why when a value is out of range or levers are combined that make
  * no sense together: split without clusters, form without bypass, sms without agents, ... */
-HD_API hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
+HD_OWN hd_status hd_plan_check(const hd_plan *p, hd_diag *d);
 /* The least sm number of GPUs that can run the plan's kernels; 0: any. *what (may be NULL) names the lever
  * that needs it. */
 enum { HD_READONLY_ARCH = 32, HD_CANCEL_ARCH = 100 };
-HD_API unsigned hd_plan_arch(const hd_plan *p, const char **what);
+HD_OWN unsigned hd_plan_arch(const hd_plan *p, const char **what);
 /* HD_ERR_UNSUPPORTED, with a line that says what is missing, where the GPU is older. arch 0: not known, any.
  */
 HD_API hd_status hd_plan_check_arch(const hd_plan *p, const char *gpu, unsigned arch, hd_diag *d);
@@ -320,12 +320,12 @@ HD_API hd_status hd_plan_check_arch(const hd_plan *p, const char *gpu, unsigned 
  * "baseline" when nothing is left. parse(print(p)) equals p. */
 HD_API void hd_plan_print(const hd_plan *p, hd_buf *out);
 /* "WxH", "WxHxD", "WxH:ORDER"; HD_SHAPE_LAUNCH: nothing. */
-HD_API void hd_shape_print(const hd_shape *s, hd_buf *out);
+HD_OWN void hd_shape_print(const hd_shape *s, hd_buf *out);
 HD_API bool hd_plan_equal(const hd_plan *a, const hd_plan *b);
 HD_API bool hd_plan_is_baseline(const hd_plan *p);
 /* Whether a plan changes a task's own work, and not only when and where it runs: threads, bypass, stream, and
  * every lever with a step in levers.def. */
-HD_API bool hd_plan_changes_tasks(const hd_plan *p);
+HD_OWN bool hd_plan_changes_tasks(const hd_plan *p);
 
 /* ---- Plan sets ------------------------------------------------------------ */
 
@@ -347,15 +347,15 @@ HD_API extern const hd_plan_set hd_plan_set_original;
 
 /* Give a kernel a plan, in place of the one that it had; kernel NULL: set `all`. The list must have room for
  * one kernel more where this one is not in it, and the name must live as long as the set. */
-HD_API void hd_plan_set_put(hd_plan_set *s, const char *kernel, const hd_plan *p);
+HD_OWN void hd_plan_set_put(hd_plan_set *s, const char *kernel, const hd_plan *p);
 /* The kernel's plan: never NULL, as long-lived as the set. */
-HD_API const hd_plan *hd_plan_set_of(const hd_plan_set *s, const char *kernel);
+HD_OWN const hd_plan *hd_plan_set_of(const hd_plan_set *s, const char *kernel);
 /* The same plan for every kernel that either names, and for all others. */
-HD_API bool hd_plan_set_equal(const hd_plan_set *a, const hd_plan_set *b);
+HD_OWN bool hd_plan_set_equal(const hd_plan_set *a, const hd_plan_set *b);
 /* No kernel is changed. */
-HD_API bool hd_plan_set_is_baseline(const hd_plan_set *s);
+HD_OWN bool hd_plan_set_is_baseline(const hd_plan_set *s);
 /* Appended: the plan for all, then "; kernel: plan" for each kernel of its own, in the set's order. */
-HD_API void hd_plan_set_print(const hd_plan_set *s, hd_buf *out);
+HD_OWN void hd_plan_set_print(const hd_plan_set *s, hd_buf *out);
 
 /* ---- Tables ------------------------------------------------------------- */
 
@@ -369,7 +369,7 @@ typedef struct hd_table {
  * is no bijection fails with HD_ERR_REFUSED, naming the entry's line (or index)
  * and the number repeated, missing or out of range. */
 HD_API hd_status hd_table_read(const char *path, uint64_t V, hd_table *out, hd_diag *d);
-HD_API hd_status hd_table_parse(const char *bytes, size_t len, const char *name, uint64_t V, hd_table *out,
+HD_OWN hd_status hd_table_parse(const char *bytes, size_t len, const char *name, uint64_t V, hd_table *out,
                                 hd_diag *d);
 /* The binary form, whole or not at all (hd_file_write). */
 HD_API hd_status hd_table_write(const char *path, const hd_table *t, hd_diag *d);
@@ -462,44 +462,44 @@ typedef struct hd_grid {
 
 /* V = gx*gy*gz; false on 64-bit overflow or a zero dimension. Programs are built
  * for V < 2^63, which holds for every grid that CUDA allows. */
-HD_API bool hd_grid_tasks(const uint32_t g[3], uint64_t *V);
+HD_OWN bool hd_grid_tasks(const uint32_t g[3], uint64_t *V);
 
 /* Build the program that turns a worker's linear id u into its task's (x, y, z): binding first (CLU eq. 8
  * and 7), then the order. With bind=agents and bind=claim workers learn a position while they run: the
  * input is that position. Fails with HD_ERR_USAGE for parameters of 0 and the like, HD_ERR_REFUSED for a
  * table with an unknown grid. */
-HD_API hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+HD_OWN hd_status hd_plan_forward(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 /* The same from the worker's own cell, which says more than its id: coordinates that the order leaves alone,
  * or changes one by one, cost little or nothing. Not for bind=agents and bind=claim (HD_ERR_USAGE). With
  * `packed` the program's table is hd_plan_pack's, of hd_plan_packed > 0 words; else the order's own. */
-HD_API hd_status hd_plan_from_cell(const hd_plan *p, const hd_grid *g, bool packed, hd_prog *out, hd_diag *d);
+HD_OWN hd_status hd_plan_from_cell(const hd_plan *p, const hd_grid *g, bool packed, hd_prog *out, hd_diag *d);
 /* Words of the table that stands for the order on a known grid: of an order that is a table, where the grid
  * is one plane, and of the Hilbert curve, whose arithmetic is a loop. A word holds a cell of the plane, x in
  * its low half and y above; on a line, the one coordinate that there is. 0: there is no such table. */
-HD_API uint64_t hd_plan_packed(const hd_plan *p, const hd_grid *g);
+HD_OWN uint64_t hd_plan_packed(const hd_plan *p, const hd_grid *g);
 /* Make it; t: the order's own table, if it has one. */
-HD_API hd_status hd_plan_pack(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *words,
+HD_OWN hd_status hd_plan_pack(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *words,
                               hd_diag *d);
 /* The inverse: from a task number to the worker u that runs it, or its position. Not for tables, which
  * fail with HD_ERR_UNSUPPORTED: hd_table_invert inverts one. */
-HD_API hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+HD_OWN hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 /* The number of clusters: SMs that the plan may use. */
-HD_API uint32_t hd_plan_clusters(const hd_plan *p, const hd_grid *g);
+HD_OWN uint32_t hd_plan_clusters(const hd_plan *p, const hd_grid *g);
 /* From a cluster and a place w in it to a position, as `split` says; all three results are it. */
-HD_API hd_status hd_plan_place(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+HD_OWN hd_status hd_plan_place(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 /* From a cluster to the number of its tasks; all three results are it. */
-HD_API hd_status hd_plan_quota(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
+HD_OWN hd_status hd_plan_quota(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 
 /* Evaluate. `in` < V is the worker or task number; `g` is the launch's grid; the
  * table, of V entries, may be NULL when the program uses none. An inverse program
  * gives its one result three times. */
-HD_API void hd_prog_eval(const hd_prog *p, const uint32_t g[3], uint64_t in, const hd_table *t,
+HD_OWN void hd_prog_eval(const hd_prog *p, const uint32_t g[3], uint64_t in, const hd_table *t,
                          uint64_t out[3]);
 /* The same for programs that read a cluster's number. */
-HD_API void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t cluster, uint64_t in,
+HD_OWN void hd_prog_eval_in(const hd_prog *p, const uint32_t g[3], uint64_t cluster, uint64_t in,
                             const hd_table *t, uint64_t out[3]);
 /* The program as text, one value a line: for people and tests. */
-HD_API void hd_prog_print(const hd_prog *p, hd_buf *out);
+HD_OWN void hd_prog_print(const hd_prog *p, hd_buf *out);
 /* All orders that need no table, and the clusters of CLU 4.2, as functions in C and CUDA C for any grid of
  * fewer than 2^32 tasks and any parameters: the text of heddle/cta_orders.h. */
 HD_API hd_status hd_plan_header(hd_buf *out, hd_diag *d);
@@ -509,7 +509,7 @@ HD_API hd_status hd_plan_header(hd_buf *out, hd_diag *d);
  * Allocates *out. `t` is the checked table of an order that needs one, else NULL. */
 HD_API hd_status hd_plan_tabulate(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *out,
                                   hd_diag *d);
-HD_API hd_status hd_table_invert(const hd_table *t, hd_table *out, hd_diag *d);
+HD_OWN hd_status hd_table_invert(const hd_table *t, hd_table *out, hd_diag *d);
 
 /* ---- Divisions by constants ------------------------------------------------ */
 
@@ -520,18 +520,18 @@ typedef struct hd_magic {
   uint64_t multiplier;
   unsigned shift;
 } hd_magic;
-HD_API bool hd_find_magic(uint64_t divisor, uint64_t max, unsigned bits, hd_magic *out);
+HD_OWN bool hd_find_magic(uint64_t divisor, uint64_t max, unsigned bits, hd_magic *out);
 /* The same for n * factor / divisor, factor >= 1. */
-HD_API bool hd_find_scaled_magic(uint64_t factor, uint64_t divisor, uint64_t max, unsigned bits,
+HD_OWN bool hd_find_scaled_magic(uint64_t factor, uint64_t divisor, uint64_t max, unsigned bits,
                                  hd_magic *out);
 
 /* ---- Clusters (CLU 4.2) --------------------------------------------------- */
 
 /* V tasks cut into M >= 1 contiguous clusters whose sizes differ by at most one: the
  * first V mod M clusters have one task more. (w, i): position w in cluster i < M. */
-HD_API uint64_t hd_cluster_size(uint64_t V, uint64_t M, uint64_t i);
-HD_API uint64_t hd_cluster_start(uint64_t V, uint64_t M, uint64_t i); /* CLU eq. 7, w = 0 */
-HD_API void hd_cluster_of(uint64_t V, uint64_t M, uint64_t v, uint64_t *w, uint64_t *i); /* eq. 4, 5 */
+HD_OWN uint64_t hd_cluster_size(uint64_t V, uint64_t M, uint64_t i);
+HD_OWN uint64_t hd_cluster_start(uint64_t V, uint64_t M, uint64_t i); /* CLU eq. 7, w = 0 */
+HD_OWN void hd_cluster_of(uint64_t V, uint64_t M, uint64_t v, uint64_t *w, uint64_t *i); /* eq. 4, 5 */
 
 /* ---- Candidates ------------------------------------------------------------ */
 
@@ -574,11 +574,11 @@ enum { HD_CANDIDATES = 320 }; /* no launch has more */
  * them. The first `cap` are stored. Returns how many there are in all; 0 for a grid without tasks or with
  * 2^63 or more.
  */
-HD_API size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap);
+HD_OWN size_t hd_candidates(const hd_plan_space *s, hd_candidate *out, size_t cap);
 
 /* Which levers the plan pulls, and which way, as bits: plans of one family tend to win or lose together. 0:
  * the baseline's. */
-HD_API uint32_t hd_plan_family(const hd_plan *p);
+HD_OWN uint32_t hd_plan_family(const hd_plan *p);
 
 #ifdef __cplusplus
 }

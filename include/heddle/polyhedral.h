@@ -39,7 +39,7 @@ typedef enum hd_polyhedral_inexact {
   HD_INEXACT_BUDGET,     /* both methods were over their budgets */
   HD_INEXACT_COUNT
 } hd_polyhedral_inexact;
-HD_API const char *hd_polyhedral_inexact_text(hd_polyhedral_inexact why); /* for people */
+HD_OWN const char *hd_polyhedral_inexact_text(hd_polyhedral_inexact why); /* for people */
 
 typedef enum hd_map_direction {
   HD_MAP_ROUND_ROBIN = 0, /* no reuse between CTAs */
@@ -47,7 +47,7 @@ typedef enum hd_map_direction {
   HD_MAP_Y,
   HD_MAP_Z,
 } hd_map_direction;
-HD_API const char *hd_map_direction_name(hd_map_direction d); /* "round-robin", "x", "y", "z" */
+HD_OWN const char *hd_map_direction_name(hd_map_direction d); /* "round-robin", "x", "y", "z" */
 
 /* Sites with one base address. Where the base is no parameter and no variable, addresses count from 0. */
 typedef struct hd_polyhedral_array {
@@ -81,9 +81,9 @@ typedef struct hd_polyhedral_options {
 /* `at` needs grid, block and args; ctaid, tid and counters are ignored. `a` may have been made with or
  * without the launch's block. Errors: HD_ERR_USAGE for a launch without grid or block, HD_ERR_NOMEM.
  * *out is freed by hd_polyhedral_free; on failure it needs no freeing. */
-HD_API hd_status hd_polyhedral_measure(const hd_analysis *a, const hd_point *at,
+HD_OWN hd_status hd_polyhedral_measure(const hd_analysis *a, const hd_point *at,
                                        const hd_polyhedral_options *o, hd_polyhedral *out, hd_diag *d);
-HD_API void hd_polyhedral_free(hd_polyhedral *p);
+HD_OWN void hd_polyhedral_free(hd_polyhedral *p);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ extern "C" {
 
 /* Add to a digest everything that decides a workload's results: the text of its kernels (for `arch`, as
  * hd_launch_arch has it), its launches and its data. */
-HD_API hd_status hd_workload_digest(const hd_workload *w, unsigned arch, hd_digest *h, hd_diag *d);
+HD_OWN hd_status hd_workload_digest(const hd_workload *w, unsigned arch, hd_digest *h, hd_diag *d);
 
 /* ---- Traces and sweeps ------------------------------------------------------------- */
 
@@ -40,51 +40,51 @@ HD_API hd_status hd_study_open(const hd_workload *w, const hd_run_options *run, 
                                hd_study **out, hd_diag *d);
 HD_API void hd_study_close(hd_study *s);
 /* hd_budget.until of its replays from now on. No replay runs meanwhile. */
-HD_API void hd_study_set_until(hd_study *s, double at);
+HD_OWN void hd_study_set_until(hd_study *s, double at);
 /* The same for a workload of which `other` is a study, too. It takes over the data that `other` has filled
  * and computed, which takes long if graphs are drawn or launches steer later ones. Either may be closed
  * first. */
-HD_API hd_status hd_study_open_like(const hd_study *other, const hd_run_options *run,
+HD_OWN hd_status hd_study_open_like(const hd_study *other, const hd_run_options *run,
                                     const hd_study_options *how, hd_study **out, hd_diag *d);
-HD_API const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
+HD_OWN const hd_trace *hd_study_trace(const hd_study *s, uint32_t launch);
 /* In a long row of launches some are left out: launches like them, perhaps with other grids, stand for them.
  */
-HD_API bool hd_study_leaves_out(const hd_study *s, uint32_t launch);
+HD_OWN bool hd_study_leaves_out(const hd_study *s, uint32_t launch);
 /* The launch that accesses memory most, of those that are not left out. */
-HD_API uint32_t hd_study_busiest(const hd_study *s);
-HD_API double hd_study_seconds(const hd_study *s); /* taken by the traces */
+HD_OWN uint32_t hd_study_busiest(const hd_study *s);
+HD_OWN double hd_study_seconds(const hd_study *s); /* taken by the traces */
 /* The part of the launches' work that replays of the study do; 1: all of it. The traces of a sampled study
  * hold only some of the tasks. */
-HD_API double hd_study_part(const hd_study *s);
+HD_OWN double hd_study_part(const hd_study *s);
 /* A sampled time is unsure whose parts, from different places, differ so that its standard error
  * (hd_counters.time_error_us) is more than this part of it. */
 #define HD_SAMPLE_ERROR 0.1
 /* The sample is of a launch of which a few warps have far more work than others. Where they are not in the
  * sample, or end later than they are cut, times lack how long these take to come to their ends. `s` NULL:
  * false. */
-HD_API bool hd_study_leaves_ends(const hd_study *s);
+HD_OWN bool hd_study_leaves_ends(const hd_study *s);
 /* Accesses and instructions that a replay of it does, as hd_study_options.sample_units counts them. */
-HD_API double hd_study_units(const hd_study *s);
+HD_OWN double hd_study_units(const hd_study *s);
 /* About how many seconds a replay of it takes on one idle core, computed from its traces alone. */
-HD_API double hd_study_replay_seconds(const hd_study *s);
+HD_OWN double hd_study_replay_seconds(const hd_study *s);
 /* The hd_study_options.sample_units with which so many replays take about that many seconds on two cores. */
-HD_API uint64_t hd_sample_units(double seconds, size_t replays);
+HD_OWN uint64_t hd_sample_units(double seconds, size_t replays);
 /* About how many thread instructions the workload's launches have, from up to 16 tasks of each. 0: not known,
  * because the work of a task depends on what others compute. */
-HD_API hd_status hd_estimate_instructions(const hd_workload *w, unsigned arch, unsigned threads, double *out,
+HD_OWN hd_status hd_estimate_instructions(const hd_workload *w, unsigned arch, unsigned threads, double *out,
                                           hd_diag *d);
 /* About how many seconds it takes to trace all of the workload's launches and to replay them so often on
  * `threads` threads (0: all) without sampling. 0: not known, as above. */
-HD_API hd_status hd_estimate_seconds(const hd_workload *w, unsigned arch, unsigned threads, bool timed,
+HD_OWN hd_status hd_estimate_seconds(const hd_workload *w, unsigned arch, unsigned threads, bool timed,
                                      size_t replays, double *out, hd_diag *d);
 /* The workload's buffers, in their order, at the addresses that the traces have; they live as long as the
  * study. */
-HD_API const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
+HD_OWN const hd_reuse_array *hd_study_arrays(const hd_study *s, uint32_t *n);
 
 /* The table of order=affinity or order=heavy-first for launch number `launch`: kept in the cache folder under
  * a hash of the kernel, the launches and the data; else worked out from the study's traces (NULL: one is
  * opened). All launches of one kernel and grid share one table, made from the busiest of them. */
-HD_API hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o,
+HD_OWN hd_status hd_order_table(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                 hd_order_kind kind, const hd_study *study, hd_table *out, hd_diag *d);
 
 /* The loads of a kernel that a lever can change, in the order of its text, with the part of their requests
@@ -96,14 +96,14 @@ typedef struct hd_load_facts {
 
 /* The facts about the loads of launch number `launch`'s kernel; kept in the cache folder as hd_order_table's
  * tables are. *out is the caller's to free. */
-HD_API hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_options *o,
+HD_OWN hd_status hd_study_loads(const hd_workload *w, uint32_t launch, const hd_run_options *o,
                                 const hd_study *study, hd_load_facts **out, uint32_t *n, hd_diag *d);
 /* The loads that stream=auto stands for: those that request data, of which at most the part HD_STREAM_REUSED
  * is requested again (at the edges of the CTAs' parts); with a greater `most`, loads of more reuse too. kind
  * HD_STREAM_NONE when there are none. A kernel without any stays as it is under stream=auto; where all are
  * so, the plan is refused. Loads that a plan has no room for (HD_NUMBERS) are not among them. */
 #define HD_STREAM_REUSED 0.02
-HD_API hd_stream hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most);
+HD_OWN hd_stream hd_streaming_loads(const hd_load_facts *loads, uint32_t n, double most);
 
 /* ---- Resolving plans --------------------------------------------------------------- */
 
@@ -111,7 +111,7 @@ HD_API hd_stream hd_streaming_loads(const hd_load_facts *loads, uint32_t n, doub
  * loads, and for bypass=ro the loads of memory that nothing writes are listed. `study` (NULL: one is opened
  * if it is needed) saves tracing the originals again. HD_ERR_REFUSED when a table is no bijection, or
  * stream=auto finds no load in any kernel. *out is to be freed on HD_OK. */
-HD_API hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_run_options *o,
+HD_OWN hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_run_options *o,
                             const hd_study *study, hd_resolved *out, hd_diag *d);
 
 /* Resolve one plan for all kernels, then hd_check_resolved; the same on a device, for its architecture. */
@@ -119,7 +119,7 @@ HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check
                           hd_check_result *r, hd_diag *d);
 /* As hd_check, with the original and each dispatcher an item of work, done as `how` says; `progress`, which
  * may be NULL, counts them. *r is filled where *whole. */
-HD_API hd_status hd_check_split(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
+HD_OWN hd_status hd_check_split(const hd_workload *w, const hd_plan *p, const hd_check_options *o,
                                 const hd_work_how *how, void (*progress)(void *ctx, size_t done, size_t n),
                                 void *ctx, bool *whole, hd_check_result *r, hd_diag *d);
 HD_API hd_status hd_check_on(hd_device *dev, const hd_workload *w, const hd_plan *p,
@@ -138,7 +138,7 @@ HD_API hd_status hd_study_replay(const hd_study *s, const hd_gpu *g, const hd_pl
 /* The timeline of the busiest launch under a plan, from a replay of it and of those before it. Where it is
  * sampled, it is of one of its parts. out->most is the caller's. Walks of the launch's trace show from then
  * on what the replay has recorded, too. HD_ERR_UNSUPPORTED: the study is not `timed`. */
-HD_API hd_status hd_study_timeline(const hd_study *s, const hd_gpu *g, const hd_plan *p,
+HD_OWN hd_status hd_study_timeline(const hd_study *s, const hd_gpu *g, const hd_plan *p,
                                    hd_dispatch_kind dispatch, uint64_t seed, hd_timeline *out, hd_diag *d);
 
 /* A vote of SMs: a replay under p, which is bypass=auto (a threshold of bypassing L1: BYP 4.4.2), or
@@ -147,13 +147,13 @@ HD_API hd_status hd_study_timeline(const hd_study *s, const hd_gpu *g, const hd_
  * number, hd_bypass_voted being its threshold; of agents by its cluster, with hd_agents_voted of them active.
  * *most: the largest number that is tried: of warps of a CTA, or of CTAs that fit on an SM.
  * HD_ERR_UNSUPPORTED: the study is sampled, which shows a part of the tasks, or is not `timed`. */
-HD_API hd_status hd_study_vote(const hd_study *s, const hd_gpu *g, const hd_plan *p, uint32_t launch,
+HD_OWN hd_status hd_study_vote(const hd_study *s, const hd_gpu *g, const hd_plan *p, uint32_t launch,
                                uint32_t *ctas, uint32_t *most, hd_diag *d);
 
 /* BYP's first scheme (4.4.2, figure 11): cycles[k], for k from 0 to all of a CTA's warps, is the time of CTA
  * k of launch number `launch` in which k warps use L1, alone on the GPU, with all of L1, and L2 cold.
  * HD_ERR_UNSUPPORTED: there are too few CTAs, the study is sampled or is not `timed`. */
-HD_API hd_status hd_study_sample_thresholds(const hd_study *s, const hd_gpu *g, uint32_t launch,
+HD_OWN hd_status hd_study_sample_thresholds(const hd_study *s, const hd_gpu *g, uint32_t launch,
                                             double *cycles, hd_diag *d);
 
 /* Workloads that run at the same time on a modelled GPU, each again and again in a stream of its own
@@ -167,7 +167,7 @@ typedef struct hd_stream_row {
   uint32_t resident; /* filled in: CTAs of its first launch that fit on an SM */
   double l1_hits;    /* filled in: of its sectors, 0 to 1 */
 } hd_stream_row;
-HD_API hd_status hd_study_replay_streams(hd_stream_row *rows, uint32_t n, const hd_gpu *g, uint32_t turns,
+HD_OWN hd_status hd_study_replay_streams(hd_stream_row *rows, uint32_t n, const hd_gpu *g, uint32_t turns,
                                          hd_diag *d);
 
 typedef struct hd_sweep_row {
@@ -204,7 +204,7 @@ typedef struct hd_sweep_job {
                               stopped. Not where answers are kept for others. NULL: never */
   void *ctx;
 } hd_sweep_job;
-HD_API hd_status hd_sweep_split(const hd_sweep_job *j, const hd_work_how *how, bool *whole, hd_diag *d);
+HD_OWN hd_status hd_sweep_split(const hd_sweep_job *j, const hd_work_how *how, bool *whole, hd_diag *d);
 
 /* Index of the row with the least predicted time (ties: less DRAM traffic, then less L2 traffic,
  * then the earlier row); -1 when no row is HD_OK. */
@@ -212,9 +212,9 @@ HD_API int64_t hd_sweep_best(const hd_sweep_row *rows, size_t n);
 
 /* Whether the plan uses a lever whose effect on caches the model lacks: the read-only path, and lines that L2
  * evicts first. */
-HD_API bool hd_plan_is_unseen(const hd_plan *p);
+HD_OWN bool hd_plan_is_unseen(const hd_plan *p);
 /* A description of these, to follow the words "the model does not see". */
-HD_API const char *hd_explain_unseen(void);
+HD_OWN const char *hd_explain_unseen(void);
 /* How much of a GPU a workload's largest launch keeps busy. */
 typedef struct hd_filling {
   uint64_t tasks;         /* its CTAs */
@@ -226,9 +226,9 @@ typedef struct hd_filling {
                time, not bandwidth */
 } hd_filling;
 /* `resident`: as hd_counters has it. */
-HD_API hd_filling hd_find_filling(const hd_workload *w, uint32_t resident, const hd_gpu *g);
+HD_OWN hd_filling hd_find_filling(const hd_workload *w, uint32_t resident, const hd_gpu *g);
 /* "16 CTAs of 4 warps keep 16 of 132 SMs busy, ..." */
-HD_API void hd_filling_print(const hd_filling *f, const hd_gpu *g, char *out, size_t cap);
+HD_OWN void hd_filling_print(const hd_filling *f, const hd_gpu *g, char *out, size_t cap);
 
 #ifdef __cplusplus
 }

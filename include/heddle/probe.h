@@ -81,23 +81,23 @@ typedef struct hd_probe_result {
   uint32_t n_figures;
 } hd_probe_result;
 /* The figure of that name; NaN if it was not measured. */
-HD_API double hd_probe_value(const hd_probe_result *r, const char *name);
+HD_OWN double hd_probe_value(const hd_probe_result *r, const char *name);
 
 /* A modelled GPU is its file: nothing is measured, and hd_probe_toml writes the file's values. */
-HD_API hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d);
-HD_API void hd_probe_free(hd_probe_result *r);
+HD_OWN hd_status hd_probe(hd_device *dev, const hd_probe_options *o, hd_probe_result *out, hd_diag *d);
+HD_OWN void hd_probe_free(hd_probe_result *r);
 
 /* A GPU file (gpus/NAME.toml): measured values, the driver's values, and, marked as such, assumed ones for
  * the rest. */
-HD_API void hd_probe_toml(const hd_probe_result *r, hd_buf *out);
+HD_OWN void hd_probe_toml(const hd_probe_result *r, hd_buf *out);
 /* The GPU of that file, and its keys that were measured or that the driver reported; of a model all keys of
  * its file. HD_ERR_INPUT: a GPU's file may not have a measured value. */
-HD_API hd_status hd_probe_gpu(const hd_probe_result *r, hd_gpu *out, hd_gpu_keys *told, hd_diag *d);
+HD_OWN hd_status hd_probe_gpu(const hd_probe_result *r, hd_gpu *out, hd_gpu_keys *told, hd_diag *d);
 /* These keys of that GPU beside those of a file (hd_gpu_compare). */
-HD_API hd_status hd_probe_compare(const hd_probe_result *r, const hd_gpu *file, double percent,
+HD_OWN hd_status hd_probe_compare(const hd_probe_result *r, const hd_gpu *file, double percent,
                                   hd_gpu_comparison *out, hd_diag *d);
 /* "h100-80gb-hbm3" from "NVIDIA H100 80GB HBM3". */
-HD_API void hd_probe_name(const hd_probe_result *r, char *out, size_t cap);
+HD_OWN void hd_probe_name(const hd_probe_result *r, char *out, size_t cap);
 
 #ifdef __cplusplus
 }

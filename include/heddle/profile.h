@@ -32,11 +32,11 @@ typedef struct hd_profile {
   bool emulated;  /* times of an emulated GPU, which say nothing about a GPU */
 } hd_profile;
 
-HD_API void hd_profile_free(hd_profile *p);
-HD_API void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out);
-HD_API void hd_profile_json(const hd_profile *p, hd_buf *out);
+HD_OWN void hd_profile_free(hd_profile *p);
+HD_OWN void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out);
+HD_OWN void hd_profile_json(const hd_profile *p, hd_buf *out);
 /* A page with a bar for each kernel's time, in the part that heddle can touch and the part that it cannot. */
-HD_API void hd_profile_html(const hd_profile *p, const char *title, hd_buf *out);
+HD_OWN void hd_profile_html(const hd_profile *p, const char *title, hd_buf *out);
 
 #ifdef __cplusplus
 }

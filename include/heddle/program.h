@@ -20,7 +20,7 @@ typedef enum hd_program_check {                               /* bits */
                                 HD_PROGRAM_CHECK_ALL = 15,
 } hd_program_check;
 /* "init,race,leak,streams" or "all", as "" is; false: an unknown word. */
-HD_API bool hd_program_check_parse(const char *text, unsigned *out);
+HD_OWN bool hd_program_check_parse(const char *text, unsigned *out);
 
 enum { HD_PROGRAM_PATH = 1024 };
 
@@ -47,8 +47,8 @@ typedef struct hd_program_settings {
 } hd_program_settings;
 
 /* Settings as text for the environment, and back. A text that another version wrote is HD_ERR_INPUT. */
-HD_API hd_status hd_program_settings_print(const hd_program_settings *s, hd_buf *out, hd_diag *d);
-HD_API hd_status hd_program_settings_parse(const char *text, hd_program_settings *s, hd_diag *d);
+HD_OWN hd_status hd_program_settings_print(const hd_program_settings *s, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_program_settings_parse(const char *text, hd_program_settings *s, hd_diag *d);
 /* The variable that holds them. */
 #define HD_PROGRAM_VARIABLE "HEDDLE_EMU"
 
@@ -70,20 +70,20 @@ typedef struct hd_program_options {
 
 /* Have the programs that this process becomes or starts run on the emulator, with these settings.
  * HD_ERR_USAGE for an option, HD_ERR_IO: heddle's library is not there, or the report's folder. */
-HD_API hd_status hd_program_prepare(const hd_program_options *o, hd_diag *d);
+HD_OWN hd_status hd_program_prepare(const hd_program_options *o, hd_diag *d);
 
 /* Become the program argv[0], looked up in PATH, with these settings. Returns only on failure: HD_ERR_USAGE
  * for an option, HD_ERR_IO for a program that is missing or cannot be run. */
 HD_API hd_status hd_program_exec(const hd_program_options *o, char **argv, hd_diag *d);
 
 /* A path that holds after the program has changed its working folder. HD_ERR_USAGE: it has no room. */
-HD_API hd_status hd_program_keep_path(const char *path, char *out, size_t cap, hd_diag *d);
+HD_OWN hd_status hd_program_keep_path(const char *path, char *out, size_t cap, hd_diag *d);
 /* Become the program argv[0], looked up on the PATH, in the environment as it is. Returns only if it cannot
  * be started. */
-HD_API hd_status hd_program_become(char **argv, hd_diag *d);
+HD_OWN hd_status hd_program_become(char **argv, hd_diag *d);
 /* Make programs that this process becomes or starts load a library of heddle's, by its file's name, before
  * all others. `given`: its folder; NULL: where it lies beside this program. *folder: where it was found. */
-HD_API hd_status hd_program_preload(const char *library, const char *given, char folder[HD_PROGRAM_PATH],
+HD_OWN hd_status hd_program_preload(const char *library, const char *given, char folder[HD_PROGRAM_PATH],
                                     hd_diag *d);
 
 #ifdef __cplusplus

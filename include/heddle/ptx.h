@@ -197,7 +197,7 @@ typedef struct hd_ptx_var {
 } hd_ptx_var;
 
 /* Bytes of one scalar of this type; 0: unknown, opaque, a predicate or below 8 bits. */
-HD_API uint64_t hd_ptx_type_size(hd_mod type);
+HD_OWN uint64_t hd_ptx_type_size(hd_mod type);
 
 /* A directive of a function: .maxntid 256, 1, 1  or .noreturn */
 typedef struct hd_ptx_dir {
@@ -277,59 +277,59 @@ HD_API hd_status hd_ptx_parse(const char *text, size_t len, const char *name, hd
                               hd_ptx_module **out, hd_diag *d);
 
 /* Append the module's text to *out. Canonical: one statement a line. */
-HD_API hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *out);
+HD_OWN hd_status hd_ptx_print(const hd_ptx_module *m, hd_buf *out);
 /* The same, but statements that came from a file stay on their source lines if they can (ptxas makes names
  * and line tables of PTX line numbers); comments become blank lines. */
-HD_API hd_status hd_ptx_print_in_place(const hd_ptx_module *m, hd_buf *out);
+HD_OWN hd_status hd_ptx_print_in_place(const hd_ptx_module *m, hd_buf *out);
 /* Append the text of one module with everything that these n texts of modules define, as a linker joins them:
  * if several define the same (.weak, .common), the first stays. Names that are private to a module get its
  * number. */
-HD_API hd_status hd_ptx_link(const char *const *texts, size_t n, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_ptx_link(const char *const *texts, size_t n, hd_buf *out, hd_diag *d);
 /* One statement as it would be printed, without indentation or newline. */
-HD_API void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_buf *out);
+HD_OWN void hd_ptx_print_stmt(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_buf *out);
 
 /* Parse `text` as statements in the scope of funcs[func]'s body (its outermost
  * scope: registers, labels and variables declared there and in the module are
  * visible; declarations in `text` join that scope) and insert them before
  * statement `at`; labels move along. New names must not clash: use a prefix of
  * your own (hd_ptx_fresh_prefix). After a failure the module prints as before. */
-HD_API hd_status hd_ptx_insert(hd_ptx_module *m, uint32_t func, uint32_t at, const char *text, hd_diag *d);
+HD_OWN hd_status hd_ptx_insert(hd_ptx_module *m, uint32_t func, uint32_t at, const char *text, hd_diag *d);
 /* Parse `text`, "(.param .u64 a, .param .u32 b)", and append these to the parameters of funcs[func]; text
  * inserted later sees them. Names must not clash. After a failure the module prints as before. */
-HD_API hd_status hd_ptx_add_params(hd_ptx_module *m, uint32_t func, const char *text, hd_diag *d);
+HD_OWN hd_status hd_ptx_add_params(hd_ptx_module *m, uint32_t func, const char *text, hd_diag *d);
 /* Give funcs[func] these directives in place of its own; `dirs` is copied and may be part of m->dirs. */
-HD_API hd_status hd_ptx_set_directives(hd_ptx_module *m, uint32_t func, const hd_ptx_dir *dirs, uint32_t n,
+HD_OWN hd_status hd_ptx_set_directives(hd_ptx_module *m, uint32_t func, const hd_ptx_dir *dirs, uint32_t n,
                                        hd_diag *d);
 /* Parse `text` as module-level items and insert them before item number `at`. */
-HD_API hd_status hd_ptx_insert_items(hd_ptx_module *m, uint32_t at, const char *text, hd_diag *d);
+HD_OWN hd_status hd_ptx_insert_items(hd_ptx_module *m, uint32_t at, const char *text, hd_diag *d);
 
 /* These do not go through text. The form spelled `text`, "ld.global.cg.f32"; it is made if there is none. */
-HD_API hd_status hd_ptx_add_form(hd_ptx_module *m, const char *text, uint32_t *form, hd_diag *d);
+HD_OWN hd_status hd_ptx_add_form(hd_ptx_module *m, const char *text, uint32_t *form, hd_diag *d);
 /* Append copies of these operands, which may be the module's own, to m->opnds: consecutive from *first. */
-HD_API hd_status hd_ptx_add_operands(hd_ptx_module *m, const hd_ptx_opnd *opnds, uint32_t n, uint32_t *first,
+HD_OWN hd_status hd_ptx_add_operands(hd_ptx_module *m, const hd_ptx_opnd *opnds, uint32_t n, uint32_t *first,
                                      hd_diag *d);
 /* A new symbol of this name, like symbol `like` otherwise, or a label when that is 0. Statements define it.
  */
-HD_API hd_status hd_ptx_add_label(hd_ptx_module *m, const char *name, hd_sym like, hd_sym *out, hd_diag *d);
+HD_OWN hd_status hd_ptx_add_label(hd_ptx_module *m, const char *name, hd_sym like, hd_sym *out, hd_diag *d);
 /* Give funcs[func] copies of these statements as its body; labels get their new numbers. */
-HD_API hd_status hd_ptx_set_body(hd_ptx_module *m, uint32_t func, const hd_ptx_stmt *stmts, uint32_t n,
+HD_OWN hd_status hd_ptx_set_body(hd_ptx_module *m, uint32_t func, const hd_ptx_stmt *stmts, uint32_t n,
                                  hd_diag *d);
 
 /* A name prefix ("heddle", "heddle1", ...) that no symbol of the module begins with, a leading % or $ not
  * counted. */
-HD_API const char *hd_ptx_fresh_prefix(hd_ptx_module *m);
+HD_OWN const char *hd_ptx_fresh_prefix(hd_ptx_module *m);
 
 /* ---- Questions ---------------------------------------------------------- */
 
-HD_API const char *hd_ptx_op_text(hd_ptx_op op);
-HD_API const char *hd_ptx_mod_text(const hd_ptx_module *m, hd_mod mod); /* without the dot */
-HD_API bool hd_ptx_form_has(const hd_ptx_form *f, hd_mod mod);
+HD_OWN const char *hd_ptx_op_text(hd_ptx_op op);
+HD_OWN const char *hd_ptx_mod_text(const hd_ptx_module *m, hd_mod mod); /* without the dot */
+HD_OWN bool hd_ptx_form_has(const hd_ptx_form *f, hd_mod mod);
 /* Index into funcs of the kernel (or function) of this name; -1: none. With
  * name NULL: the only kernel, -1 when there is none or more than one. */
 HD_API int64_t hd_ptx_find_kernel(const hd_ptx_module *m, const char *name);
-HD_API int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name);
+HD_OWN int64_t hd_ptx_find_func(const hd_ptx_module *m, const char *name);
 /* The directive of this name, or NULL. */
-HD_API const hd_ptx_dir *hd_ptx_func_dir(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name);
+HD_OWN const hd_ptx_dir *hd_ptx_func_dir(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name);
 /* A line of the source that the module was compiled from, as its .loc says. */
 typedef struct hd_ptx_source {
   const char *file; /* the last part of its path; not terminated */
@@ -337,23 +337,23 @@ typedef struct hd_ptx_source {
   uint32_t line; /* 0: the text does not say */
 } hd_ptx_source;
 /* Of statement number `stmt` of funcs[func]. */
-HD_API hd_ptx_source hd_ptx_source_of(const hd_ptx_module *m, uint32_t func, uint32_t stmt);
+HD_OWN hd_ptx_source hd_ptx_source_of(const hd_ptx_module *m, uint32_t func, uint32_t stmt);
 /* Of the instruction on this line of the module's text. */
-HD_API hd_ptx_source hd_ptx_source_at(const hd_ptx_module *m, uint32_t line);
+HD_OWN hd_ptx_source hd_ptx_source_at(const hd_ptx_module *m, uint32_t line);
 /* Checks that the kernel's .reqntid and .maxntid allow such a block. The message of HD_ERR_USAGE says which
  * blocks they allow. */
-HD_API hd_status hd_ptx_check_block(const hd_ptx_module *m, const hd_ptx_func *f, const uint32_t block[3],
+HD_OWN hd_status hd_ptx_check_block(const hd_ptx_module *m, const hd_ptx_func *f, const uint32_t block[3],
                                     hd_diag *d);
 /* Offset of each kernel parameter in the parameter block (natural alignment,
  * as the ABI lays them out); offsets[n_params]; returns the block's size, or
  * UINT64_MAX on overflow. */
-HD_API uint64_t hd_ptx_param_layout(const hd_ptx_module *m, const hd_ptx_func *f, uint64_t *offsets);
+HD_OWN uint64_t hd_ptx_param_layout(const hd_ptx_module *m, const hd_ptx_func *f, uint64_t *offsets);
 /* Bytes of a variable: element size times vec times dimensions; an open first dimension
  * counts the initialiser's elements, 0 without one. UINT64_MAX on overflow or when the
  * type has no size. References (.texref ...) take 8 bytes. */
-HD_API uint64_t hd_ptx_var_size(const hd_ptx_module *m, const hd_ptx_var *v);
+HD_OWN uint64_t hd_ptx_var_size(const hd_ptx_module *m, const hd_ptx_var *v);
 /* As declared, else natural: the size of one vector. */
-HD_API uint32_t hd_ptx_var_align(const hd_ptx_var *v);
+HD_OWN uint32_t hd_ptx_var_align(const hd_ptx_var *v);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ typedef enum hd_ptx_class {
   HD_OPC_STATE,       /* the stack, the register file, the clock: what is neither register nor memory */
 } hd_ptx_class;
 
-HD_API hd_ptx_class hd_ptx_op_class(hd_ptx_op op);
+HD_OWN hd_ptx_class hd_ptx_op_class(hd_ptx_op op);
 
 /* In which threads an opcode's results are alike, if their operands are; an opcode has one. */
 typedef enum hd_ptx_alike {
@@ -44,7 +44,7 @@ typedef enum hd_ptx_alike {
 } hd_ptx_alike;
 
 /* Of a module's form. */
-HD_API hd_ptx_alike hd_ptx_alike_of(const hd_ptx_form *f);
+HD_OWN hd_ptx_alike hd_ptx_alike_of(const hd_ptx_form *f);
 
 /* Effects of a form's instructions: bits of hd_ptx_form.flags. */
 enum {
@@ -74,7 +74,7 @@ enum {
 enum { HD_OPF_LEAVES = HD_OPF_JUMPS | HD_OPF_RETURNS | HD_OPF_EXITS };
 
 /* The flags of a form that was put together by hand; those of a module's forms are in hd_ptx_form.flags. */
-HD_API uint32_t hd_ptx_flags_of(const hd_ptx_form *f);
+HD_OWN uint32_t hd_ptx_flags_of(const hd_ptx_form *f);
 
 /* ---- Words -------------------------------------------------------------- */
 
@@ -94,8 +94,8 @@ typedef enum hd_mod_kind {
   HD_MK_OPERATION,   /* of atomics and reductions: .add .cas .exch ... (of other instructions as well) */
 } hd_mod_kind;
 
-HD_API hd_mod_kind hd_ptx_mod_kind(hd_mod mod);
-HD_API unsigned hd_ptx_mod_value(hd_mod mod); /* 0 if the kind has none */
+HD_OWN hd_mod_kind hd_ptx_mod_kind(hd_mod mod);
+HD_OWN unsigned hd_ptx_mod_value(hd_mod mod); /* 0 if the kind has none */
 
 typedef enum hd_ptx_number {
   HD_NUM_NONE = 0, /* no type */
@@ -131,15 +131,15 @@ typedef struct hd_ptx_type {
 } hd_ptx_type;
 
 /* {0} if the word is not a type. */
-HD_API hd_ptx_type hd_ptx_type_of(hd_mod mod);
+HD_OWN hd_ptx_type hd_ptx_type_of(hd_mod mod);
 /* Whether its types are whole numbers of at least so many bits, not packed, and it keeps all low bits of a
  * result: it neither saturates nor takes the upper half, and has no carry. False if it names no type. */
-HD_API bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits);
+HD_OWN bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits);
 
 /* ---- Barriers ------------------------------------------------------------ */
 
 /* The operand of a CTA's barrier (HD_OPF_CTA_WIDE) that says how many threads it waits for; NULL: all. */
-HD_API const hd_ptx_opnd *hd_ptx_barrier_count(const hd_ptx_module *m, const hd_ptx_stmt *s);
+HD_OWN const hd_ptx_opnd *hd_ptx_barrier_count(const hd_ptx_module *m, const hd_ptx_stmt *s);
 
 /* ---- Special registers -------------------------------------------------- */
 
@@ -156,7 +156,7 @@ typedef enum hd_sreg_kind {
   HD_SRK_DRIVER,      /* %envreg: what the driver passes; the workspace of a cooperative launch is there */
 } hd_sreg_kind;
 
-HD_API hd_sreg_kind hd_ptx_sreg_kind(uint32_t sreg); /* HD_SR_... */
+HD_OWN hd_sreg_kind hd_ptx_sreg_kind(uint32_t sreg); /* HD_SR_... */
 
 /* Registers of kind HD_SRK_SCHEDULE that give only the time. */
 typedef enum hd_sreg_clock {
@@ -165,7 +165,7 @@ typedef enum hd_sreg_clock {
   HD_CLOCK_TIMER, /* nanoseconds of the device: %globaltimer, and its halves */
 } hd_sreg_clock;
 
-HD_API hd_sreg_clock hd_ptx_sreg_clock(uint32_t sreg);
+HD_OWN hd_sreg_clock hd_ptx_sreg_clock(uint32_t sreg);
 
 /* ---- Accesses to memory --------------------------------------------------- */
 
@@ -250,10 +250,10 @@ typedef struct hd_ptx_access {
 
 /* How instructions of this form access memory. An unknown opcode reads and writes generic memory, by any of
  * its operands (touches[0].operand is 0). Calls are no accesses: HD_OPF_CALLS. */
-HD_API hd_ptx_access hd_ptx_access_of(const hd_ptx_form *f);
+HD_OWN hd_ptx_access hd_ptx_access_of(const hd_ptx_form *f);
 
 /* The kinds of its accesses in these spaces (HD_IN_... bits). */
-HD_API unsigned hd_ptx_access_in(const hd_ptx_access *a, unsigned spaces);
+HD_OWN unsigned hd_ptx_access_in(const hd_ptx_access *a, unsigned spaces);
 
 /* ---- Operands ------------------------------------------------------------ */
 
@@ -285,11 +285,11 @@ typedef bool hd_ptx_visitor(void *ctx, const hd_ptx_leaf *leaf);
 
 /* Visits every leaf of an instruction or a list of targets, the guard first, then the operands as written.
  * Other statements have none. False: the visitor stopped it. */
-HD_API bool hd_ptx_visit(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_ptx_visitor *visit, void *ctx);
+HD_OWN bool hd_ptx_visit(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_ptx_visitor *visit, void *ctx);
 
 /* The same for the operand m->opnds[index] alone, say a variable's initialiser; its leaves get this role,
  * with BASE where they stand in brackets. */
-HD_API bool hd_ptx_visit_operand(const hd_ptx_module *m, uint32_t index, unsigned role, hd_ptx_visitor *visit,
+HD_OWN bool hd_ptx_visit_operand(const hd_ptx_module *m, uint32_t index, unsigned role, hd_ptx_visitor *visit,
                                  void *ctx);
 
 #ifdef __cplusplus

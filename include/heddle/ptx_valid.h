@@ -12,9 +12,9 @@ extern "C" {
  * lacks, or that is not in the language up to ISA 9.0; a register whose type does not suit the instruction's;
  * a vector of another length; a name with dots. ptxas may still refuse an accepted module, but never accepts
  * a refused one (src/code/ptx/valid.def says how that was found). */
-HD_API hd_status hd_ptx_validate(const hd_ptx_module *m, hd_diag *d);
+HD_OWN hd_status hd_ptx_validate(const hd_ptx_module *m, hd_diag *d);
 /* hd_ptx_parse, then that check. */
-HD_API hd_status hd_ptx_parse_valid(const char *text, size_t len, const char *name, hd_arena *arena,
+HD_OWN hd_status hd_ptx_parse_valid(const char *text, size_t len, const char *name, hd_arena *arena,
                                     hd_ptx_module **out, hd_diag *d);
 
 #ifdef __cplusplus

@@ -18,24 +18,24 @@ extern "C" {
 /* A table under construction: cells are copied; the columns' widths come out by themselves. */
 typedef struct hd_text_table hd_text_table;
 /* `aligns` has one letter per column: 'l' or 'r'. NULL: out of memory. */
-HD_API hd_text_table *hd_text_table_new(const char *aligns);
-HD_API void hd_text_table_free(hd_text_table *t);
+HD_OWN hd_text_table *hd_text_table_new(const char *aligns);
+HD_OWN void hd_text_table_free(hd_text_table *t);
 /* One cell; rows fill up left to right. */
-HD_API void hd_text_table_cell(hd_text_table *t, const char *fmt, ...) HD_PRINTF(2, 3);
+HD_OWN void hd_text_table_cell(hd_text_table *t, const char *fmt, ...) HD_PRINTF(2, 3);
 /* A line of dashes before the next row. */
-HD_API void hd_text_table_rule(hd_text_table *t);
-HD_API void hd_text_table_print(const hd_text_table *t, hd_buf *out);
+HD_OWN void hd_text_table_rule(hd_text_table *t);
+HD_OWN void hd_text_table_print(const hd_text_table *t, hd_buf *out);
 
 /* ---- Progress ----------------------------------------------------------------- */
 
 /* "40 s", "3 min", "5.2 h", "12 days". */
-HD_API void hd_duration_print(double seconds, hd_buf *out);
+HD_OWN void hd_duration_print(double seconds, hd_buf *out);
 /* "78 replays of whole launches: about 16 h on 2 threads" (hd_estimate_seconds); nothing under a minute. */
-HD_API hd_status hd_estimate_print(const hd_workload *w, unsigned threads, bool timed, size_t replays,
+HD_OWN hd_status hd_estimate_print(const hd_workload *w, unsigned threads, bool timed, size_t replays,
                                    hd_buf *out, hd_diag *d);
 /* "9 runs on the emulator: about 3 min, longer where kernels loop" (hd_check_estimate); nothing under 20
  * seconds. */
-HD_API hd_status hd_check_estimate_print(const hd_workload *w, unsigned arch, size_t runs, hd_buf *out,
+HD_OWN hd_status hd_check_estimate_print(const hd_workload *w, unsigned arch, size_t runs, hd_buf *out,
                                          hd_diag *d);
 /* When the work at hand began, and how much was done by then. Zero at first. */
 typedef struct hd_progress {
@@ -45,7 +45,7 @@ typedef struct hd_progress {
 } hd_progress;
 /* "replaying plans [###...] 12/64, 30 s left": the line for `done` of `n` at the second `now`. Another label,
  * or less done than before, begins other work. The time left is known once something of it was done. */
-HD_API void hd_progress_line(hd_progress *p, const char *label, size_t done, size_t n, double now,
+HD_OWN void hd_progress_line(hd_progress *p, const char *label, size_t done, size_t n, double now,
                              hd_buf *out);
 
 /* ---- The result of an optimization --------------------------------------------- */
@@ -61,13 +61,13 @@ typedef struct hd_reuse_picture {
 } hd_reuse_picture;
 /* The picture of the busiest launch: a CTA in the middle, one halfway to a corner, and one at a corner. line:
  * bytes. */
-HD_API hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line,
+HD_OWN hd_status hd_reuse_picture_make(const hd_study *s, const hd_workload *w, uint32_t line,
                                        hd_reuse_picture *out, hd_diag *d);
-HD_API void hd_reuse_picture_free(hd_reuse_picture *p);
+HD_OWN void hd_reuse_picture_free(hd_reuse_picture *p);
 
 /* What bounds the time of a workload's launches on a GPU, from the counters of their replay: "DRAM bandwidth
  * bounds the time on h100 ...". */
-HD_API void hd_bound_print(const hd_workload *w, const hd_counters *counters, const hd_gpu *g, hd_buf *out);
+HD_OWN void hd_bound_print(const hd_workload *w, const hd_counters *counters, const hd_gpu *g, hd_buf *out);
 
 typedef struct hd_report {
   const hd_workload *workload;
@@ -102,7 +102,7 @@ typedef struct hd_report {
 } hd_report;
 
 /* Predicted speedup of a row over the baseline: > 1 is faster. */
-HD_API double hd_report_speedup(const hd_report *r, size_t row);
+HD_OWN double hd_report_speedup(const hd_report *r, size_t row);
 
 /* The plans, fastest first, at most `limit` rows (0: all) and always the baseline: L1 hit rate, L2 and DRAM
  * traffic against compulsory, predicted change; `colour` uses ANSI sequences. It says which plan was kept and
@@ -110,7 +110,7 @@ HD_API double hd_report_speedup(const hd_report *r, size_t row);
 HD_API void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out);
 HD_API void hd_report_json(const hd_report *r, hd_buf *out);
 /* One page, which its script draws from the JSON in it; nothing is fetched. */
-HD_API void hd_report_html(const hd_report *r, hd_buf *out);
+HD_OWN void hd_report_html(const hd_report *r, hd_buf *out);
 
 /* The report of an optimization, without files or seconds of the whole; it refers to all that is given. */
 HD_API hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
@@ -119,35 +119,35 @@ HD_API hd_report hd_optimized_report(const hd_workload *w, const hd_gpu *g, hd_d
  * nothing helps. */
 HD_API void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_buf *out);
 /* Those comments alone: nothing where it is launched as before. */
-HD_API void hd_optimized_launch(const hd_workload *w, const hd_optimized *f, hd_buf *out);
+HD_OWN void hd_optimized_launch(const hd_workload *w, const hd_optimized *f, hd_buf *out);
 
 typedef struct hd_optimized_files {
   char kernel[4200], page[4200], json[4200], table[4200]; /* paths */
 } hd_optimized_files;
 /* Write the kernel that was found, a page and its JSON into a folder that is there, under the workload's
  * name; *r is what there is to report, and refers to all that was given. */
-HD_API hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
+HD_OWN hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_dispatch_kind dispatch,
                                     const hd_optimized *f, const char *folder, hd_optimized_files *out,
                                     hd_report *r, hd_diag *d);
 /* One line a row, a header line first; fields as hd_counters names them. */
-HD_API void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out); /* bars, the fastest first */
-HD_API void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
+HD_OWN void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out); /* bars, the fastest first */
+HD_OWN void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
 /* A sentence on the rows whose samples differ from place to place (HD_SAMPLE_ERROR), which names the worst;
  * nothing where there are none. */
-HD_API void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out);
+HD_OWN void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out);
 
 /* ---- All that lies in a folder ------------------------------------------------------- */
 
 /* One page, without network, of a folder's results and those of the folders in it: JSON and JSON lines of any
  * command, CSV of sweeps, PTX, other text. Files of more than 4 MB are named only. HD_ERR_USAGE: there is
  * nothing. */
-HD_API hd_status hd_report_folder(const char *folder, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_report_folder(const char *folder, hd_buf *out, hd_diag *d);
 
 /* ---- Results of a probe ---------------------------------------------------------- */
 
 /* One page of plots, without network: latency against footprint, L1 by carve-out, bandwidths, the bytes that
  * a miss fetches, and which SM ran which CTA. */
-HD_API void hd_report_probe(const hd_probe_result *r, hd_buf *out);
+HD_OWN void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 
 /* ---- Results of an analysis ------------------------------------------------------ */
 
@@ -168,7 +168,7 @@ typedef struct hd_analysis_page {
 } hd_analysis_page;
 
 /* A page on one kernel: arrays, accesses with their strides and coalescing, loops. */
-HD_API void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out);
+HD_OWN void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out);
 
 /* Results of running a workload on a modelled GPU, and the advice from them. */
 typedef struct hd_advice_report {
@@ -181,17 +181,17 @@ HD_API void hd_advice_text(const hd_advice_report *r, hd_buf *out);
 
 /* A document on one file or workload, as text or JSON: the advice, if any, then the kernels. */
 typedef struct hd_analysis_document hd_analysis_document;
-HD_API hd_analysis_document *hd_analysis_document_new(bool json); /* NULL: out of memory */
-HD_API void hd_analysis_document_free(hd_analysis_document *doc);
-HD_API void hd_analysis_document_advice(hd_analysis_document *doc, const hd_advice_report *r);
-HD_API void hd_analysis_document_kernel(hd_analysis_document *doc, hd_analysis *a, const hd_analysis_page *p);
+HD_OWN hd_analysis_document *hd_analysis_document_new(bool json); /* NULL: out of memory */
+HD_OWN void hd_analysis_document_free(hd_analysis_document *doc);
+HD_OWN void hd_analysis_document_advice(hd_analysis_document *doc, const hd_advice_report *r);
+HD_OWN void hd_analysis_document_kernel(hd_analysis_document *doc, hd_analysis *a, const hd_analysis_page *p);
 /* `input`: the file or workload, as it was named. */
-HD_API void hd_analysis_document_print(hd_analysis_document *doc, const char *input, hd_buf *out);
+HD_OWN void hd_analysis_document_print(hd_analysis_document *doc, const char *input, hd_buf *out);
 
 /* A table of MAP's directions, a row for each kernel: workload, grid, distances, the direction, and the array
  * with the largest distance. NULL: out of memory. */
-HD_API hd_text_table *hd_directions_new(void);
-HD_API void hd_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedral *p,
+HD_OWN hd_text_table *hd_directions_new(void);
+HD_OWN void hd_directions_row(hd_text_table *t, const hd_analysis *a, const hd_polyhedral *p,
                               const hd_workload *w, const uint32_t grid[3]);
 
 /* Accesses by class over many kernels. */
@@ -208,12 +208,12 @@ typedef struct hd_coverage {
   uint64_t launched_levels[HD_LEVEL_COUNT]; /* their classes with the launch's arguments known */
   uint64_t divided, shaped; /* kernels that divide the CTA's number; of those, whose tiles are known */
 } hd_coverage;
-HD_API void hd_coverage_add(hd_coverage *c, const hd_analysis *a);
+HD_OWN void hd_coverage_add(hd_coverage *c, const hd_analysis *a);
 /* All kernels of all modules of a file, or those that a workload's folder launches, each at its first launch;
  * modules and kernels that cannot be read count as failed. */
-HD_API hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d);
-HD_API void hd_report_coverage(const hd_coverage *c, hd_buf *out);
-HD_API void hd_coverage_json(const hd_coverage *c, hd_buf *out);
+HD_OWN hd_status hd_coverage_file(const char *path, hd_coverage *c, hd_diag *d);
+HD_OWN void hd_report_coverage(const hd_coverage *c, hd_buf *out);
+HD_OWN void hd_coverage_json(const hd_coverage *c, hd_buf *out);
 
 #ifdef __cplusplus
 }

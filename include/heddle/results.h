@@ -36,7 +36,7 @@ typedef struct hd_check_report {
 HD_API void hd_check_text(const hd_check_report *r, hd_buf *out);
 HD_API void hd_check_json(const hd_check_report *r, hd_buf *out);
 /* In place of a result if the plan was refused, or the original faults. */
-HD_API void hd_check_refused_json(const char *why, hd_buf *out);
+HD_OWN void hd_check_refused_json(const char *why, hd_buf *out);
 
 /* Counters on a modelled GPU. */
 typedef struct hd_simulation {
@@ -70,8 +70,8 @@ typedef struct hd_corun_report {
   const hd_gpu *gpu; /* as in hd_measurement */
   const hd_corun_result *result;
 } hd_corun_report;
-HD_API void hd_corun_text(const hd_corun_report *r, hd_buf *out);
-HD_API void hd_corun_json(const hd_corun_report *r, hd_buf *out);
+HD_OWN void hd_corun_text(const hd_corun_report *r, hd_buf *out);
+HD_OWN void hd_corun_json(const hd_corun_report *r, hd_buf *out);
 
 typedef struct hd_tuning_report {
   const hd_workload *workload;
@@ -85,13 +85,13 @@ typedef struct hd_tuning_report {
 HD_API void hd_tuning_text(const hd_tuning_report *r, hd_buf *out);
 HD_API void hd_tuning_json(const hd_tuning_report *r, hd_buf *out);
 /* Add a second GPU's measurements of the same plans to the text, or the JSON, of a tuning. */
-HD_API void hd_tuning_add_second(const char *uuid, const hd_tuning *again, bool json, hd_buf *out);
+HD_OWN void hd_tuning_add_second(const char *uuid, const hd_tuning *again, bool json, hd_buf *out);
 /* Many tunings in one array, each as hd_tuning_json prints it. */
 typedef struct hd_tuning_list hd_tuning_list;
-HD_API hd_tuning_list *hd_tuning_list_new(void);                                 /* NULL: out of memory */
-HD_API bool hd_tuning_list_add(hd_tuning_list *l, const char *text, size_t len); /* false: it is none */
-HD_API void hd_tuning_list_json(const hd_tuning_list *l, hd_buf *out);
-HD_API void hd_tuning_list_free(hd_tuning_list *l);
+HD_OWN hd_tuning_list *hd_tuning_list_new(void);                                 /* NULL: out of memory */
+HD_OWN bool hd_tuning_list_add(hd_tuning_list *l, const char *text, size_t len); /* false: it is none */
+HD_OWN void hd_tuning_list_json(const hd_tuning_list *l, hd_buf *out);
+HD_OWN void hd_tuning_list_free(hd_tuning_list *l);
 
 /* A probe beside a GPU's file. */
 typedef struct hd_probe_beside {
@@ -100,9 +100,9 @@ typedef struct hd_probe_beside {
   hd_gpu_comparison keys;
 } hd_probe_beside;
 /* A probe's figures. `path`: its GPU file; `html`: its page, or NULL; `beside`: or NULL. */
-HD_API void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
+HD_OWN void hd_probe_text(const hd_probe_result *r, const char *path, const char *html,
                           const hd_probe_beside *beside, hd_buf *out);
-HD_API void hd_probe_json(const hd_probe_result *r, const hd_probe_beside *beside, hd_buf *out);
+HD_OWN void hd_probe_json(const hd_probe_result *r, const hd_probe_beside *beside, hd_buf *out);
 
 /* ---- Comparisons over many ------------------------------------------------------------------ */
 
@@ -116,8 +116,8 @@ typedef struct hd_accuracy_report {
   const hd_device_info *device;         /* measured */
   const hd_accuracy_summary *summaries; /* HD_ACCURACY_COUNT */
 } hd_accuracy_report;
-HD_API void hd_accuracy_text(const hd_accuracy_report *r, hd_buf *out);
-HD_API void hd_accuracy_json(const hd_accuracy_report *r, hd_buf *out);
+HD_OWN void hd_accuracy_text(const hd_accuracy_report *r, hd_buf *out);
+HD_OWN void hd_accuracy_json(const hd_accuracy_report *r, hd_buf *out);
 
 /* The model's times beside measured ones. */
 typedef struct hd_accuracy_times_report {
@@ -130,24 +130,24 @@ typedef struct hd_accuracy_times_report {
   bool bound;
   hd_accuracy_ranking ranking;
 } hd_accuracy_times_report;
-HD_API void hd_accuracy_times_text(const hd_accuracy_times_report *r, hd_buf *out);
-HD_API void hd_accuracy_times_json(const hd_accuracy_times_report *r, hd_buf *out);
+HD_OWN void hd_accuracy_times_text(const hd_accuracy_times_report *r, hd_buf *out);
+HD_OWN void hd_accuracy_times_json(const hd_accuracy_times_report *r, hd_buf *out);
 /* Measured times from a JSON file {workload: {plan: microseconds}}, each workload with a "baseline": the
  * names in the file's order, only those among `words` if there are words (HD_ERR_USAGE: the file lacks one),
  * freed by hd_workload_list_free, and a row for each with the times in it, freed by free. A workload's plans
  * beyond HD_ACCURACY_PLANS are left out. */
-HD_API hd_status hd_accuracy_read_times(const char *path, char *const *words, size_t n_words, char ***names,
+HD_OWN hd_status hd_accuracy_read_times(const char *path, char *const *words, size_t n_words, char ***names,
                                         hd_accuracy_times **rows, size_t *n, hd_diag *d);
 
-HD_API void hd_difftest_text(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
-HD_API void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
+HD_OWN void hd_difftest_text(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
+HD_OWN void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
 
 /* hd_report_overhead is the page. */
-HD_API void hd_overhead_json(const hd_overhead_table *t, hd_buf *out);
+HD_OWN void hd_overhead_json(const hd_overhead_table *t, hd_buf *out);
 /* Append the notes of the existing page: everything from "## Notes" on, which people wrote. */
-HD_API void hd_overhead_keep_notes(const char *path, hd_buf *page);
+HD_OWN void hd_overhead_keep_notes(const char *path, hd_buf *page);
 /* The page's default rows: each lever once. */
-HD_API const char *const *hd_overhead_plans(size_t *n);
+HD_OWN const char *const *hd_overhead_plans(size_t *n);
 
 /* Each plan on each workload: whether the rewritten kernels compute the same bytes. */
 typedef enum hd_lever_answer { HD_LEVER_EQUAL = 0, HD_LEVER_REFUSED, HD_LEVER_DIFFERENT } hd_lever_answer;
@@ -164,32 +164,32 @@ typedef struct hd_levers_table {
   const hd_lever_cell *cells; /* cells[w * n_plans + p] */
 } hd_levers_table;
 /* Fill a cell; its text is of the arena. */
-HD_API hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads, hd_arena *arena,
+HD_OWN hd_status hd_lever_try(const hd_workload *w, const char *plan, unsigned threads, hd_arena *arena,
                               hd_lever_cell *cell, hd_diag *d);
 /* The default columns: a plan for each value of each lever. */
-HD_API const char *const *hd_levers_plans(size_t *n);
+HD_OWN const char *const *hd_levers_plans(size_t *n);
 /* In Markdown; each reason of refusals is listed once and has a letter. HD_ERR_NOMEM. */
-HD_API hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_levers_text(const hd_levers_table *t, hd_buf *out, hd_diag *d);
 /* A line for each that differs; false: none does. */
-HD_API bool hd_levers_differences(const hd_levers_table *t, hd_buf *out);
-HD_API hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d);
+HD_OWN bool hd_levers_differences(const hd_levers_table *t, hd_buf *out);
+HD_OWN hd_status hd_levers_json(const hd_levers_table *t, hd_buf *out, hd_diag *d);
 
 /* CLU's table 2 in Markdown: a head, a row for each workload, and the totals. An application may be there
  * with several inputs, one row after the other. */
 /* The application's name in CLU's table 2, from what a workload says of papers ("CLU table 2, KMN; BYP ..."),
  * to be freed; NULL: it is not in there, or memory ran out. */
-HD_API char *hd_categories_name(const char *paper);
+HD_OWN char *hd_categories_name(const char *paper);
 typedef struct hd_categories {
   unsigned rows, applications, equal;
   char last[16];
   bool last_equal;
   double inter_lines, inter_words;
 } hd_categories;
-HD_API void hd_categories_head(hd_buf *out);
+HD_OWN void hd_categories_head(hd_buf *out);
 /* `clu`: the application's name in the paper; `name`: the workload's. */
-HD_API void hd_categories_row(hd_categories *sum, const char *clu, const char *name, const hd_workload *w,
+HD_OWN void hd_categories_row(hd_categories *sum, const char *clu, const char *name, const hd_workload *w,
                               const hd_advice *a, hd_buf *out);
-HD_API void hd_categories_total(const hd_categories *sum, hd_buf *out);
+HD_OWN void hd_categories_total(const hd_categories *sum, hd_buf *out);
 
 /* Random compositions: by lever, dispatcher, kind of grid; reasons of refusals with a first example each. */
 typedef struct hd_compositions_report {
@@ -198,16 +198,16 @@ typedef struct hd_compositions_report {
   uint64_t seed;
 } hd_compositions_report;
 /* A line for each that differs; false: none does. */
-HD_API bool hd_compositions_differences(const hd_compositions *r, hd_buf *out);
-HD_API void hd_compositions_text(const hd_compositions_report *r, hd_buf *out);
-HD_API void hd_compositions_json(const hd_compositions_report *r, hd_buf *out);
+HD_OWN bool hd_compositions_differences(const hd_compositions *r, hd_buf *out);
+HD_OWN void hd_compositions_text(const hd_compositions_report *r, hd_buf *out);
+HD_OWN void hd_compositions_json(const hd_compositions_report *r, hd_buf *out);
 
 /* ---- Lists -------------------------------------------------------------------------------------- */
 
 /* names[i] is the name by which workloads[i] was found. */
-HD_API void hd_workloads_text(const hd_workload *const *workloads, const char *const *names, size_t n,
+HD_OWN void hd_workloads_text(const hd_workload *const *workloads, const char *const *names, size_t n,
                               hd_buf *out);
-HD_API void hd_workloads_json(const hd_workload *const *workloads, const char *const *names, size_t n,
+HD_OWN void hd_workloads_json(const hd_workload *const *workloads, const char *const *names, size_t n,
                               hd_buf *out);
 
 /* Modules and kernels of files. */
@@ -226,22 +226,22 @@ typedef struct hd_listing {
   HD_VEC(hd_listed_kernel) rows;
   hd_arena arena; /* holds their texts */
 } hd_listing;
-HD_API void hd_listing_begin(hd_listing *l, bool detailed);
-HD_API void hd_listing_free(hd_listing *l);
+HD_OWN void hd_listing_begin(hd_listing *l, bool detailed);
+HD_OWN void hd_listing_free(hd_listing *l);
 /* The kernels of a module of l->file. */
-HD_API hd_status hd_listing_add(hd_listing *l, const hd_ptx_text *t, const hd_ptx_module *m, hd_diag *d);
+HD_OWN hd_status hd_listing_add(hd_listing *l, const hd_ptx_text *t, const hd_ptx_module *m, hd_diag *d);
 /* The kernels of all modules of a file. Modules that cannot be read are counted and reported to `failed`. */
-HD_API hd_status hd_listing_file(hd_listing *l, const char *path, void (*failed)(void *ctx, const hd_diag *d),
+HD_OWN hd_status hd_listing_file(hd_listing *l, const char *path, void (*failed)(void *ctx, const hd_diag *d),
                                  void *ctx, hd_diag *d);
-HD_API void hd_listing_text(const hd_listing *l, hd_buf *out);
-HD_API void hd_listing_json(const hd_listing *l, hd_buf *out);
+HD_OWN void hd_listing_text(const hd_listing *l, hd_buf *out);
+HD_OWN void hd_listing_json(const hd_listing *l, hd_buf *out);
 
 /* The outcome for each of a file's kernels; the reasons of those that were refused. */
-HD_API void hd_rewritten_file_text(const hd_rewritten_file *r, hd_buf *out);
-HD_API void hd_rewritten_file_json(const hd_rewritten_file *r, hd_buf *out);
+HD_OWN void hd_rewritten_file_text(const hd_rewritten_file *r, hd_buf *out);
+HD_OWN void hd_rewritten_file_json(const hd_rewritten_file *r, hd_buf *out);
 
 /* Verdicts that pass, as a table; hd_store_export is their JSON. */
-HD_API hd_status hd_verdicts_text(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_verdicts_text(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);
 
 #ifdef __cplusplus
 }

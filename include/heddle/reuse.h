@@ -86,12 +86,12 @@ typedef struct hd_reuse_options {
 
 /* arrays may be NULL when n is 0; they must not overlap. *out is freed by hd_reuse_free; on failure it
  * needs no freeing. */
-HD_API hd_status hd_reuse_measure(const hd_trace *t, const hd_reuse_array *arrays, uint32_t n,
+HD_OWN hd_status hd_reuse_measure(const hd_trace *t, const hd_reuse_array *arrays, uint32_t n,
                                   const hd_reuse_options *o, hd_reuse *out, hd_diag *d);
-HD_API void hd_reuse_free(hd_reuse *r);
+HD_OWN void hd_reuse_free(hd_reuse *r);
 /* Add the counts of another launch with the same arrays. Least, most and mean are then those of all tasks
  * together; the median is that of the launch with the most tasks, of equal ones the first. */
-HD_API void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
+HD_OWN void hd_reuse_add(hd_reuse *sum, const hd_reuse *r);
 
 /* ---- Loads ------------------------------------------------------------------------- */
 
@@ -112,8 +112,8 @@ typedef struct hd_load_reuses {
 /* Add a launch's counts to those of others of the same kernel; *sum begins as zero. In launches with more
  * than `budget` (0: 4 million) distinct sectors, a sample of them is followed. The caller frees *sum, after a
  * failure too. */
-HD_API hd_status hd_reuse_add_loads(const hd_trace *t, uint64_t budget, hd_load_reuses *sum, hd_diag *d);
-HD_API void hd_load_reuses_free(hd_load_reuses *r);
+HD_OWN hd_status hd_reuse_add_loads(const hd_trace *t, uint64_t budget, hd_load_reuses *sum, hd_diag *d);
+HD_OWN void hd_load_reuses_free(hd_load_reuses *r);
 
 /* ---- Groups of warps (MAP 3) --------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ HD_API void hd_load_reuses_free(hd_load_reuses *r);
  * all within `lines`, which is L1's number of lines; the group is the first warps that need no more than
  * `lines` together, lines that several need counted once. *out: their number, 0: all of the warps, because L1
  * is large enough or because they load few lines (under 5% of requests) again. */
-HD_API hd_status hd_reuse_warp_group(const hd_trace *t, const uint64_t *tasks, uint32_t n, uint64_t lines,
+HD_OWN hd_status hd_reuse_warp_group(const hd_trace *t, const uint64_t *tasks, uint32_t n, uint64_t lines,
                                      uint32_t *out, hd_diag *d);
 
 /* ---- Affinity (SMC 5.2) ------------------------------------------------------------ */
@@ -152,20 +152,20 @@ typedef struct hd_affinity_options {
 } hd_affinity_options;
 
 /* Tasks are those of the trace; at most 2^31. */
-HD_API hd_status hd_affinity_build(const hd_trace *t, const hd_affinity_options *o, hd_affinity *out,
+HD_OWN hd_status hd_affinity_build(const hd_trace *t, const hd_affinity_options *o, hd_affinity *out,
                                    hd_diag *d);
-HD_API void hd_affinity_free(hd_affinity *a);
+HD_OWN void hd_affinity_free(hd_affinity *a);
 /* The graph in the DOT language, at most `edges` of its heaviest edges (0: all). */
-HD_API void hd_affinity_dot(const hd_affinity *a, uint64_t edges, hd_buf *out);
+HD_OWN void hd_affinity_dot(const hd_affinity *a, uint64_t edges, hd_buf *out);
 /* The same of a trace's. */
-HD_API hd_status hd_affinity_print(const hd_trace *t, uint64_t edges, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_affinity_print(const hd_trace *t, uint64_t edges, hd_buf *out, hd_diag *d);
 
 /* Put the tasks in a line: the next one is always the task that shares most with the last `window` (0: 64)
  * ones, of equals the one with the lowest number. out->task is allocated. */
-HD_API hd_status hd_affinity_order(const hd_affinity *a, uint32_t window, hd_table *out, hd_diag *d);
+HD_OWN hd_status hd_affinity_order(const hd_affinity *a, uint32_t window, hd_table *out, hd_diag *d);
 
 /* Tasks by their work (warp instructions), most first; of equal ones the lower number. */
-HD_API hd_status hd_reuse_heavy_first(const hd_trace *t, hd_table *out, hd_diag *d);
+HD_OWN hd_status hd_reuse_heavy_first(const hd_trace *t, hd_table *out, hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,7 @@ enum {
 /* "no-waits", "no-carry", several joined by commas. False: another word. */
 HD_API bool hd_assume_parse(const char *text, unsigned *assume);
 /* As hd_assume_parse reads it; "": nothing is assumed. */
-HD_API const char *hd_assume_text(unsigned assume);
+HD_OWN const char *hd_assume_text(unsigned assume);
 
 typedef struct hd_rewrite_options {
   hd_grid grid;          /* known: constants are baked in, and a launch with any other grid would be wrong;
@@ -72,7 +72,7 @@ typedef struct hd_rewrite_options {
 /* The CTAs of a cluster along each dimension, if the kernel says it (.reqnctapercluster); else 1, 1, 1 and
  * false. Orders then act on whole clusters, whose grid a plan's shape and order mean, and each CTA keeps its
  * rank; bindings, orders of threads and prefetching are refused. */
-HD_API bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t cluster[3]);
+HD_OWN bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t cluster[3]);
 
 /* ---- Launching a rewritten kernel ------------------------------------------ */
 
@@ -162,15 +162,15 @@ typedef struct hd_refusal {
  * total is returned. 0: it may. A property of the kernel, not of the plan. */
 HD_API size_t hd_rewrite_refusals(const hd_ptx_module *m, uint32_t func, hd_refusal *out, size_t cap);
 /* The same, without the reasons that the caller's word (HD_ASSUME_...) removes. */
-HD_API size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsigned assume,
+HD_OWN size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsigned assume,
                                            hd_refusal *out, size_t cap);
 /* The reasons why a CTA must not do one task after another (bind=agents, bind=cancel), beyond those. block as
  * in hd_rewrite_options. */
-HD_API size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
+HD_OWN size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, const uint32_t block[3],
                                         hd_refusal *out, size_t cap);
 /* The reasons why threads must not be renumbered, beyond those: across CTAs (threads=ORDER), or, in_cta,
  * inside each of them (threads=cta:ORDER). block as there. */
-HD_API size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta,
+HD_OWN size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta,
                                          const uint32_t block[3], hd_refusal *out, size_t cap);
 HD_API const char *hd_refusal_name(hd_refusal_kind k);
 
@@ -209,7 +209,7 @@ typedef struct hd_global_load {
 } hd_global_load;
 /* The kernel's loads of global memory (generic ones included) in the order of its text, as stream= numbers
  * them; at most cap are stored, the total is returned. */
-HD_API size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_load *out, size_t cap);
+HD_OWN size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_load *out, size_t cap);
 
 /* ---- Rewriting ---------------------------------------------------------------- */
 
@@ -217,7 +217,7 @@ HD_API size_t hd_rewrite_loads(const hd_ptx_module *m, uint32_t func, hd_global_
  * `recipe` NULL, plans that change the launch fail with HD_ERR_USAGE. A baseline plan changes nothing.
  * HD_ERR_REFUSED with the first refusal when there is one; HD_ERR_UNSUPPORTED, naming the lever, if the
  * rewriter cannot do it. On failure the module must be thrown away. */
-HD_API hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
+HD_OWN hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd_rewrite_options *opt,
                             hd_recipe *recipe, hd_diag *d);
 
 /* ---- From a plan to a text ------------------------------------------------------ */
@@ -256,7 +256,7 @@ HD_API hd_status hd_apply_text(const char *text, size_t len, const char *name, c
                                size_t n, hd_text_form form, hd_rewritten *out, hd_diag *d);
 /* The same for a module that is parsed, in place; on failure it must be thrown away. recipes: n of them. The
  * text is appended. */
-HD_API hd_status hd_apply_module(hd_ptx_module *m, const hd_apply_kernel *kernels, size_t n,
+HD_OWN hd_status hd_apply_module(hd_ptx_module *m, const hd_apply_kernel *kernels, size_t n,
                                  hd_text_form form, hd_recipe *recipes, hd_buf *text, hd_diag *d);
 HD_API void hd_rewritten_free(hd_rewritten *r);
 
@@ -273,7 +273,7 @@ typedef struct hd_added {
   uint32_t registers;    /* that ptxas may give each thread, by the rewriter's .maxnreg; 0: there is none */
 } hd_added;
 /* Of kernel `func`; `before` and `after`: the module before and after hd_rewrite. */
-HD_API hd_status hd_rewrite_added(const hd_ptx_module *before, const hd_ptx_module *after, uint32_t func,
+HD_OWN hd_status hd_rewrite_added(const hd_ptx_module *before, const hd_ptx_module *after, uint32_t func,
                                   hd_added *out, hd_diag *d);
 
 #ifdef __cplusplus

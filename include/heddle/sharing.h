@@ -48,17 +48,17 @@ typedef struct hd_sharing_options {
 
 /* `grid` is the launch's; arrays as for hd_reuse_measure. *out is freed by hd_sharing_free; on failure it
  * needs no freeing. */
-HD_API hd_status hd_sharing_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
+HD_OWN hd_status hd_sharing_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
                                     uint32_t n, const hd_sharing_options *o, hd_sharing *out, hd_diag *d);
-HD_API void hd_sharing_free(hd_sharing *s);
-HD_API void hd_sharing_add(hd_sharing_row *sum, const hd_sharing_row *r);
+HD_OWN void hd_sharing_free(hd_sharing *s);
+HD_OWN void hd_sharing_add(hd_sharing_row *sum, const hd_sharing_row *r);
 
 /* ---- One CTA's partners -------------------------------------------------------------- */
 
 enum { HD_SHARING_TASKS = 8 };
 /* share[k * V + t]: part of the lines that task tasks[k] names which task t names too, for n of them (at most
  * HD_SHARING_TASKS) and all V tasks of the trace. line as in hd_sharing_options. */
-HD_API hd_status hd_sharing_with(const hd_trace *t, const uint64_t *tasks, uint32_t n, uint32_t line,
+HD_OWN hd_status hd_sharing_with(const hd_trace *t, const uint64_t *tasks, uint32_t n, uint32_t line,
                                  float *share, hd_diag *d);
 
 /* ---- Colours ------------------------------------------------------------------------ */
@@ -78,10 +78,10 @@ typedef struct hd_colouring {
  * are means over their shared lines; where there are more than HD_COLOURS, neighbours are put together, as
  * many CTAs in each group. *out has an entry for each array and one more, that with the most pairs `within`
  * first, those of several groups before those of one; hd_colourings_free. line as in hd_sharing_options. */
-HD_API hd_status hd_sharing_colour(const hd_trace *t, const uint64_t *tasks, uint32_t n,
+HD_OWN hd_status hd_sharing_colour(const hd_trace *t, const uint64_t *tasks, uint32_t n,
                                    const hd_reuse_array *arrays, uint32_t n_arrays, uint32_t line,
                                    hd_colouring **out, hd_diag *d);
-HD_API void hd_colourings_free(hd_colouring *c, uint32_t n_arrays);
+HD_OWN void hd_colourings_free(hd_colouring *c, uint32_t n_arrays);
 
 /* ---- Patterns ---------------------------------------------------------------------- */
 
@@ -105,10 +105,10 @@ typedef struct hd_pattern {
 
 /* `tasks` bounds the CTAs that are looked at, runs of neighbours spread over the launch; 0: 1024. Counts
  * other than compared and followed are of those CTAs along x. */
-HD_API hd_status hd_pattern_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
+HD_OWN hd_status hd_pattern_measure(const hd_trace *t, const uint32_t grid[3], const hd_reuse_array *arrays,
                                     uint32_t n, uint64_t tasks, hd_pattern *out, hd_diag *d);
-HD_API void hd_pattern_free(hd_pattern *p);
-HD_API void hd_pattern_add(hd_pattern_row *sum, const hd_pattern_row *r);
+HD_OWN void hd_pattern_free(hd_pattern *p);
+HD_OWN void hd_pattern_add(hd_pattern_row *sum, const hd_pattern_row *r);
 
 #ifdef __cplusplus
 }

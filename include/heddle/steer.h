@@ -44,13 +44,13 @@ typedef struct hd_steer_settings {
 /* The variable that holds them. */
 #define HD_STEER_VARIABLE "HEDDLE_RUN"
 /* Settings as text for the environment, and back. HD_ERR_INPUT for a text that another version wrote. */
-HD_API hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d);
-HD_API hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s, hd_diag *d);
+HD_OWN hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_steer_settings_parse(const char *text, hd_steer_settings *s, hd_diag *d);
 
 /* A line of the file of verdicts, and back; false: it is none. The plan's table is named by its file.
  * Counters are not kept. */
-HD_API void hd_steer_verdict_print(const hd_verdict *v, hd_buf *out);
-HD_API bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
+HD_OWN void hd_steer_verdict_print(const hd_verdict *v, hd_buf *out);
+HD_OWN bool hd_steer_verdict_parse(const char *line, size_t len, hd_verdict *v);
 
 /* What a program has learnt of a verdict in its own launches. It holds for the program's executable alone,
  * and for the verdict that was made then: a later one for the same launches is measured anew. */
@@ -75,20 +75,20 @@ typedef struct hd_steer_note {
 #define HD_STEER_BROKEN "broken" /* it is slower here, and later processes of the program do without */
 
 /* The folder of these notes: a file for each program. HD_ERR_IO: there is none. */
-HD_API hd_status hd_steer_notes(char *folder, size_t cap, hd_diag *d);
+HD_OWN hd_status hd_steer_notes(char *folder, size_t cap, hd_diag *d);
 /* The file for a program, by its executable's path, in the folder. */
-HD_API void hd_steer_notes_of(const char *folder, const char *program, char path[HD_STEER_PATH]);
+HD_OWN void hd_steer_notes_of(const char *folder, const char *program, char path[HD_STEER_PATH]);
 /* A line of it. The first line is the program's path. */
-HD_API void hd_steer_note_print(const hd_steer_note *n, hd_buf *out);
+HD_OWN void hd_steer_note_print(const hd_steer_note *n, hd_buf *out);
 /* Calls fn for every note of a file. One that cannot be read has none. */
-HD_API void hd_steer_notes_read(const char *path,
+HD_OWN void hd_steer_notes_read(const char *path,
                                 void (*fn)(void *ctx, const char *program, const hd_steer_note *n),
                                 void *ctx);
 /* The same for every program's. */
-HD_API void hd_steer_notes_each(void (*fn)(void *ctx, const char *program, const hd_steer_note *n),
+HD_OWN void hd_steer_notes_each(void (*fn)(void *ctx, const char *program, const hd_steer_note *n),
                                 void *ctx);
 /* Removes them all. */
-HD_API void hd_steer_notes_drop(void);
+HD_OWN void hd_steer_notes_drop(void);
 
 typedef struct hd_steer_options {
   const char *plan;  /* of hd_plan_parse, not for any one launch; NULL: verdicts */
@@ -109,9 +109,9 @@ typedef struct hd_steer_options {
 
 /* Verdicts that programs have found while they ran (`tune`) go into the store. Those that cannot be read are
  * dropped. */
-HD_API hd_status hd_steer_collect(hd_store *s, hd_diag *d);
+HD_OWN hd_status hd_steer_collect(hd_store *s, hd_diag *d);
 /* The folder where they wait. HD_ERR_IO: there is none. */
-HD_API hd_status hd_steer_found(char *folder, size_t cap, hd_diag *d);
+HD_OWN hd_status hd_steer_found(char *folder, size_t cap, hd_diag *d);
 
 /* Become the program argv[0], looked up in PATH, with these settings. If the store cannot be read, the
  * program starts without verdicts, and `told` is called with the reason before. Returns only on failure:
@@ -131,7 +131,7 @@ typedef struct hd_steer_watched {
  * and recorded, in o->record or, where that is NULL, in the folder. There, `told` is also called with the
  * reason when the program cannot be started; the code is then 2. Interrupts from a terminal are for the
  * program meanwhile. On failure there is no folder. */
-HD_API hd_status hd_steer_watch(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
+HD_OWN hd_status hd_steer_watch(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
                                 hd_steer_watched *out, hd_diag *d);
 
 #ifdef __cplusplus

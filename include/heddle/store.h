@@ -60,32 +60,32 @@ typedef struct hd_verdict {
 } hd_verdict;
 
 /* "8 places in memory"; "" of HD_BASIS_UNKNOWN, or none at all. */
-HD_API void hd_verdict_basis(hd_basis basis, uint32_t n, char out[48]);
+HD_OWN void hd_verdict_basis(hd_basis basis, uint32_t n, char out[48]);
 
 /* ---- Keys: whoever keeps or looks up verdicts makes them here ---- */
 
 /* The parts that say where: of a GPU by the driver's name for it, of a part of one (MIG) by its SMs too, and
  * cuDriverGetVersion's number ("13.0"). */
-HD_API void hd_verdict_place(const char *gpu, uint32_t sms_of_part, uint32_t driver_version,
+HD_OWN void hd_verdict_place(const char *gpu, uint32_t sms_of_part, uint32_t driver_version,
                              hd_verdict_key *key);
 /* The kernel's part of a key: of a module's text and the kernel's name. */
-HD_API void hd_verdict_kernel(const char *text, size_t len, const char *kernel, char out[HD_DIGEST_HEX]);
+HD_OWN void hd_verdict_kernel(const char *text, size_t len, const char *kernel, char out[HD_DIGEST_HEX]);
 /* "grid=64x64x1 block=32x8x1 shared=0 args=<digest of their bytes>"; args may be NULL: a verdict for every
  * argument. */
-HD_API void hd_verdict_launch(const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
+HD_OWN void hd_verdict_launch(const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                               const void *args, size_t args_bytes, char out[192]);
 /* Back, of a verdict for every argument; false: it is none. */
-HD_API bool hd_verdict_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3],
+HD_OWN bool hd_verdict_launch_parse(const char *launch, uint32_t grid[3], uint32_t block[3],
                                     uint32_t *shared);
 /* "triton grid=64x64x1": of a kernel whose key holds all else that is launched. */
-HD_API void hd_verdict_grid(const uint32_t grid[3], char out[192]);
+HD_OWN void hd_verdict_grid(const uint32_t grid[3], char out[192]);
 
 /* The tables of orders. A verdict's plan says "order=table:#NAME". */
 #define HD_MOST_KEPT (UINT64_C(1) << 26) /* tasks of a table that can be kept */
 /* A table's name: 32 hexadecimal digits. */
-HD_API void hd_verdict_table(const uint32_t *task, uint64_t n, char out[HD_DIGEST_HEX]);
+HD_OWN void hd_verdict_table(const uint32_t *task, uint64_t n, char out[HD_DIGEST_HEX]);
 /* The name of the table that a plan's notation asks for; false: it asks for none. */
-HD_API bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]);
+HD_OWN bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]);
 
 /* path NULL: verdicts.db in hd_cache_folder(), HD_ERR_IO when there is none; ":memory:": a store of this
  * process that ends with it. A file that is no store, or one
@@ -94,20 +94,20 @@ HD_API bool hd_verdict_table_of(const char *plan, char out[HD_DIGEST_HEX]);
 HD_API hd_status hd_store_open(const char *path, hd_store **out, hd_diag *d);
 /* The same for those who cannot wait 10 s for others that hold the store's lock: HD_ERR_IO after so many
  * milliseconds, in the open and in every later call. */
-HD_API hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store **out, hd_diag *d);
+HD_OWN hd_status hd_store_open_within(const char *path, unsigned milliseconds, hd_store **out, hd_diag *d);
 HD_API void hd_store_close(hd_store *s);
 /* Keep a verdict in place of an earlier one for the same key. */
-HD_API hd_status hd_store_put(hd_store *s, const hd_verdict *v, hd_diag *d);
+HD_OWN hd_status hd_store_put(hd_store *s, const hd_verdict *v, hd_diag *d);
 /* The same with the table that its plan names, of n tasks. HD_ERR_REFUSED when that is no bijection. */
-HD_API hd_status hd_store_put_table(hd_store *s, const hd_verdict *v, const uint32_t *task, uint64_t n,
+HD_OWN hd_status hd_store_put_table(hd_store *s, const hd_verdict *v, const uint32_t *task, uint64_t n,
                                     hd_diag *d);
 /* *found false: there is none. A key without a size asks for the newest verdict of any; one with a size gets
  * that size's, else one whose size is not known. */
-HD_API hd_status hd_store_get(hd_store *s, const hd_verdict_key *key, hd_verdict *out, bool *found,
+HD_OWN hd_status hd_store_get(hd_store *s, const hd_verdict_key *key, hd_verdict *out, bool *found,
                               hd_diag *d);
 
 /* The table of that name, checked; *task is malloc'd. */
-HD_API hd_status hd_store_get_table(hd_store *s, const char *name, uint32_t **task, uint64_t *n, bool *found,
+HD_OWN hd_status hd_store_get_table(hd_store *s, const char *name, uint32_t **task, uint64_t *n, bool *found,
                                     hd_diag *d);
 
 typedef struct hd_store_filter {
@@ -118,7 +118,7 @@ typedef struct hd_store_filter {
 HD_API hd_status hd_store_each(hd_store *s, const hd_store_filter *f,
                                bool (*fn)(void *ctx, const hd_verdict *v), void *ctx, hd_diag *d);
 /* Drop those that pass, and the tables that no other one names; *dropped counts verdicts. */
-HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *dropped, hd_diag *d);
+HD_OWN hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t *dropped, hd_diag *d);
 
 /* All verdicts that pass as JSON, and back: {"heddle_verdicts": 4, "verdicts": [{...}], "tables": [{...}]},
  * with the tables that they name (packed, in base 64); version 1 had neither tables nor sizes, version 2
@@ -129,7 +129,7 @@ HD_API hd_status hd_store_prune(hd_store *s, const hd_store_filter *f, uint64_t 
  * a plan that names a file. `name` is the text's, for diagnostics. Predictions are taken by a store of this
  * process (":memory:") alone: HD_ERR_REFUSED. */
 HD_API hd_status hd_store_export(hd_store *s, const hd_store_filter *f, hd_buf *out, hd_diag *d);
-HD_API hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name,
+HD_OWN hd_status hd_store_import(hd_store *s, const char *text, size_t len, const char *name,
                                  uint64_t *imported, hd_diag *d);
 HD_API hd_status hd_store_import_file(hd_store *s, const char *path, uint64_t *imported, hd_diag *d);
 

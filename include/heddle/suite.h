@@ -43,12 +43,12 @@ typedef struct hd_suite_options {
  * is closed and replaced after a fault (NULL: that failed). Of a pool's workers each tunes on its own GPU. A
  * winner is then measured on another worker's GPU, too, and the original stays if it does not win there;
  * verdicts go into the store of the process that has the pool. *whole false: it did a part only. */
-HD_API hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, const hd_suite_options *o,
+HD_OWN hd_status hd_suite_tune(hd_device **dev, char *const *names, size_t n, const hd_suite_options *o,
                                hd_bench_results *r, bool *whole, hd_diag *d);
 /* Measure every verdict of the store for this device and these workloads once more. Nothing is dropped. The
  * table names verdicts with a speedup below `least`. HD_ERR_USAGE: there is no store, or no verdict for this
  * device. */
-HD_API hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double least,
+HD_OWN hd_status hd_suite_verify(hd_device **dev, char *const *names, size_t n, double least,
                                  const hd_suite_options *o, hd_bench_results *r, bool *whole, hd_diag *d);
 
 /* ---- On a device, reported one after the other -------------------------------------------------- */
@@ -74,7 +74,7 @@ typedef struct hd_tunings {
 } hd_tunings;
 /* Tune each workload, or find its verdict in the store; each is an item of work, done as `how` says: by a
  * pool's GPUs and measured again as hd_suite_tune has it. */
-HD_API hd_status hd_suite_tunings(const hd_tunings *t, bool *whole, hd_diag *d);
+HD_OWN hd_status hd_suite_tunings(const hd_tunings *t, bool *whole, hd_diag *d);
 
 /* ---- On this machine ----------------------------------------------------------------------------- */
 
@@ -89,10 +89,10 @@ typedef struct hd_suite_run {
 
 /* cells[] has room for n_workloads * n_plans; texts are of the arena. Each cell is an item of work, done as
  * `how` says; they are filled if *whole. Progress counts cells. */
-HD_API hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table *t, hd_lever_cell *cells,
+HD_OWN hd_status hd_suite_levers(const hd_suite_run *run, const hd_levers_table *t, hd_lever_cell *cells,
                                  hd_arena *arena, const hd_work_how *how, bool *whole, hd_diag *d);
 /* rows[] has room for n_workloads * n_plans. */
-HD_API hd_status hd_suite_overhead(const hd_suite_run *run, const hd_overhead_table *t, bool any_grid,
+HD_OWN hd_status hd_suite_overhead(const hd_suite_run *run, const hd_overhead_table *t, bool any_grid,
                                    hd_overhead_row *rows, hd_diag *d);
 
 /* ---- Launches of one program ------------------------------------------------------------------ */
@@ -105,7 +105,7 @@ typedef struct hd_profile_options {
 } hd_profile_options;
 
 /* From a report that a program left at `path`. `why` is called for recordings that cannot be examined. */
-HD_API hd_status hd_suite_profile(const char *path, const hd_profile_options *o, hd_profile *out, hd_diag *d);
+HD_OWN hd_status hd_suite_profile(const char *path, const hd_profile_options *o, hd_profile *out, hd_diag *d);
 
 #ifdef __cplusplus
 }

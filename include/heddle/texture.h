@@ -26,7 +26,7 @@ typedef enum hd_texel {
   HD_TEXEL_F16 = 0x10,
   HD_TEXEL_F32 = 0x20,
 } hd_texel;
-HD_API unsigned hd_texel_bytes(hd_texel t); /* of one channel; 0: no such type */
+HD_OWN unsigned hd_texel_bytes(hd_texel t); /* of one channel; 0: no such type */
 
 typedef enum hd_image_kind {
   HD_IMAGE_ARRAY = 0, /* as a CUDA array. Its bytes lie here as in C: the image's rows, then its slices or
@@ -64,11 +64,11 @@ typedef struct hd_image_level {
 } hd_image_level;
 
 /* HD_ERR_USAGE says what is wrong. The address is not checked, so it may be set later. */
-HD_API hd_status hd_image_check(const hd_image *i, hd_diag *d);
+HD_OWN hd_status hd_image_check(const hd_image *i, hd_diag *d);
 /* One level of an image that hd_image_check has passed. `level` is below its number of levels. */
-HD_API hd_image_level hd_image_level_of(const hd_image *i, uint32_t level);
+HD_OWN hd_image_level hd_image_level_of(const hd_image *i, uint32_t level);
 /* All its bytes, from the first to the last texel's last. */
-HD_API uint64_t hd_image_bytes(const hd_image *i);
+HD_OWN uint64_t hd_image_bytes(const hd_image *i);
 
 /* ---- Textures ----------------------------------------------------------------- */
 
@@ -95,9 +95,9 @@ typedef struct hd_texture {
   float border[4];
 } hd_texture;
 
-HD_API hd_status hd_texture_check(const hd_texture *t, hd_diag *d);
+HD_OWN hd_status hd_texture_check(const hd_texture *t, hd_diag *d);
 /* Whether the image may be written and read as a surface. */
-HD_API hd_status hd_surface_check(const hd_image *i, hd_diag *d);
+HD_OWN hd_status hd_surface_check(const hd_image *i, hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -63,7 +63,7 @@ typedef struct hd_timeline {
   bool other_text;    /* instructions are those of the kernel under the plan, not of the original */
 } hd_timeline;
 
-HD_API void hd_timeline_free(hd_timeline *t);
+HD_OWN void hd_timeline_free(hd_timeline *t);
 
 #ifdef __cplusplus
 }

@@ -32,21 +32,21 @@ typedef struct hd_timelines {
 
 /* Replays the launch under each of n plans, with up to `most` CTAs of each. HD_ERR_UNSUPPORTED: the study has
  * no clock. *out is to be freed on HD_OK. */
-HD_API hd_status hd_timelines_make(const hd_study *s, const hd_workload *w, const hd_gpu *g,
+HD_OWN hd_status hd_timelines_make(const hd_study *s, const hd_workload *w, const hd_gpu *g,
                                    hd_dispatch_kind dispatch, uint64_t seed, const hd_plan *plans, uint32_t n,
                                    uint64_t most, hd_timelines *out, hd_diag *d);
-HD_API void hd_timelines_free(hd_timelines *t);
+HD_OWN void hd_timelines_free(hd_timelines *t);
 /* The group of a CTA's task by the first of `colours`; HD_NO_COLOUR: it has none. */
-HD_API uint8_t hd_timelines_group(const hd_timelines *t, const hd_colouring *c, uint64_t task);
+HD_OWN uint8_t hd_timelines_group(const hd_timelines *t, const hd_colouring *c, uint64_t task);
 
 /* A file in the trace event format, which Perfetto and speedscope open: a process for each plan, a thread for
  * each place on an SM, a complete event (ph "X") for each CTA, counters (ph "C") for hit rates and DRAM
  * traffic of each bin. Times are in microseconds of the modelled GPU. What is left out stands in otherData.
  */
-HD_API void hd_timelines_trace(const hd_timelines *t, hd_buf *out);
+HD_OWN void hd_timelines_trace(const hd_timelines *t, hd_buf *out);
 
 /* Makes the timelines, with up to HD_TIMELINES_FILE CTAs of each plan, and writes such a file. */
-HD_API hd_status hd_timelines_write(const hd_study *s, const hd_workload *w, const hd_gpu *g,
+HD_OWN hd_status hd_timelines_write(const hd_study *s, const hd_workload *w, const hd_gpu *g,
                                     hd_dispatch_kind dispatch, uint64_t seed, const hd_plan *plans,
                                     uint32_t n, const char *path, hd_diag *d);
 

@@ -22,29 +22,29 @@ typedef struct hd_part {
   const void *data;
   size_t len;
 } hd_part;
-HD_API const char *hd_sha256_hex(const hd_part *parts, size_t n, char out[HD_SHA256_HEX]);
+HD_OWN const char *hd_sha256_hex(const hd_part *parts, size_t n, char out[HD_SHA256_HEX]);
 
 /* HD_OK: only the user can write to the folder. HD_ERR_REFUSED: others can, and the message says why.
  * HD_ERR_IO: it is missing, or not a folder. `make`: a missing folder is made, without rights for others,
  * whatever the umask. */
-HD_API hd_status hd_trusted_folder(const char *path, bool make, hd_diag *d);
+HD_OWN hd_status hd_trusted_folder(const char *path, bool make, hd_diag *d);
 
 /* As hd_cache_folder, but with the reason if there is no such folder. */
-HD_API hd_status hd_trusted_cache(char *out, size_t cap, hd_diag *d);
+HD_OWN hd_status hd_trusted_cache(char *out, size_t cap, hd_diag *d);
 
 /* Append a file's bytes to *out. HD_ERR_IO: it cannot be read; HD_ERR_REFUSED: somebody else may have written
  * it, or it changed meanwhile. */
-HD_API hd_status hd_trusted_read(const char *path, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_trusted_read(const char *path, hd_buf *out, hd_diag *d);
 /* Write a file that no one else may read, whole or not at all. */
-HD_API hd_status hd_trusted_write(const char *path, const void *data, size_t len, hd_diag *d);
+HD_OWN hd_status hd_trusted_write(const char *path, const void *data, size_t len, hd_diag *d);
 
 /* Make the file, empty, unless it is there, for a library that opens it by its name afterwards.
  * HD_ERR_REFUSED: somebody else may have written it, or may put another one in its place. */
-HD_API hd_status hd_trusted_make(const char *path, hd_diag *d);
+HD_OWN hd_status hd_trusted_make(const char *path, hd_diag *d);
 
 /* The same for a sealed file's content. HD_ERR_INPUT: the content is not the one that was written. */
-HD_API hd_status hd_sealed_read(const char *path, hd_buf *out, hd_diag *d);
-HD_API hd_status hd_sealed_write(const char *path, const void *data, size_t len, hd_diag *d);
+HD_OWN hd_status hd_sealed_read(const char *path, hd_buf *out, hd_diag *d);
+HD_OWN hd_status hd_sealed_write(const char *path, const void *data, size_t len, hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -181,13 +181,13 @@ HD_API hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_opt
 HD_API void hd_tuning_free(hd_tuning *t);
 /* The seconds on the clock that work of so many seconds may take: `wall`, or if that is 0 ten times the
  * budget, and at least ten minutes. */
-HD_API double hd_wall_seconds(double wall, double budget);
+HD_OWN double hd_wall_seconds(double wall, double budget);
 
 /* The GPU file of that folder that is most like a GPU of that architecture: the newest that is no newer, to
  * be hd_tune_options.advisor. HD_ERR_UNSUPPORTED when there is none. */
-HD_API hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d);
+HD_OWN hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d);
 /* The size at which a workload is tuned there: "gpu" on GPUs; on models, which trace everything, "small". */
-HD_API const char *hd_tune_size(const hd_device_info *info);
+HD_OWN const char *hd_tune_size(const hd_device_info *info);
 
 #ifdef __cplusplus
 }

@@ -62,33 +62,33 @@ typedef struct hd_turns_options {
 typedef struct hd_turns hd_turns; /* 33 KiB, and 16 KiB for each arm: allocated once */
 
 /* HD_ERR_INPUT if an option is out of its range or `arms` not within 2..HD_TURNS_ARMS; HD_ERR_NOMEM. */
-HD_API hd_status hd_turns_open(const hd_turns_options *o, uint32_t arms, hd_turns **out, hd_diag *d);
-HD_API void hd_turns_close(hd_turns *t); /* NULL is allowed */
+HD_OWN hd_status hd_turns_open(const hd_turns_options *o, uint32_t arms, hd_turns **out, hd_diag *d);
+HD_OWN void hd_turns_close(hd_turns *t); /* NULL is allowed */
 
 /* The arm for the next launch of the job, to be called at every launch. HD_TURNS_NONE: launch what you like,
  * and report nothing; because the contest is decided, `most` launches are dealt out, or `ahead` rounds are
  * not yet reported. */
-HD_API uint32_t hd_turns_next(hd_turns *t);
+HD_OWN uint32_t hd_turns_next(hd_turns *t);
 
 /* A launch's time, or that it has none (it failed, or was not timed). A time that is not a positive number
  * counts as dropped. The reports for one arm come in the order in which its launches were dealt out; those of
  * different arms may overtake each other. An arm that was dropped has no pair in that round; if the original
  * was, no arm has. Whether a launch is dropped must not depend on its time. */
-HD_API void hd_turns_tell(hd_turns *t, uint32_t arm, double seconds);
-HD_API void hd_turns_drop(hd_turns *t, uint32_t arm);
+HD_OWN void hd_turns_tell(hd_turns *t, uint32_t arm, double seconds);
+HD_OWN void hd_turns_drop(hd_turns *t, uint32_t arm);
 
 /* An arm cannot be launched any more: it goes out. Launches that are out are still to be reported or dropped.
  */
-HD_API void hd_turns_withdraw(hd_turns *t, uint32_t arm);
+HD_OWN void hd_turns_withdraw(hd_turns *t, uint32_t arm);
 
 /* There will be no more launches: an open contest ends. The best arm that has beaten the original by now
  * wins, though a faster one may have needed some rounds more; else it is spent, or costly. */
-HD_API void hd_turns_finish(hd_turns *t);
+HD_OWN void hd_turns_finish(hd_turns *t);
 
-HD_API hd_turns_end hd_turns_state(const hd_turns *t);
+HD_OWN hd_turns_end hd_turns_state(const hd_turns *t);
 
 /* The winner if there is one; else the arm with the greatest median ratio of those that are in; 0: none. */
-HD_API uint32_t hd_turns_best(hd_turns *t);
+HD_OWN uint32_t hd_turns_best(hd_turns *t);
 
 /* What is known of an arm. The interval holds all medians against which neither bet has won; with few pairs
  * it is [0, infinity]. After HD_TURNS_WON the median of the best of several arms is biased upwards by the
@@ -101,7 +101,7 @@ typedef struct hd_turns_arm {
   double lost;    /* seconds that it took longer than the original, in all; negative: saved */
   bool out;
 } hd_turns_arm;
-HD_API hd_turns_arm hd_turns_of(hd_turns *t, uint32_t arm);
+HD_OWN hd_turns_arm hd_turns_of(hd_turns *t, uint32_t arm);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ HD_API hd_status hd_tuning_keep(hd_store *s, hd_device *dev, const hd_workload *
 /* Keep the best plan that an optimization proved, as a prediction of confidence 0 for each launch of the
  * workload, on any GPU and driver and whatever the size. Nothing where nothing helps, or there is no answer.
  * The store is one of this process (":memory:"), to be exported: heddle run --pin takes the file. */
-HD_API hd_status hd_optimized_predict(hd_store *s, const hd_workload *w, const hd_gpu *g,
+HD_OWN hd_status hd_optimized_predict(hd_store *s, const hd_workload *w, const hd_gpu *g,
                                       const hd_optimized *f, hd_diag *d);
 /* The verdicts of all the workload's kernels at its size: *found false unless there is one for each. Plans
  * name tables as files of heddle's cache folder, which are written here. *out is freed by hd_tuning_free when

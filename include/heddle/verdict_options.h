@@ -14,7 +14,7 @@ extern "C" {
 
 /* What a verdict rests on. `unwritten` gets the parameters, as hd_unwritten_by_word has them; "": none.
  * HD_ERR_INPUT for a word that is not known. */
-HD_API hd_status hd_verdict_assume(const hd_verdict *v, unsigned *assume,
+HD_OWN hd_status hd_verdict_assume(const hd_verdict *v, unsigned *assume,
                                    char unwritten[sizeof((hd_verdict *)0)->assume], hd_diag *d);
 
 typedef struct hd_verdict_options {
@@ -30,7 +30,7 @@ typedef hd_status hd_table_source(void *ctx, const char *file, uint64_t tasks, h
 /* The options for a verdict, and for its plan or one that is tried in its place. They point into *out, which
  * must stay where it is. HD_ERR_INPUT for a launch or an assumption that is not understood,
  * HD_ERR_UNSUPPORTED for an order whose table is not kept with the verdict; then *out holds no table. */
-HD_API hd_status hd_verdict_read_options(const hd_verdict *v, const hd_plan *p, uint32_t n_sms,
+HD_OWN hd_status hd_verdict_read_options(const hd_verdict *v, const hd_plan *p, uint32_t n_sms,
                                          hd_table_source *tables, void *ctx, hd_verdict_options *out,
                                          hd_diag *d);
 

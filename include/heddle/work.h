@@ -81,7 +81,7 @@ typedef struct hd_work_how {
 /* Do the work as `how` says. *whole: every answer was taken. It is false after HD_OK where only a part was to
  * be done. HD_ERR_USAGE: the journal is there already or is one of other work; answers are missing. A failing
  * item ends the run; answers found before it stay in the journal. */
-HD_API hd_status hd_work_run(const hd_work *w, const hd_work_how *how, bool *whole, hd_diag *d);
+HD_OWN hd_status hd_work_run(const hd_work *w, const hd_work_how *how, bool *whole, hd_diag *d);
 
 /* ---- Workers of a pool --------------------------------------------------------------------------- */
 
@@ -106,17 +106,17 @@ typedef struct hd_work_answer {
 /* ---- Journals and parts ----------------------------------------------------------------------------- */
 
 /* The words of the command that made a journal, of the arena. */
-HD_API hd_status hd_journal_command(const char *path, hd_arena *a, const char *const **words, size_t *n,
+HD_OWN hd_status hd_journal_command(const char *path, hd_arena *a, const char *const **words, size_t *n,
                                     hd_diag *d);
 
 /* The command that does all of it, from a command line that does a part: without --shard, --journal and
  * --resume. The words are those given; the array is of the arena. */
-HD_API hd_status hd_work_command(const char *const *words, size_t n, hd_arena *a, hd_work_how *out,
+HD_OWN hd_status hd_work_command(const char *const *words, size_t n, hd_arena *a, hd_work_how *out,
                                  hd_diag *d);
 
 /* "2/8": shard 2 of 8; "auto": from the environment of a Slurm array (SLURM_ARRAY_TASK_ID, _MIN, _MAX,
  * _STEP). HD_ERR_USAGE. */
-HD_API hd_status hd_shard_parse(const char *text, uint32_t *shard, uint32_t *shards, hd_diag *d);
+HD_OWN hd_status hd_shard_parse(const char *text, uint32_t *shard, uint32_t *shards, hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -27,12 +27,12 @@ typedef enum hd_elem {
   HD_ELEM_F32,
   HD_ELEM_F64,
 } hd_elem;
-HD_API unsigned hd_elem_bytes(hd_elem e);
-HD_API const char *hd_elem_name(hd_elem e);
+HD_OWN unsigned hd_elem_bytes(hd_elem e);
+HD_OWN const char *hd_elem_name(hd_elem e);
 
 /* The usual bound, absolute and relative, by which sums of such elements differ if they are added up in
  * another order. 0: not a float. */
-HD_API double hd_elem_sum_tolerance(hd_elem e);
+HD_OWN double hd_elem_sum_tolerance(hd_elem e);
 
 typedef enum hd_compare_kind {
   HD_COMPARE_NONE = 0, /* not an output */
@@ -98,7 +98,7 @@ typedef struct hd_wl_field {
   hd_wl_arg value;
 } hd_wl_field;
 /* Bytes that it takes of the parameter block. */
-HD_API uint64_t hd_wl_arg_bytes(const hd_wl_arg *a);
+HD_OWN uint64_t hd_wl_arg_bytes(const hd_wl_arg *a);
 
 typedef struct hd_wl_launch {
   const char *kernel;
@@ -152,7 +152,7 @@ typedef struct hd_workload {
 /* Registers that a thread takes on a real GPU of that architecture (sm number), for occupancy: those of the
  * entry whose number is nearest, and of the newer of two equally near. 0: the newest entry. Returns 0 if the
  * file does not say. */
-HD_API uint32_t hd_workload_registers(const hd_workload *w, unsigned arch);
+HD_OWN uint32_t hd_workload_registers(const hd_workload *w, unsigned arch);
 
 /* `path_or_name`: a workload.toml, a folder that holds one, or the name of a folder under `kernels_dir`
  * (NULL: names are not looked up): its path below kernels_dir as hd_workload_list gives it, or the last part
@@ -163,7 +163,7 @@ HD_API hd_status hd_workload_open(const char *path_or_name, const char *kernels_
                                   hd_workload **out, hd_diag *d);
 /* With other values for some of the size's parameters: set[i] is "NAME=NUMBER". HD_ERR_USAGE for an unknown
  * parameter, or a value outside its range. */
-HD_API hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
+HD_OWN hd_status hd_workload_open_with(const char *path_or_name, const char *kernels_dir, const char *size,
                                        const char *const *set, size_t n_set, hd_workload **out, hd_diag *d);
 HD_API void hd_workload_close(hd_workload *w);
 /* The folders under kernels_dir that hold a workload.toml, as paths below it ("matmul-naive",
@@ -173,25 +173,25 @@ HD_API void hd_workload_list_free(char **names, size_t n);
 /* The same, opened at the size "small"; (*out)[i] is the one of names[i]. Nothing of the working folder is
  * read.
  */
-HD_API hd_status hd_workload_open_all(const char *kernels_dir, hd_workload ***out, char ***names, size_t *n,
+HD_OWN hd_status hd_workload_open_all(const char *kernels_dir, hd_workload ***out, char ***names, size_t *n,
                                       hd_diag *d);
-HD_API void hd_workload_close_all(hd_workload **workloads, char **names, size_t n);
+HD_OWN void hd_workload_close_all(hd_workload **workloads, char **names, size_t n);
 /* The workloads that are meant by these words, in their order: a folder that holds several stands for all of
  * them, any other word for itself (hd_workload_open judges it). No word: all under kernels_dir. Freed by
  * hd_workload_list_free. */
-HD_API hd_status hd_workload_names(const char *kernels_dir, char *const *words, size_t n_words, char ***names,
+HD_OWN hd_status hd_workload_names(const char *kernels_dir, char *const *words, size_t n_words, char ***names,
                                    size_t *n, hd_diag *d);
 
 /* The PTX text of the workload's kernel for `arch` (sm number, e.g. 80): read, or compiled with nvcc if it is
  * on the PATH, else with clang without any CUDA toolkit; kept in the cache folder by content. Without either
  * compiler, the text that hd_workload_keep_ptx left is read. The text is NUL-terminated and belongs to *out.
  * A compiler's message travels in the diagnostic. `compiler` (may be NULL) gets "nvcc", "clang" or "ptx". */
-HD_API hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
+HD_OWN hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
                                  hd_diag *d);
 
 /* Keep that text beside the source, as SOURCE.sm_80.ptx, for machines without a compiler; it serves as long
  * as the source stays the same. Nothing to do for sources that are PTX. */
-HD_API hd_status hd_workload_keep_ptx(const hd_workload *w, unsigned arch, hd_diag *d);
+HD_OWN hd_status hd_workload_keep_ptx(const hd_workload *w, unsigned arch, hd_diag *d);
 
 /* One of the kernels that a workload launches. */
 typedef struct hd_wl_kernel {
@@ -219,36 +219,36 @@ typedef struct hd_compiled {
 /* The workload's kernels for `arch`. Compiled and parsed by the first call for an architecture and kept until
  * the workload is closed, so every user sees one text: its statements, its load numbers, its registers.
  * Several threads may call at once. HD_ERR_INPUT when a kernel that is launched is not in the module. */
-HD_API hd_status hd_workload_compiled(const hd_workload *w, unsigned arch, const hd_compiled **out,
+HD_OWN hd_status hd_workload_compiled(const hd_workload *w, unsigned arch, const hd_compiled **out,
                                       hd_diag *d);
 
 /* Fill a buffer's bytes as its workload says: the same on every machine and for every
  * number of threads. "none" leaves them alone (*written false); "generate" is
  * HD_ERR_USAGE, since those buffers are made together. */
-HD_API hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written,
+HD_OWN hd_status hd_workload_fill(const hd_workload *w, uint32_t buffer, void *dst, bool *written,
                                   hd_diag *d);
 
 /* The same for all buffers: buffers[i] has room for buffers[i].bytes; written[i] as above. Those
  * marked "generate" are zeroed, then heddle_generate of reference.c is called once with everything. */
-HD_API hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool *written, hd_diag *d);
+HD_OWN hd_status hd_workload_fill_all(const hd_workload *w, void *const *buffers, bool *written, hd_diag *d);
 
 /* Whether a buffer's bytes come from a file: its path, in room for `cap` bytes. HD_ERR_USAGE: it has no room.
  */
-HD_API hd_status hd_workload_fill_path(const hd_workload *w, uint32_t buffer, char *path, size_t cap,
+HD_OWN hd_status hd_workload_fill_path(const hd_workload *w, uint32_t buffer, char *path, size_t cap,
                                        bool *found, hd_diag *d);
 
 /* The contents of a buffer that points, if buffer k lies at addresses[k]: dst has room for its bytes.
  * HD_ERR_INPUT: an element points outside the buffer that it names. */
-HD_API hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const uint64_t *addresses,
+HD_OWN hd_status hd_workload_point(const hd_workload *w, uint32_t buffer, const uint64_t *addresses,
                                    void *dst, hd_diag *d);
 
 /* Run reference.c on host buffers: compiled with the system's C compiler, kept in the cache
  * folder by content. buffers[i] holds buffers[i].bytes, inputs filled; outputs are
  * overwritten. HD_ERR_UNSUPPORTED when the workload has none. */
-HD_API hd_status hd_workload_reference(const hd_workload *w, void *const *buffers, hd_diag *d);
+HD_OWN hd_status hd_workload_reference(const hd_workload *w, void *const *buffers, hd_diag *d);
 
 /* Compare as `how` says. On a difference returns false, with the element and both values. */
-HD_API bool hd_elem_compare(hd_elem type, hd_compare_kind how, double abs, double rel, const void *got,
+HD_OWN bool hd_elem_compare(hd_elem type, hd_compare_kind how, double abs, double rel, const void *got,
                             const void *want, uint64_t count, char *what, size_t cap);
 
 /* ---- Launches in words -------------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ typedef struct hd_launch_option {
   const char *help;     /* lines */
 } hd_launch_option;
 /* Number i of them, in the order of a help text; NULL: there are no more. */
-HD_API const hd_launch_option *hd_launch_option_at(size_t i);
+HD_OWN const hd_launch_option *hd_launch_option_at(size_t i);
 
 typedef struct hd_launch_word {
   const char *option; /* hd_launch_option.name */
@@ -285,12 +285,12 @@ typedef struct hd_workload_request {
 } hd_workload_request;
 
 /* Whether a path names a file with kernels, not a workload. */
-HD_API bool hd_workload_is_file(const char *path);
+HD_OWN bool hd_workload_is_file(const char *path);
 /* The workload of a file is named after the file and its kernels, has the size "small", and reads the files
  * that it names from the working folder. A wrong word is HD_ERR_USAGE, whose message names it. */
 HD_API hd_status hd_workload_request_open(const hd_workload_request *q, hd_workload **out, hd_diag *d);
 /* The same workload at another size. */
-HD_API hd_status hd_workload_reopen(const hd_workload *w, const char *size, hd_workload **out, hd_diag *d);
+HD_OWN hd_status hd_workload_reopen(const hd_workload *w, const char *size, hd_workload **out, hd_diag *d);
 
 #ifdef __cplusplus
 }

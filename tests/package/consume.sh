@@ -42,6 +42,42 @@ cc -Wall -Werror "$d/by-cmake/use.c" -o "$d/by-pkg-config" $(PKG_CONFIG_PATH=$pc
 [ "$(LD_LIBRARY_PATH=$lib "$d/by-pkg-config")" = order=col,bind=agents ] || { echo "FAILED  pkg-config"; exit 1; }
 [ "$(PKG_CONFIG_PATH=$pc pkg-config --modversion heddle)" = 0.1.0 ] || { echo "FAILED  pkg-config's version"; exit 1; }
 echo "ok      pkg-config"
+# The tier for users: everything that heddle.h lists is there, and nothing else can be called.
+flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs heddle)
+names=$(sed -nE 's/^ \* (hd_[a-z0-9_]+(, hd_[a-z0-9_]+)*)( .*)?$/\1/p' "$d/moved/include/heddle/heddle.h" | tr -d ,)
+{
+  echo '#include "heddle/heddle.h"'
+  echo 'void (*const all[])(void) = {'
+  for name in $names; do echo "  (void (*)(void))$name,"; done
+  cat <<'END'
+};
+/* One kernel of a file under a plan. argv: the file, the plan, the new file. */
+int main(int argc, char **argv) {
+  hd_plan plan;
+  hd_diag d;
+  char line[1600];
+  hd_buf launch = {0};
+  if (argc < 4 || sizeof all / sizeof *all < 50) return 2;
+  hd_status st = hd_plan_parse(argv[2], &plan, &d);
+  const hd_rewrite_options options = {0};
+  const hd_rewrite_file_options o = {.path = argv[1], .output = argv[3], .plan = &plan, .options = &options};
+  if (st == HD_OK) st = hd_rewrite_kernel(&o, "scale", &launch, &d);
+  if (st != HD_OK) fprintf(stderr, "%s\n", hd_diag_line(&d, line, sizeof line));
+  hd_buf_free(&launch);
+  return st != HD_OK;
+}
+END
+} > "$d/users.c"
+sed -i '1i #include <stdio.h>' "$d/users.c"
+cc -Wall -Werror "$d/users.c" -o "$d/users" $flags
+LD_LIBRARY_PATH=$lib "$d/users" "$d/moved/share/doc/heddle/examples/columns/columns.ptx" order=col "$d/columns.ptx" && [ -s "$d/columns.ptx" ] ||
+  { echo "FAILED  a program of the users' tier"; exit 1; }
+for compiler in cc c++; do
+  printf '#include "heddle/heddle.h"\nunsigned own(void) { return hd_cpu_count(); }\n' > "$d/own.${compiler/cc/c}"
+  ! $compiler -c "$d/own.${compiler/cc/c}" -o "$d/own.o" $flags 2> "$d/log" && grep -q "heddle's own programs" "$d/log" ||
+    { echo "FAILED  a call of a function that is for heddle's own clients"; exit 1; }
+done
+echo "ok      the tier for users, and nothing else"
 cd "$d"
 unset HEDDLE_DATA
 [ "$(env -u LD_LIBRARY_PATH moved/bin/heddle list --names | grep -cx matmul-naive)" = 1 ] || { echo "FAILED  the program finds its workloads"; exit 1; }
