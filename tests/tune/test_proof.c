@@ -1,6 +1,6 @@
 /* How much of a proof is afforded. */
 #include "check.h"
-#include "tune/winner.h"
+#include "tune/winner_proof.h"
 
 static void a_proof_runs_under_as_many_dispatchers_as_its_time_allows(void **state) {
   (void)state;

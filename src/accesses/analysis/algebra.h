@@ -4,8 +4,8 @@
  * callers know the loops, instructions and definitions that symbols stand for.
  *
  *   poly.c         symbols, products, interning, arithmetic
- *   symbols.c      where symbols occur in polynomials; substitution
- *   function.c     floors, maxima, conditions, bit operations
+ *   poly_symbols.c  where symbols occur in polynomials; substitution
+ *   poly_function.c  floors, maxima, conditions, bit operations
  *   assumptions.c  sets of assumptions
  */
 #ifndef HEDDLE_ANALYSIS_ALGEBRA_H

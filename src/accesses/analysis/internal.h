@@ -7,11 +7,11 @@
  *   defs.c        which definition reaches a use: SSA form, made on demand per register
  *   sites.c       the accesses, their classes, guards, bases
  * and, called from there, on demand:
- *   value.c, transfer.c   the polynomial of a definition (arithmetic.c, bits.c, moves.c)
+ *   value.c, transfer.c   the polynomial of a definition (arithmetic.c, bits.c, value_moves.c)
  *   merge.c               of a join of paths, or of a loop's header
  *   trips.c               how often a loop goes round
  * With a launch at hand, at_launch.c runs before and tiles.c (cells.c) behind them.
- *   poly.c, symbols.c, function.c, assumptions.c   arithmetic of polynomials (algebra.h)
+ *   poly.c, poly_symbols.c, poly_function.c, assumptions.c   arithmetic of polynomials (algebra.h)
  */
 #ifndef HEDDLE_ANALYSIS_INTERNAL_H
 #define HEDDLE_ANALYSIS_INTERNAL_H
@@ -262,7 +262,7 @@ void an_sites(an *a);
 hd_status an_prepare_launch(an *a, const hd_analysis *plain);
 /* The number that a parameter holds; false: it stays a symbol. */
 bool an_argument(const an *a, const hd_value_symbol *param, int64_t *out);
-/* launch.c: the same from the bytes at a point. */
+/* at_point.c: the same from the bytes at a point. */
 bool an_param_value(const hd_analysis *a, const hd_value_symbol *param, const hd_point *at, int64_t *out);
 /* tile_loop.c: the loop over tiles of a persistent kernel, whose accesses are then formulas in HD_V_TASK;
  * HD_NONE: there is none. */

@@ -1,5 +1,5 @@
 /* An instruction's result, as a polynomial of its operands. Each kind of operation has a function in
- * arithmetic.c, bits.c or moves.c. Any other operation gives an unknown value of its operands' level.
+ * arithmetic.c, bits.c or value_moves.c. Any other operation gives an unknown value of its operands' level.
  */
 #include "analysis/transfer.h"
 

@@ -55,7 +55,7 @@ bool tr_div_rem(tr *t, an_val *out);
 bool tr_setp(tr *t, an_val *out);
 bool tr_selp(tr *t, an_val *out);
 
-/* moves.c */
+/* value_moves.c */
 bool tr_cvt(tr *t, an_val *out);
 bool tr_cvta(tr *t, an_val *out);
 bool tr_mov(tr *t, an_val *out);

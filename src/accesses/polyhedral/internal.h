@@ -1,8 +1,8 @@
 /* polyhedral/internal.h: a kernel's accesses at one launch, between the two methods.
  *
- *   form.c        polynomials with the launch's values put in
- *   footprint.c   a site's addresses as a linear form over those variables that matter
- *   sweep.c       an array's sites over the whole launch
+ *   substituted.c  polynomials with the launch's values put in
+ *   site_footprint.c  a site's addresses as a linear form over those variables that matter
+ *   stretches.c   an array's sites over the whole launch
  *   listing.c     the lines of each CTA, as intervals
  *   relation.c    the same as isl relations
  *   polyhedral.c  arrays, both methods, MAP's algorithm

@@ -1,6 +1,6 @@
 /* mpi/hand.h: a rank's own worker, a process that does items while the rank itself only carries messages.
  *
- * heddle-mpi is cli/ and this folder: rank 0 runs the command and hands out its items (pool.c), every rank
+ * heddle-mpi is cli/ and this folder: rank 0 runs the command and hands out its items (ranks.c), every rank
  * has a hand that does some (hand.c), main.c joins the two. A worker that is killed is replaced, and does its
  * items once more. Workers are copies of the process from before MPI was initialized: MPI must not be used
  * after a fork.

@@ -1,5 +1,5 @@
-/* suite/suite.h: jobs on devices. tune.c and verify.c say what a job is, jobs.c has them done: one after the
- * other, or by the ranks of a pool, each on a GPU of its own. */
+/* suite/suite.h: jobs on devices. paper_tables.c and verify.c say what a job is, jobs.c has them done: one
+ * after the other, or by the ranks of a pool, each on a GPU of its own. */
 #ifndef HEDDLE_SUITE_SUITE_H
 #define HEDDLE_SUITE_SUITE_H
 
@@ -60,7 +60,7 @@ bool suite_carries(const suite *s);
 /* A process with this GPU. */
 hd_worker suite_worker(const hd_bench_gpu *g);
 
-/* ---- Verdicts on their way (tune.c) -------------------------------------------------------- */
+/* ---- Verdicts on their way (paper_tables.c) -------------------------------------------------------- */
 
 /* A tuning's verdicts as text. */
 hd_status suite_put_verdicts(hd_device *dev, const hd_workload *w, const hd_tune_options *how,

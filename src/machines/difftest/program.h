@@ -84,7 +84,7 @@ void dt_program_fill(const dt_program *p, void *data);
 void dt_print_head(unsigned sm, hd_buf *out);
 void dt_print_kernel(const dt_program *p, const bool *keep, uint64_t number, hd_buf *out);
 
-/* ---- Comparison (compare.c) --------------------------------------------------------------------- */
+/* ---- Comparison (equal.c) --------------------------------------------------------------------- */
 
 int dt_rule_find(const char *name, size_t len); /* -1: none; 0 is "exact" */
 uint32_t dt_rule_count(void);                   /* at most 32 */

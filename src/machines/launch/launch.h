@@ -1,16 +1,16 @@
 /* launch/launch.h: declarations that the files of this floor share.
  *
- * shape.c      analyses of launches with their arguments
+ * analyses.c   analyses of launches with their arguments
  * arch.c       the architecture to compile for
- * apply.c      resolved plans applied to kernels       unwritten.c  buffers that no kernel writes
+ * resolved.c   resolved plans applied to kernels       unwritten.c  buffers that no kernel writes
  * agents.c     registers of kernels with agents        bytes.c      buffers on the host: contents, results
  * setup.c      arguments, states, tables of a launch, on an emulator and on a device alike
  * runner.c     a workload on an emulator               placement.c  a workload's buffers on a device
- * variant.c    its kernels on a device, under plans    moves.c      the same buffers in other memory
- * check.c      the proof on the emulator               measure.c    proof and times on a device
- * reference.c  results against the workload's reference  sums.c  sums in another order
- * variables.c  variables of the module: which need a value; device_variables.c  their values on a device;
- *              undescribed.c  results in those that the workload does not describe
+ * workload_variant.c  its kernels on a device, under plans    moved_buffers.c  the same buffers in other
+ * memory check.c      the proof on the emulator               measure.c    proof and times on a device
+ * against_reference.c  results against the workload's reference  sums.c  sums in another order
+ * workload_variables.c  variables of the module: which need a value; device_variables.c  their values on a
+ * device; undescribed.c  results in those that the workload does not describe
  */
 #ifndef HEDDLE_LAUNCH_LAUNCH_H
 #define HEDDLE_LAUNCH_LAUNCH_H
@@ -59,7 +59,7 @@ void launch_explain_sums(const hd_compiled *code, const hd_wl_buffer *b, const v
 /* A kernel's fault is an answer of the check, in *r; any other failure is an error, in *d. */
 hd_status launch_as_answer(hd_status st, const hd_diag *e, const char *who, hd_check_result *r, hd_diag *d);
 
-/* ---- Variables of the module (variables.c) ----------------------------------------- */
+/* ---- Variables of the module (workload_variables.c) ----------------------------------------- */
 
 /* HD_ERR_INPUT names a variable that a kernel may read, itself or through what it calls, and that nothing
  * gives a value: no initial value, no [[variable]], no kernel that is launched. */

@@ -20,7 +20,7 @@ double wl_unit(uint64_t random);
 void wl_uniform(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, double *v);
 void wl_uniform_int(const wl_fill *f, uint64_t seed, uint64_t first, unsigned n, int64_t *v);
 
-/* ---- Numbers in files (numbers.c) --------------------------------------------------------------- */
+/* ---- Numbers in files (number_files.c) --------------------------------------------------------------- */
 
 /* Where numbers are to be put. */
 typedef struct wl_numbers {

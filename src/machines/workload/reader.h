@@ -1,8 +1,8 @@
-/* workload/reader.h: workload.toml on its way to an hd_workload, which file.c reads from the top.
+/* workload/reader.h: workload.toml on its way to an hd_workload, which description.c reads from the top.
  *
  * reader.c    places of the text, values of keys     buffers.c    [[buffer]], [[variable]]
  * sizes.c     [sizes.NAME] and [ranges]              images.c     [[texture]], [[surface]]
- * launches.c  [[launch]]                             arguments.c  its arguments
+ * launch_list.c  [[launch]]                             arguments.c  its arguments
  *                                                    tensors.c    those that are tensor maps
  *
  * A table of the file is a JSON tree (text/toml.h). Any mistake in it is HD_ERR_INPUT with its line and

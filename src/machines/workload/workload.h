@@ -1,14 +1,14 @@
 /* workload/workload.h: declarations shared by the files of this floor.
  *
- * file.c      workload.toml -> hd_workload,         expr.c     size expressions
+ * description.c  workload.toml -> hd_workload,         size_expr.c  size expressions
  *             by the parts in reader.h              elem.c     element types
- * find.c      names and folders                     headers.c.in  kernels/include, as bytes
+ * lookup.c    names and folders                     headers.c.in  kernels/include, as bytes
  * describe.c  words of a command line -> workload.toml, with describe_data.c
- * fill.c      buffers' first contents               compare.c  results against references
- * whole.c     fills that make whole buffers         numbers.c  numbers in NumPy's files and in text
+ * fill.c      buffers' first contents               elem_compare.c  results against references
+ * whole.c     fills that make whole buffers         number_files.c  numbers in NumPy's files and in text
  * compile.c   kernel.cu -> PTX                      reference.c  reference.c, built and called
  * compiled.c  PTX -> kernels, kept with the workload
- * toolchain.c compilers on this machine             cache.c    built files, kept by content
+ * toolchain.c compilers on this machine             built.c    built files, kept by content
  */
 #ifndef HEDDLE_WORKLOAD_WORKLOAD_H
 #define HEDDLE_WORKLOAD_WORKLOAD_H

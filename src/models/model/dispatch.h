@@ -20,7 +20,7 @@ typedef struct dispatch_wait {
   bool tries;
 } dispatch_wait;
 
-/* Searches for other queues' tasks (search.c). */
+/* Searches for other queues' tasks (queue_search.c). */
 typedef struct dispatch_search {
   uint64_t look, way;        /* cycles of a look at 32 queues, and of an atomic */
   uint64_t code;             /* of the instructions around them, about as many as those of a claim */

@@ -1,4 +1,5 @@
-/* model/replay.h: a model's parts, which a replay of one launch and one of several at once (corun.c) share.
+/* model/replay.h: a model's parts, which a replay of one launch and one of several at once (streams_replay.c)
+ * share.
  */
 #ifndef HEDDLE_MODEL_REPLAY_H
 #define HEDDLE_MODEL_REPLAY_H

@@ -1,4 +1,4 @@
-/* plan/notation.h: checks of a plan's values (check.c), for hd_plan_check. */
+/* plan/notation.h: checks of a plan's values (rules.c), for hd_plan_check. */
 #ifndef HEDDLE_PLAN_NOTATION_H
 #define HEDDLE_PLAN_NOTATION_H
 

@@ -3,10 +3,10 @@
  * About a kernel:
  *   refuse.c     reasons why it must not be reordered
  *   waits/       loops that may wait for another CTA
- *   clock.c      clocks that only decide how long a thread waits
+ *   clock_reads.c  clocks that only decide how long a thread waits
  *   scan.c       the functions that it reaches, refusals as they are found
  *   traits.c     features that it and its callees use
- *   loads.c      its loads of global memory and how they are spelt
+ *   global_loads.c  its loads of global memory and how they are spelt
  *   same.c       values that all threads of a launch see alike
  *
  * The rewrite:
@@ -186,8 +186,8 @@ bool rewrite_can_inline(const rewrite_scan *s);
 /* Every call of a function that has a body was inlined. */
 bool rewrite_is_whole(const hd_cfg *g);
 
-/* clock.c: clocks that the kernel and its functions read decide for how long threads wait, and nothing else.
- * Found out once; true when memory runs out, which is refused. */
+/* clock_reads.c: clocks that the kernel and its functions read decide for how long threads wait, and nothing
+ * else. Found out once; true when memory runs out, which is refused. */
 bool rewrite_hides_clocks(rewrite_scan *s);
 
 /* waits/waits.c: refuses loops of the kernel and of its functions that may wait for another CTA's write.
@@ -273,8 +273,8 @@ void rewrite_put_dimensions(const rewrite_job *j, hd_buf *text);
 
 /* levers/threads.c: before all else. */
 hd_status rewrite_threads_order(const rewrite_job *j, hd_diag *d);
-/* loads.c: how the load is spelt that goes around a cache; *kept says why it stays as it is, if it does.
- * Where there are policies, one around L2 takes one more operand. */
+/* global_loads.c: how the load is spelt that goes around a cache; *kept says why it stays as it is, if it
+ * does. Where there are policies, one around L2 takes one more operand. */
 hd_status rewrite_respell(hd_ptx_module *m, const hd_ptx_stmt *load, hd_bypass_kind around, uint32_t *form,
                           const char **kept, hd_diag *d);
 bool rewrite_has_policies(const hd_ptx_module *m);

@@ -1,8 +1,8 @@
 /* advise/advice.h: the parts that advice is made of.
  *
  * counts.c     counts of one trace
- * facts.c      counts over a study's traces
- * text.c       facts from the kernels' text
+ * trace_facts.c  counts over a study's traces
+ * text_facts.c  facts from the kernels' text
  * category.c   CLU's category from them
  * experiments.c  replays where they do not decide
  * propose.c    plans worth trying, replayed

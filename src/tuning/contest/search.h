@@ -5,7 +5,7 @@
  * screen.c      which candidates are measured, and which of them are followed
  * search.c      all stages, from screening to the test
  * decide.c      the finalists in turns, where buffers cannot be moved
- * compare.c     a plan against the original, buffers in place
+ * against.c     a plan against the original, buffers in place
  * confirm.c     a plan against the original, with buffers moved
  *
  * The search knows devices only as a table of functions (tuner_bench).

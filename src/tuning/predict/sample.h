@@ -22,7 +22,7 @@
 
 #include "heddle/predict.h"
 #include "predict/launches.h"
-#include "predict/record.h"
+#include "predict/recording.h"
 #include "predict/states.h"
 #include "predict/survey.h"
 

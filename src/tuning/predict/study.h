@@ -2,13 +2,13 @@
  *
  * retrace.c   traces taken, of the original or under plans that change accesses
  * study.c     the original's traces, kept
- * table.c     orders that need a trace                 loads.c     loads whose data is not requested again
- * resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
- * steered.c   whether tasks can be left out            record.c    traces of some tasks
+ * order_table.c  orders that need a trace                 streaming_loads.c  loads whose data is not
+ * requested again resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
+ * steered.c   whether tasks can be left out            recording.c  traces of some tasks
  * states.c    what launches begin with                sample.c    long launches predicted from parts
  * survey.c    what tasks take, from some of them      launches.c long rows of launches, from some of them
- * replay.c    resolved plans replayed on a GPU         sweep.c     many plans replayed
- * warps.c     policies of warp schedulers             streams.c   several studies replayed at once
+ * plan_replay.c  resolved plans replayed on a GPU         sweep.c     many plans replayed
+ * schedulers.c  policies of warp schedulers             streams.c   several studies replayed at once
  * estimate.c  what traces and replays take
  * votes.c     thresholds of bypassing and numbers of agents, by run-time ways
  * accuracy.c  the model against a device's counters    overhead.c  the cost of plans where they win nothing
@@ -63,7 +63,7 @@ hd_meter study_meter(const hd_study *s);
 /* estimate.c. Seconds of one idle core that a replay of these traces takes, about. `sampled` may be NULL. */
 double estimate_replay(hd_trace *const *traces, const sample *sampled, uint32_t n, bool timed);
 
-/* ---- Tables (table.c) -------------------------------------------------------------- */
+/* ---- Tables (order_table.c) -------------------------------------------------------------- */
 
 enum { PREDICT_PATH = 4096 + HD_DIGEST_HEX + 16 };
 /* The path of the cache file for the result of `method` on a launch's trace. Everything that the result
@@ -91,7 +91,7 @@ void study_source_close(study_source *s);
 hd_status order_table(study_source *from, uint32_t launch, hd_order_kind kind, hd_table *out, hd_diag *d);
 hd_status study_loads(study_source *from, uint32_t launch, hd_load_facts **out, uint32_t *n, hd_diag *d);
 
-/* ---- Replays (replay.c) ------------------------------------------------------------------ */
+/* ---- Replays (plan_replay.c) ------------------------------------------------------------------ */
 
 /* extra.c. Per launch: instructions that the order and the binding of a plan add to each task. */
 hd_status replay_extra(const hd_study *s, const hd_plan *p, uint32_t n_sms, hd_added *extra, hd_diag *d);
@@ -113,8 +113,8 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                              const hd_plan *p, const hd_added *extra, replay_launch *out, hd_diag *d);
 void replay_launch_free(replay_launch *r);
 
-/* warps.c. The policy of the warp schedulers for one launch: the plan's, or the GPU's own, and for priority
- * without a number the launch's group. order: as hd_plan_tabulate makes it, NULL: by number. */
+/* schedulers.c. The policy of the warp schedulers for one launch: the plan's, or the GPU's own, and for
+ * priority without a number the launch's group. order: as hd_plan_tabulate makes it, NULL: by number. */
 hd_status replay_warps(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
                        const hd_plan *p, const hd_table *order, hd_warps *out, hd_diag *d);
 

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_PREDICT_SURVEY_H
 #define HEDDLE_PREDICT_SURVEY_H
 
-#include "predict/record.h"
+#include "predict/recording.h"
 
 enum {
   SURVEYED = 16,   /* tasks of a launch that tell its work */

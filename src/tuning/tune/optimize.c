@@ -10,7 +10,7 @@
 
 #include "tune/second_look.h"
 #include "tune/undone.h"
-#include "tune/winner.h"
+#include "tune/winner_proof.h"
 
 static const double traced_part = 0.5, replays_part = 0.45, second_part = 0.1, proof_part = 0.25;
 /* The time that a plan takes, in that of its replay: its order brings tasks that are recorded first, and

@@ -1,9 +1,9 @@
 /* tune/tuning.h: one tuning, by its parts.
  *
  * suggest.c    advice from a small size of the workload
- * tables.c     orders made from a trace, and whether they are affordable and worth it
+ * traced_orders.c  orders made from a trace, and whether they are affordable and worth it
  * kernel.c     one kernel: candidates, the search, its result in words
- * proof.c      the proof that the plan found computes the original's results
+ * tuned_proof.c  the proof that the plan found computes the original's results
  * levers.c     the best plan of each lever alone
  * on_device.c  all of it on a device, kernel by kernel
  * on_model.c   on a modelled GPU

@@ -14,7 +14,7 @@
  *   place.c     places of global memory, and which instructions may write them
  *   written.c   whether what is written is data or a number of the text
  *   distance.c  numbers that may lead from one variable to another
- *   value.c     constants, addresses and copies
+ *   wait_value.c  constants, addresses and copies
  */
 #ifndef HEDDLE_REWRITE_WAITS_H
 #define HEDDLE_REWRITE_WAITS_H
@@ -70,7 +70,7 @@ typedef struct wait_search {
   /* For flow.c: the parts of this region that were reached (== stamp), the work still to do, and blocks'
    * numbers. */
   uint32_t *seen_reg, *seen_inst, *seen_block, *seen_var, *work, *number, *doubtful;
-  uint32_t *invariant; /* of value.c, per register */
+  uint32_t *invariant; /* of wait_value.c, per register */
   struct wait_distances *distances;
   struct wait_movers *movers; /* of moves.c, of the region; NULL: not looked for so far */
 } wait_search;
@@ -95,7 +95,7 @@ const hd_ptx_access *wait_access(wait_search *w, uint32_t inst);
 /* Memory may decide about a branch of some loop of this function, which calls no other with a body. */
 bool wait_may_be(const hd_ptx_module *m, uint32_t func, hd_arena *arena);
 
-/* ---- value.c ------------------------------------------------------------------------------- */
+/* ---- wait_value.c ------------------------------------------------------------------------------- */
 
 /* The register of a plain operand, %r with neither part nor sign; HD_NONE: it is none. */
 uint32_t wait_register(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);

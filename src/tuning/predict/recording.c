@@ -1,4 +1,4 @@
-#include "predict/record.h"
+#include "predict/recording.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-/* tune/winner.h: the proof of the plans that an optimization would choose, on the emulator.
+/* tune/winner_proof.h: the proof of the plans that an optimization would choose, on the emulator.
  *
  * At the workload's size where that is affordable; else at the largest of its sizes where it is, or else at
  * the smallest. The kernel proved there is the rewritten text but for the constants of the grid. */
-#ifndef HEDDLE_TUNE_WINNER_H
-#define HEDDLE_TUNE_WINNER_H
+#ifndef HEDDLE_TUNE_WINNER_PROOF_H
+#define HEDDLE_TUNE_WINNER_PROOF_H
 
 #include "heddle/predict.h"
 

@@ -1,4 +1,4 @@
-/* module.c: prints programs as PTX modules, for tests and ptxas. */
+/* module_text.c: prints programs as PTX modules, for tests and ptxas. */
 #include "difftest/program.h"
 
 hd_status hd_difftest_module(const hd_difftest_select *s, uint64_t seed, uint64_t first, uint32_t n,

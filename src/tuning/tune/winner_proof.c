@@ -1,4 +1,4 @@
-#include "tune/winner.h"
+#include "tune/winner_proof.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tune/tuning.h"
-#include "tune/winner.h"
+#include "tune/winner_proof.h"
 
 /* Of the budget, that the emulator may take at the size that was tuned, where there is no smaller one. */
 static const double proof_budgets = 5;

@@ -1,4 +1,4 @@
-/* pattern.c: a template's alternatives, counted and chosen. */
+/* alternatives.c: a template's alternatives, counted and chosen. */
 #include "difftest/catalogue.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* compare.c: decides whether two results count as equal. */
+/* equal.c: decides whether two results count as equal. */
 #include <math.h>
 #include <string.h>
 
