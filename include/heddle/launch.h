@@ -110,10 +110,9 @@ HD_OWN hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, con
 
 /* What text runs. Zero is the default of each field. */
 typedef struct hd_compile_options {
-  unsigned arch;       /* sm number to compile for; see hd_launch_arch when 0 */
-  bool any_grid;       /* for any grid instead of the launch's own */
-  bool more_registers; /* as in hd_rewrite_options */
-  bool no_hoisting;
+  unsigned arch;             /* sm number to compile for; see hd_launch_arch when 0 */
+  bool any_grid;             /* for any grid instead of the launch's own */
+  bool no_hoisting;          /* as in hd_rewrite_options */
   unsigned assume;           /* HD_ASSUME_... */
   hd_register_budget budget; /* where kernels are assembled, the first that is tried */
   const uint32_t *registers; /* per launch: that a thread of the original uses; 0 or NULL: the workload's */

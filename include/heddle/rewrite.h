@@ -54,9 +54,7 @@ typedef struct hd_rewrite_options {
                they have holes (MIG, green contexts, MPS); each serves the cluster of its place among them.
                NULL: 0 to n_sms - 1. A plan's own sms= takes precedence. Results are right on any SMs, but
                other SMs then serve the clusters of SMs that do not run */
-  bool more_registers; /* bind=agents:N: let ptxas give each thread as many registers as N CTAs per SM
-                          leave; resident is then N. Needs a known block */
-  uint32_t registers;  /* that a thread of the original uses, on the GPU to come; 0: not known */
+  uint32_t registers; /* that a thread of the original uses, on the GPU to come; 0: not known */
   /* Loads, by number as hd_rewrite_loads lists them, increasing: the caller states that no launch to come
    * writes the memory they read. bypass=ro makes them non-coherent */
   const uint32_t *unwritten;
@@ -88,14 +86,13 @@ HD_OWN bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t 
  *   grid    .u32 x 3  the dimensions of the original's grid
  */
 typedef struct hd_recipe {
-  bool agents;       /* the grid is another one: see hd_recipe_grid */
-  bool some_sms;     /* agents: workers on SMs that the plan does not name leave at once, so that only a grid
-                        that fills the GPU is sure to bring enough to those that it names */
-  uint32_t resident; /* agents: no more CTAs per SM than this; 0: no such limit */
-  bool ballot; /* bypass=auto, bind=agents:auto: a ballot of HD_BALLOT_SMS u32, at the state's end. bypass:
-                  for each SM's number modulo HD_BALLOT_SMS the CTAs that it ran; agents: for each cluster
-                  the tasks that its SM did, or the warps of those tasks. Launches add to it and clear
-                  nothing there */
+  bool agents;   /* the grid is another one: see hd_recipe_grid */
+  bool some_sms; /* agents: workers on SMs that the plan does not name leave at once, so that only a grid
+                    that fills the GPU is sure to bring enough to those that it names */
+  bool ballot;   /* bypass=auto, bind=agents:auto: a ballot of HD_BALLOT_SMS u32, at the state's end. bypass:
+                    for each SM's number modulo HD_BALLOT_SMS the CTAs that it ran; agents: for each cluster
+                    the tasks that its SM did, or the warps of those tasks. Launches add to it and clear
+                    nothing there */
   uint64_t state_bytes;   /* 0: no such parameter */
   uint64_t table_bytes;   /* 0: no such parameter */
   uint64_t ballot_offset; /* in the state */

@@ -173,3 +173,8 @@ Bad usage:
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=reverse --grid 5x5x5x5
   heddle: rewrite: --grid takes X[,Y[,Z]], not '5x5x5x5'
   [2]
+
+Agents take no more registers than leave room for the original's CTAs:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan bind=agents --registers 32 | grep maxnreg
+  .maxnreg 32

@@ -19,9 +19,6 @@ static void agents_fill_the_gpu_and_are_no_more_than_tasks(void **state) {
   assert_int_equal(g[1] * g[2], 1);
   hd_recipe_grid(&r, (const uint32_t[3]){7, 5, 1}, 132, 8, g);
   assert_int_equal(g[0], 35);
-  r.resident = 3;
-  hd_recipe_grid(&r, (const uint32_t[3]){100, 100, 2}, 132, 8, g);
-  assert_int_equal(g[0], 132 * 3);
   hd_recipe_grid(&r, (const uint32_t[3]){100, 100, 2}, 132, 0, g);
   assert_true(g[0] >= 1);
   /* Too many to be claimed: the kernel leaves such a grid as it is. */
@@ -29,7 +26,7 @@ static void agents_fill_the_gpu_and_are_no_more_than_tasks(void **state) {
   assert_int_equal(g[0], INT32_MAX);
   assert_int_equal(g[2], 65535);
   hd_recipe_grid(&r, (const uint32_t[3]){INT32_MAX, 1, 1}, 132, 8, g);
-  assert_int_equal(g[0], 132 * 3);
+  assert_int_equal(g[0], 132 * 8);
   hd_recipe_grid(&(hd_recipe){0}, (const uint32_t[3]){3, 4, 5}, 132, 8, g);
   assert_int_equal(g[0] * 100 + g[1] * 10 + g[2], 345);
 }
@@ -74,32 +71,6 @@ static void more_tasks_than_can_be_claimed_are_left_alone(void **state) {
                      grids[i % 3].status);
     hd_arena_free(&arena);
   }
-}
-
-static void fewer_agents_may_have_more_registers(void **state) {
-  hd_arena arena;
-  hd_arena_init(&arena);
-  hd_ptx_module *m;
-  hd_diag d = {0};
-  hd_plan p;
-  hd_recipe recipe;
-  static const char text[] =
-      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n"
-      ".maxntid 128, 1, 1\n.maxnreg 32\n.minnctapersm 8\n{\n.reg .b32 %r<9>;\n"
-      "mov.u32 %r1, %ctaid.x;\nret;\n}\n";
-  assert_int_equal(hd_ptx_parse(text, sizeof text - 1, "test", &arena, &m, &d), HD_OK);
-  assert_int_equal(hd_plan_parse("bind=agents:3", &p, &d), HD_OK);
-  hd_rewrite_options o = {
-      .grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .block = {128, 1, 1}, .more_registers = true};
-  assert_int_equal(hd_rewrite(m, 0, &p, &o, &recipe, &d), HD_OK);
-  assert_int_equal(recipe.resident, 3);
-  hd_buf out = {0};
-  assert_int_equal(hd_ptx_print(m, &out), HD_OK);
-  assert_non_null(strstr(out.data, ".minnctapersm 3"));
-  assert_non_null(strstr(out.data, ".maxntid 128, 1, 1"));
-  assert_null(strstr(out.data, ".maxnreg"));
-  hd_buf_free(&out);
-  hd_arena_free(&arena);
 }
 
 /* The module of that text, its kernel rewritten; to be freed. */
@@ -240,7 +211,6 @@ int main(void) {
                 a_plan_that_changes_the_launch_needs_somebody_who_asks_how),
       BEHAVIOUR("more tasks than can be claimed are left alone",
                 more_tasks_than_can_be_claimed_are_left_alone),
-      BEHAVIOUR("fewer agents may have more registers", fewer_agents_may_have_more_registers),
       BEHAVIOUR("agents take few registers more than the original",
                 agents_take_few_registers_more_than_the_original),
       BEHAVIOUR("the tightest limit keeps occupancy", the_tightest_limit_keeps_occupancy),

@@ -4,7 +4,7 @@
 
 int cmd_difftest(int argc, char **argv) {
   hd_difftest_options o = {.device = "cuda", .seed = 1, .programs = 1000, .progress = cli_progress};
-  uint64_t sm = 0, threads = 0, per_module = 0, reports = 0;
+  uint64_t sm = 0, threads = 0, reports = 0;
   bool json = false, whole;
   cli_work work = {0};
   hd_work_how how;
@@ -21,7 +21,6 @@ int cmd_difftest(int argc, char **argv) {
       {"sm", 0, CLI_NUMBER, &sm, 999, "N",
        "architecture that programs are written for (default: the device's)"},
       {"reports", 0, CLI_NUMBER, &reports, 100000, "N", "differences to reduce and print (default: 20)"},
-      {"per-module", 0, CLI_NUMBER, &per_module, 4096, "N", "programs compiled together (default: 64)"},
       {"threads", 0, CLI_NUMBER, &threads, 1024, "N",
        "host threads, each with a process for a GPU of its own (default: all)"},
       CLI_WORK_OPTIONS(work),
@@ -31,7 +30,6 @@ int cmd_difftest(int argc, char **argv) {
   if (rc >= 0) return rc;
   o.select.sm = (unsigned)sm;
   o.threads = (unsigned)threads;
-  o.per_module = (uint32_t)per_module;
   o.max_reports = (uint32_t)reports;
   o.devices.gpu_dir = cli_gpus_dir();
   o.ctx = "difftest";

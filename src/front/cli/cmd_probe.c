@@ -4,13 +4,12 @@
 
 int cmd_probe(int argc, char **argv) {
   const char *device = "cuda:0", *output = NULL, *html = NULL, *against = NULL;
-  uint64_t launches = 0, delay = 0, megabytes = 0, within = 10;
+  uint64_t launches = 0, megabytes = 0, within = 10;
   bool json = false;
   const cli_option options[] = {
       {"device", 0, CLI_TEXT, &device, 0, "D", "the GPU (default: cuda:0)"},
       {"launches", 0, CLI_NUMBER, &launches, 1000, "N",
        "of the dispatcher's benchmark, plus a staggered one (default: 5)"},
-      {"delay", 0, CLI_NUMBER, &delay, 10000000, "CYCLES", "between waves of the latter (default: 3000)"},
       {"dram", 0, CLI_NUMBER, &megabytes, 1 << 20, "MB", "what the DRAM bandwidths read (default: 2048)"},
       {"against", 0, CLI_TEXT, &against, 0, "GPU",
        "its file, by name or path, beside what was probed; exit code 1 if any\nmeasured key differs"},
@@ -28,10 +27,7 @@ int cmd_probe(int argc, char **argv) {
   hd_probe_beside beside = {.file = against, .percent = (double)within};
   hd_gpu file;
   char path[128], name[64];
-  hd_probe_options o = {.launches = (uint32_t)launches,
-                        .delay = (uint32_t)delay,
-                        .dram_bytes = megabytes << 20,
-                        .watch = cli_watch};
+  hd_probe_options o = {.launches = (uint32_t)launches, .dram_bytes = megabytes << 20, .watch = cli_watch};
   hd_status st = cli_open_device(device, 0, &dev, &d);
   if (st == HD_OK && html && hd_device_get_gpu(dev))
     st = hd_fail(&d, HD_ERR_USAGE, "--html: nothing is measured on a model");

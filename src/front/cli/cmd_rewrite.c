@@ -38,7 +38,7 @@ int cmd_rewrite(int argc, char **argv) {
   unsigned assume = 0;
   word unwritten = {0};
   uint32_t grid[3] = {0}, block[3] = {0};
-  bool more_registers = false, no_hoisting = false, all = false, json = false;
+  bool no_hoisting = false, all = false, json = false;
   const cli_option options[] = {
       {"kernel", 'k', CLI_TEXT, &kernel, 0, "NAME", "the kernel (default: the only one)"},
       {"plan", 0, CLI_TEXT, &plan_text, 0, "P", "e.g. order=tile:8x4,bind=redirect"},
@@ -46,8 +46,6 @@ int cmd_rewrite(int argc, char **argv) {
        "the launch's grid: constants are baked in, and only this grid is right\n(default: any grid)"},
       {"block", 0, CLI_DIMS, block, 0, "X[,Y[,Z]]",
        "threads per CTA of the launches to come, if the kernel does not say"},
-      {"more-registers", 0, CLI_FLAG, &more_registers, 0, NULL,
-       "bind=agents:N: as many registers as N CTAs per SM leave (needs the block)"},
       {"registers", 0, CLI_NUMBER, &registers, 255, "N",
        "that a thread of the original uses; bind=agents limits the rewritten kernel's"},
       CLI_COMMON("no-hoisting", &no_hoisting),
@@ -78,7 +76,6 @@ int cmd_rewrite(int argc, char **argv) {
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK && gpu_name) st = hd_gpu_load(gpu_name, cli_gpus_dir(), &gpu, &d);
   hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms},
-                            .more_registers = more_registers,
                             .registers = (uint32_t)registers,
                             .no_hoisting = no_hoisting,
                             .assume = assume};

@@ -34,7 +34,6 @@ static hd_apply_kernel kernel_of(const hd_resolved *plans, uint32_t k, const hd_
                                      .g = {l->grid[0], l->grid[1], l->grid[2]},
                                      .n_sms = n_sms ? n_sms : LAUNCH_SMS},
                             .table = r->table.task ? &r->table : NULL,
-                            .more_registers = o->more_registers,
                             .no_hoisting = o->no_hoisting,
                             .assume = o->assume,
                             .registers = registers ? registers : hd_workload_registers(w, 0),

@@ -13,7 +13,6 @@ void hd_recipe_grid(const hd_recipe *r, const uint32_t tasks[3], uint32_t n_sms,
   uint64_t V;
   memcpy(workers, tasks, 3 * sizeof *tasks);
   if (!r->agents || !hd_grid_tasks(tasks, &V) || V > HD_MOST_CLAIMED) return;
-  if (r->resident && r->resident < resident) resident = r->resident;
   uint64_t places = (uint64_t)n_sms * resident;
   if (places == 0) places = 1;
   workers[0] = (uint32_t)(places < V || r->some_sms ? places : V);
@@ -108,5 +107,4 @@ void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
   if (r->agents)
     hd_buf_puts(text, "// and in a grid of one dimension: the number of SMs times the CTAs that fit on one, "
                       "no more than tasks.\n");
-  if (r->resident) hd_buf_printf(text, "// Count no more than %u CTAs per SM.\n", r->resident);
 }

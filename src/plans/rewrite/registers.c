@@ -60,36 +60,11 @@ static hd_status limit_registers(const rewrite_job *j, hd_diag *d) {
   return hd_ptx_set_directives(m, j->func, dirs, n, d);
 }
 
-/* Replace the limits on registers by one that leaves room for as many CTAs as are active. */
-static hd_status raise_registers(rewrite_job *j, hd_diag *d) {
-  hd_ptx_module *m = j->m;
-  const hd_ptx_func *f = &m->funcs[j->func];
-  uint32_t n = 0;
-  if (!rewrite_threads(j))
-    return hd_fail(d, HD_ERR_USAGE, "more registers for fewer agents need a known block");
-  hd_ptx_dir dirs[MOST_DIRECTIVES];
-  bool bounded = false;
-  for (uint32_t i = f->first_dir; i < f->first_dir + f->n_dirs; i++) {
-    hd_mod name = m->dirs[i].name;
-    if (name == HD_M_MAXNREG || name == HD_M_MINNCTAPERSM || name == HD_M_MAXNCTAPERSM) continue;
-    bounded |= name == HD_M_MAXNTID || name == HD_M_REQNTID;
-    dirs[n++] = m->dirs[i];
-  }
-  if (!bounded)
-    dirs[n++] =
-        (hd_ptx_dir){.name = HD_M_MAXNTID, .n_vals = 3, .vals = {j->block[0], j->block[1], j->block[2]}};
-  dirs[n++] = (hd_ptx_dir){.name = HD_M_MINNCTAPERSM, .n_vals = 1, .vals = {j->plan->agents}};
-  j->recipe->resident = j->plan->agents;
-  return hd_ptx_set_directives(m, j->func, dirs, n, d);
-}
-
 /* ptxas takes the tightest of .maxnreg and .minnctapersm, so the kernel's other limits may stay. */
 hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d) {
   if (j->plan->bind != HD_BIND_AGENTS) return HD_OK;
-  bool raise = j->opt->more_registers && j->plan->agents;
-  bool limit = j->opt->registers && j->opt->budget != HD_BUDGET_NONE;
-  if (!raise && !limit) return HD_OK;
+  if (!j->opt->registers || j->opt->budget == HD_BUDGET_NONE) return HD_OK;
   if (j->m->funcs[j->func].n_dirs > MOST_DIRECTIVES - 2)
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the kernel has %u directives", j->m->funcs[j->func].n_dirs);
-  return raise ? raise_registers(j, d) : limit_registers(j, d);
+  return limit_registers(j, d);
 }
