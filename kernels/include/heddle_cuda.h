@@ -252,6 +252,20 @@ __device__ inline __attribute__((always_inline)) float tex1Dfetch<float>(cudaTex
   return x;
 }
 
+template <class T> static __device__ T tex2D(cudaTextureObject_t texture, float x, float y);
+#define HEDDLE_TEX2D(T, type, letter)                                                                        \
+  template <>                                                                                                \
+  __device__ inline __attribute__((always_inline)) T tex2D<T>(cudaTextureObject_t texture, float s, float t) { \
+    T x, y, z, w;                                                                                            \
+    asm("tex.2d.v4." type ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"                                           \
+        : "=" letter(x), "=" letter(y), "=" letter(z), "=" letter(w)                                         \
+        : "l"(texture), "f"(s), "f"(t));                                                                     \
+    return x;                                                                                                \
+  }
+HEDDLE_TEX2D(float, "f32", "f")
+HEDDLE_TEX2D(unsigned, "u32", "r")
+#undef HEDDLE_TEX2D
+
 /* ---- Integers and bits --------------------------------------------------- */
 
 #define HEDDLE_MINMAX(T)                                                                                     \

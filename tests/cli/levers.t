@@ -28,7 +28,7 @@ Which plans work on which workloads:
     }
   }
   $ heddle levers no-such-workload
-  heddle: there is no workload 'no-such-workload' among 75
+  heddle: there is no workload 'no-such-workload' among 77
   [2]
   $ heddle levers copy-row --plan order=spiral
   heddle: plan, column 7: order=spiral: no such order; there are row, col, band, tile, zigzag, stride, hilbert, reverse, heavy-first, affinity, table

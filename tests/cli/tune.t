@@ -321,7 +321,7 @@ In parts, whose results merge tells in the names' order, those that failed among
   heddle: part 2 of 2 is done, in tune.2-of-2.journal; 'heddle merge' puts all parts together
   $ heddle merge tune.2-of-2.journal tune.1-of-2.journal 2>&1 | grep -E '^(matmul|copy|heddle)' | sed 's/: tuned.*//'
   matmul-swapped (tiny) on model:gtx580 (GeForce GTX 580 (Fermi))
-  heddle: there is no workload 'nosuch' among 75
+  heddle: there is no workload 'nosuch' among 77
   copy-col (tiny) on model:gtx580 (GeForce GTX 580 (Fermi))
   $ heddle verdicts --store parts.db | grep -cE '^(matmul-swapped|copy-col)'
   2
