@@ -2,7 +2,7 @@
 import math
 
 from . import h100, plot
-from .model import FIGURES, KB, PLATFORMS, REST, geomean, hits, ipc, mean, ratio, speedup, without_outliers
+from .model import CAUSES, FIGURES, KB, PLATFORMS, REST, geomean, hits, ipc, mean, ratio, speedup, without_outliers
 from .page import Page, change, mean_text, percent, times, waits, waves_text
 
 # Abbreviation, workload, size, warps of a CTA, which are the paper's (table 3) but for STE: 4 there.
@@ -55,20 +55,20 @@ def byp_case(model, page, size, what):
     for l1, c in curves.items():
         best[l1] = min(c, key=lambda x: x[1]["time_us"])[0]
     for i, (k, _) in enumerate(curves[16]):
-        cells = ["cha" if k is None else f"{k} (bpa)" if k == 0 else k]
+        cells = ["cha" if k is None else "bpa" if k == 0 else k]
         for l1 in (16, 48):
             r = curves[l1][i][1]
-            cells += [f"{r['time_us']:.0f} us" + (" **best**" if best[l1] == k else ""), f"{ipc(r, 'gtx570'):.0f}", percent(hits(r)),
-                      f"{r['l2_sectors'] / 1e6:.2f} M", f"{r['dram_read_bytes'] / 1e6:.0f} MB"]
+            cells += [f"{r['time_us']:.0f}", f"{ipc(r, 'gtx570'):.0f}", percent(hits(r)), f"{r['l2_sectors'] / 1e6:.2f}",
+                      f"{r['dram_read_bytes'] / 1e6:.0f}"]
         rows.append(cells)
     page.text(f"bfs-uniform, size {size}: {what}.")
-    page.table(["threshold", "16 KB L1: time", "IPC", "L1 hits", "L2 sectors", "DRAM read", "48 KB L1: time", "IPC", "L1 hits",
-                "L2 sectors", "DRAM read"], rows)
+    page.table(f"byp-bfs-{size}", ["threshold"] + [f"{l1} KB: {what}" for l1 in (16, 48) for what in
+                                                   ("us", "IPC", "L1 hits", "L2 sectors, millions", "DRAM read, MB")], rows)
 
     def over(l1, a, b):
         known = dict(curves[l1])
         return times(speedup(known[a], known[b]))
-    page.table(["", "the paper", "here, 16 KB", "here, 48 KB"], [
+    page.table(f"byp-bfs-{size}-best", ["", "the paper", "16 KB", "48 KB"], [
         ["best threshold", "3 on 16 KB (figure 5), 9 on 48 KB (figure 8)", best[16], best[48]],
         ["best over bpa", "above 1 (figures 5, 8)", over(16, best[16], 0), over(48, best[48], 0)],
         ["cha over bpa", "16 KB: \"much worse than no caching at all\"; 48 KB: \"similar\"", over(16, None, 0),
@@ -93,7 +93,7 @@ def byp_figures(model, page, size):
     page.text(f"Times in us around L1, around L2 (`bypass=l2:K`: loads from warp K on leave L1 and L2 first), and around both "
               f"(`bypass=l1:K+l2:K`), bfs-uniform, size {size}. The paper: L2's *cha* beats its *bpa*, the best of all is always one "
               "of L1's, and both together are worse than either.")
-    page.table(["threshold"] + names, rows)
+    page.table("byp-bfs-figures", ["threshold"] + names, rows)
     page.plot("byp-bfs", plot.lines, f"bfs, {size}, gtx570 (BYP figures 5 to 10)", "us against the threshold", [r[0] for r in rows[:-1]],
               [(f"{cache.upper()} {l1}K", [time(r) for _, r in c]) for (_, cache, l1), c in zip(CASE, curves)])
 
@@ -186,13 +186,62 @@ def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
     rows.append(["", "the paper, 5"] + [""] * 11 + list(paper) + ["", ""] + ([""] * 4 if with_vote else []) +
                 (["1.02x (6.2)", ""] if with_register else []) + [""] * (2 if figure in on_h100 else 0))
     page.text(title + ":")
-    page.table(["BYP", "workload, size", "waves", "IPC, bpa", "cha", "opt", "hits, cha", "L2 sectors, cha to bpa", "opt to bpa",
-                "instructions, opt to cha", "waits, bpa", "cha", "opt", "cha over bpa", "opt over bpa", "opt over cha", "threshold",
-                "class (5.2)"] + (["vote (4.4.2)", "over opt", "sample (figure 11)", "over opt"] if with_vote else []) +
+    page.table(f"byp-{figure}-{gpu}-{cache}",
+               ["BYP", "workload, size", "waves", "IPC, bpa", "IPC, cha", "IPC, opt", "hits, cha", "L2 sectors, cha to bpa",
+                "L2 sectors, opt to bpa", "instructions, opt to cha", "waits, bpa", "waits, cha", "waits, opt", "cha over bpa", "opt over bpa",
+                "opt over cha", "threshold", "class (5.2)"] +
+               (["vote (4.4.2)", "vote over opt", "sample (figure 11)", "sample over opt"] if with_vote else []) +
                (["register (6.2) over opt", "replicated (6.1) over predicates"] if with_register else []) +
-               ([f"`{on_h100[figure][:-1]}` on an H100: measured", "clock"] if figure in on_h100 else []), rows)
+               ([f"{on_h100[figure][:-1]} on an H100: {what}" for what in ("measured", "clock")] if figure in on_h100 else []), rows)
     page.plot(f"byp-{figure}-{gpu}-{cache}", plot.bars, title, "speed over bpa", groups, ["bpa", "cha", "best"], (1, "bpa"))
     return summary
+
+
+# SYR and SYK at the length of PolyBench's rows (SYK's is 2048), with fewer rows, and a few thresholds.
+WHOLE_ROWS = [("SYR", "syrk", "paper n=96 m=1024"), ("SYK", "syr2k", "paper n=96 m=1024")]
+
+
+def byp_whole_rows(model, page):
+    """SYR and SYK around L1 with whole rows, and the means with them in place of the short ones."""
+    rows, means = [], []
+    for i, (gpu, generation, figure, cache, l1, paper) in enumerate(BYP_GPUS):
+        if cache != "l1" or figure in ("16", "22"):
+            continue
+        at = {}
+        for name, workload, size in WHOLE_ROWS:
+            with model.at(CAUSES + 10 + i):
+                c = byp_curve(model, workload, size, gpu, cache, l1, (2, 4))
+            if not all(r for _, r in c):
+                continue
+            bpa, cha = c[0][1], c[-1][1]
+            k, opt = min(c, key=lambda x: x[1]["time_us"])
+            at[name] = speedup(cha, bpa), speedup(opt, bpa), speedup(opt, cha)
+            rows.append([f"{generation} ({gpu})", figure, f"{l1 // KB} KB", name, f"{workload}, {size}", percent(hits(cha)),
+                         change(ratio(cha, bpa, "l2_sectors"))] + [times(x) for x in at[name]] +
+                        ["bpa" if k == 0 else "cha" if k is None else k])
+        short = {}
+        for name, workload, size, warps in BYP_APPS:
+            c = byp_curve(model, workload, size, gpu, cache, l1, [k for k in THRESHOLDS if k < warps])
+            bpa, cha = c[0][1], c[-1][1]
+            if bpa and cha:
+                opt = min((r for _, r in c), key=lambda r: r["time_us"])
+                short[name] = speedup(cha, bpa), speedup(opt, bpa), speedup(opt, cha)
+        if len(at) < len(WHOLE_ROWS) or not short:
+            continue
+        for what, k in (("cha over bpa", 0), ("best over bpa", 1), ("best over cha", 2)):
+            means.append([f"{generation} ({gpu})", figure, f"{l1 // KB} KB", what, f"of {len(short)}",
+                          times(geomean([v[k] for v in short.values()])),
+                          times(geomean([at.get(name, v)[k] for name, v in short.items()])), paper[k]])
+    if not rows:
+        return
+    page.text("### SYR and SYK with whole rows",
+              "The tables above cut the rows of SYR's and SYK's matrices to 64 numbers. Here they have 1024, as PolyBench's SYR (SYK: 2048), and "
+              "there are fewer of them; *best* is the fastest of bpa, cha and thresholds 2 and 4. Below, the geometric means with "
+              "these two in place of the short ones.")
+    page.table("byp-whole-rows", ["platform", "figure", "L1", "BYP", "workload, size", "hits, cha", "L2 sectors, cha to bpa", "cha over bpa",
+                                  "best over bpa", "best over cha", "threshold"], rows)
+    page.table("byp-whole-rows-means", ["platform", "figure", "L1", "geometric mean", "applications", "short rows", "whole rows", "the paper"],
+               means)
 
 
 # What neither the paper nor a measurement decides, beside what the GPUs' files say: MSHRs of an SM's loads, its warp scheduler.
@@ -222,9 +271,9 @@ def byp_settings(model, page):
               "Arithmetic and geometric means of *cha over bpa*, and of the best of bpa, cha and thresholds 2, 4 and 9 over cha: "
               "with fewer and with more MSHRs, and with a loose round robin of warps. Of 32, 64 and 128 MSHRs, 64 have the best "
               "thresholds of bfs on gtx570 (4.3 above); Kepler's are not published.")
-    page.table(["platform", "figure", "L1"] + [f"{name(s)}: {what}" for s in SETTINGS
-                                               for what in ("cha over bpa", "geometric", "best over cha", "geometric")] +
-               ["the paper: cha over bpa", "best over cha"], rows)
+    page.table("byp-settings", ["platform", "figure", "L1"] + [f"{name(s)}: {what}" for s in SETTINGS
+                                               for what in ("cha over bpa", "cha over bpa, geometric", "best over cha", "best over cha, geometric")] +
+               ["the paper: cha over bpa", "the paper: best over cha"], rows)
 
 
 def chapter(model, page):
@@ -245,8 +294,9 @@ def chapter(model, page):
               "Geometric means over the applications that were modelled on each. *opt*: the best threshold, or bpa or cha where that is "
               "faster. *far from the paper by*: where *cha over bpa* is off by more than 20%, the three applications that pull it "
               "the most, with what *cha* does to their L2 sectors and their class. " + h100.sentence(model, r"bypass="))
-    page.table(["platform", "figure", "around", "applications", "cha over bpa", "the paper", "opt over bpa", "the paper", "opt over cha",
-                "the paper", "far from the paper by"], summary)
+    page.table("byp-platforms", ["platform", "figure", "around", "applications"] +
+               [x for what in ("cha over bpa", "opt over bpa", "opt over cha") for x in (what, what + ": the paper")] +
+               ["far from the paper by"], summary)
     page.text("### All applications (BYP figures 12 to 21)",
               "*bpa*, *cha* and the best threshold between 1 and the CTA's warps - 1, or bpa or cha where that is faster "
               "(*opt*), in predicted time and IPC (the added instructions count). *cha* of the read-only cache: loads of what nothing "
@@ -258,5 +308,6 @@ def chapter(model, page):
               "branch a warp (`form=replicate`), over each load twice under predicates (`form=predicate`), both at opt's "
               "threshold; the paper has it as future work. Sizes are the paper's (table 3) but for the parameters behind them and "
               "BFS's; whole, BFS takes 9 times as long, KMN 4, STE 50, PTF 5, STC 10, SRD 50, SYR 64, SYK 500.")
-    page.lines += tables.lines
+    page.add(tables)
+    byp_whole_rows(model, page)
     byp_settings(model, page)

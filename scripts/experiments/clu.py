@@ -2,7 +2,7 @@
 import os
 
 from . import h100, plot
-from .model import (BY_SM, KB, LARGE, REST, SETTINGS, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup,
+from .model import (BY_SM, CAUSES, KB, LARGE, REST, SETTINGS, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup,
                     without_outliers, workloads_of_papers)
 from .page import change, mean_text, percent, times, waits, waves_text
 
@@ -44,6 +44,14 @@ CLU_MORE = [
     ("MVT", "mvt", "gpu", "col", (1, 1, 1, 1)),
     ("BC", "bicg", "gpu", "col", (1, 1, 1, 8)),
 ]
+# Through textures, as the CUDA samples are; IMD takes minutes.
+CLU_TEXTURES = [("DCT", "dct8x8-texture", "paper", "col", ()), ("IMD", "image-denoising-texture", "paper", "row", ())]
+# Cache-line related applications at the length of PolyBench's rows, which decides what share of them meets in a set of L1, and
+# with fewer rows.
+CLU_WHOLE_ROWS = [
+    ("SYK", "syrk", "paper n=160 m=1024", "col", (3, 2, 8, 8)),
+    ("S2K", "syr2k", "paper n=160 m=1024", "col", (1, 1, 6, 6)),
+]
 # GPU, generation, the setting of the tables, L2 transactions less and speedup in the paper (section 5.1): algorithm-related,
 # then cache-line related; other settings, where neither the paper nor a measurement decides. L1 of 48 KB on Kepler is
 # table 2's (its CTAs per SM of HS, MON, DXT are what 16 KB of shared memory hold); the paper does not say Fermi's.
@@ -56,6 +64,7 @@ CLU_GPUS = [
     ("gtx980", "Maxwell", LRR | {"ca": True}, ("-29%", "1.45x"), ("-34%", "no gain"), [GTO | {"ca": True}]),
     ("gtx1080", "Pascal", LRR | {"ca": True}, ("-28%", "1.42x"), ("-", "no gain"), [GTO | {"ca": True}]),
 ]
+FERMI_TWICE = [CLU_GPUS[0], CLU_GPUS[0][:2] + (L1_16 | LRR,) + CLU_GPUS[0][3:]]
 # NW's 16 CTAs on Kepler do not fit 16 KB of shared memory.
 SPLIT = {("k40", "NW"): L1_16}
 AGENTS = (1, 2, 4, 8)
@@ -147,7 +156,7 @@ def shortfall(waves, base, best, gain, paper):
     return "; ".join(words)
 
 
-def counters(model, page, known, gpu, paper):
+def counters(page, name, known, gpu, paper):
     """Why the bars of an application are as long as they are."""
     page.text("Counters behind the bars: time and IPC; achieved occupancy; what warps wait for, in % of their time (m: memory, d: "
               "dependences, b: barriers, t: full queues and pipelines, i: others issue); bytes of DRAM under +TOT; what keeps the "
@@ -161,7 +170,9 @@ def counters(model, page, known, gpu, paper):
         rows.append([app[0], f"{base['time_us']:.0f}"] + [number(ipc(r, gpu)) for r in (base, clu, tot)] +
                     [percent(occupancy(r, gpu)) for r in (base, rd, clu, tot)] + [waits(base), waits(clu), waits(tot)] +
                     [change(dram(tot) / dram(base) if dram(base) else None), shortfall(waves, base, best, gain, paper)])
-    page.table(["CLU", "us", "IPC", "CLU", "+TOT", "AC_OCP", "RD", "CLU", "+TOT", "waits", "CLU", "+TOT", "DRAM", "why not more"], rows)
+    page.table(name + "-counters", ["application", "us"] + ["IPC" + v for v in ("", ", CLU", ", +TOT")] +
+               ["AC_OCP" + v for v in ("", ", RD", ", CLU", ", +TOT")] + ["waits" + v for v in ("", ", CLU", ", +TOT")] +
+               ["DRAM, +TOT", "why not more"], rows)
 
 
 def best_of(got):
@@ -171,9 +182,10 @@ def best_of(got):
 
 def clu_table(model, page, apps, name, number, setting, paper, prefetch, against, kind):
     extra = "PFH" if prefetch else "BPS"
-    head = ["CLU", "workload, size", "waves", "part.", "L1 hits", "RD", "CLU", "+TOT", "L2 sectors", "RD", "CLU", "+TOT", "+" + extra,
-            "speedup RD", "CLU", "+TOT", "+" + extra, "best", "agents", "CLU's", "vote (4.3)", "over +TOT", "agents on an H100: measured",
-            "clock"]
+    bars = ["RD", "CLU", "+TOT", "+" + extra]
+    head = ["application", "workload, size", "waves", "part."] + ["L1 hits"] + ["L1 hits, " + b for b in bars[:3]] + ["L2 sectors"] + \
+        ["L2 sectors, " + b for b in bars] + bars + ["best", "agents", "CLU's agents", "vote (4.3)", "vote over +TOT",
+                                                     "agents on an H100: measured", "agents on an H100: clock"]
     rows, l2, gain, known, groups, votes = [], [[], [], [], []], [[], [], [], [], []], [], [], []
     for app in apps:
         got = clu_application(model, app, name, setting, prefetch)
@@ -206,10 +218,10 @@ def clu_table(model, page, apps, name, number, setting, paper, prefetch, against
     if not known:
         page.text("Not modelled.")
         return
-    page.table(head, rows)
-    counters(model, page, known, name, float(paper[1][:-1]) if paper and paper[1].endswith("x") else 1)
+    page.table(f"clu-{name}-{kind}", head, rows)
+    counters(page, f"clu-{name}-{kind}", known, name, float(paper[1][:-1]) if paper and paper[1].endswith("x") else 1)
     title = f"{name}: speedup over the default launch"
-    page.plot(f"clu-{name}-{kind}", plot.bars, title, "times", groups, ["RD", "CLU", "+TOT", "+" + extra], (1, "default"))
+    page.plot(f"clu-{name}-{kind}", plot.bars, title, "times", groups, bars, (1, "default"))
 
 
 def called(setting):
@@ -220,9 +232,9 @@ def called(setting):
 
 
 def settings_table(model, page, gpu, settings, groups):
-    """The best bar of each application under settings that nothing decides. groups: (name, applications, the paper's, rank of
-    a setting by its number, so that one setting's bars come before the next one's)."""
-    for name, apps, paper, rank in groups:
+    """The best bar of each application under settings that nothing decides. groups: (name, its file, applications, the paper's,
+    rank of a setting by its number, so that one setting's bars come before the next one's)."""
+    for name, file, apps, paper, rank in groups:
         gains = []
         for i, s in enumerate(settings):
             with model.at(REST + i if "mshrs" in s else rank(i)):
@@ -235,7 +247,108 @@ def settings_table(model, page, gpu, settings, groups):
             rows += [["", title] + [mean_text(of, g, len(apps)) for g in gains] + [paper]
                      for title, of in (("arithmetic mean", mean), ("geometric mean", geomean),
                                        ("arithmetic mean without the largest and the least", lambda v: mean(without_outliers(v))))]
-        page.table(["CLU", "workload, size"] + [called(s) for s in settings] + ["the paper"], rows)
+        page.table(f"clu-{gpu}-{file}", ["application", "workload, size"] + [called(s) for s in settings] + ["the paper"], rows)
+
+
+def agents_alone(model, app, gpu, setting, numbers=AGENTS, free=False):
+    """The default, and the fastest of all agents and of so many: its row and its number."""
+    _, workload, size, partition, _ = app
+    p, path = clu_plans(partition), path_of(model, gpu, setting, app)
+    plans = {p["TOT"].get(n, p["CLU"]): n for n in ("all",) + numbers}
+    base = model.rows(workload, path, size, ["baseline"])["baseline"]
+    known = model.rows(workload, path, size, list(plans), options=("--free-mapping",) if free else ())
+    if not base or not known.whole:
+        return None
+    return base, *min(((known[plan], n) for plan, n in plans.items() if known[plan]), key=lambda x: x[0]["time_us"])
+
+
+def free_agents(model, page):
+    """The class with agents that cost no instruction: the most that listing 5's static stride could give."""
+    rows, means = [], []
+    for gpu, generation, setting, paper, *_ in CLU_GPUS:
+        gains = [[], []]
+        for app in CLU_ALGORITHM:
+            costs = agents_alone(model, app, gpu, setting)
+            free = costs and agents_alone(model, app, gpu, setting, (costs[2],) if costs[2] != "all" else (), True)
+            if not free:
+                continue
+            pair = [speedup(r, base) for base, r, _ in (costs, free)]
+            got = clu_application(model, app, gpu, setting, False)
+            for k, best in enumerate((best_of(got), max(best_of(got) or 0, pair[1]))):
+                gains[k].append(best)
+            rows.append([f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}"] + [times(x) for x in pair] + [free[2]])
+        for title, of in (("arithmetic mean", mean), ("geometric mean", geomean)):
+            means.append([f"{generation} ({gpu})", title] + [mean_text(of, g, len(CLU_ALGORITHM)) for g in gains] + [paper[1]])
+    if not rows:
+        return
+    page.text("### Agents that cost no instruction",
+              "Algorithm-related applications with the fastest number of agents, as rewritten, and with the faster one of that number and "
+              "all under `--free-mapping`, which charges none of the instructions between two tasks: a bound on what listing 5's static stride could gain over an atomic for each "
+              "task. Below, the class's mean of the best bars, with the free agents among them.")
+    page.table("clu-free-agents", ["GPU", "application", "workload, size", "agents", "free agents", "number"], rows)
+    page.table("clu-free-agents-means", ["GPU", "of the best bars", "as rewritten", "with free agents", "the paper"], means)
+
+
+def textures(model, page):
+    """IMD and DCT through textures, as in the CUDA samples."""
+    rows = []
+    for number, (gpu, generation, setting, *_) in enumerate(CLU_GPUS):
+        for app in CLU_TEXTURES:
+            if app[0] == "IMD" and number > 1:
+                continue
+            p, path = clu_plans(app[3]), path_of(model, gpu, setting, app)
+            with model.at(CAUSES + (30 if app[0] == "IMD" else 18)):
+                known = model.rows(app[1], path, app[2], ["baseline", p["RD"], p["CLU"]])
+            base = known["baseline"]
+            if known.whole and base:
+                rows.append([f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}", f"{base['time_us']:.0f}"] +
+                            [times(speedup(known[p[k]], base)) for k in ("RD", "CLU")] +
+                            [change(ratio(known[p[k]], base, "l2_sectors")) for k in ("RD", "CLU")])
+    if not rows:
+        return
+    page.text("### IMD and DCT through textures",
+              "The same kernels, whose images come through 2D textures as in the CUDA samples: the read-only cache of Fermi and Kepler, "
+              "L1 of Maxwell and Pascal.")
+    page.table("clu-textures", ["GPU", "application", "workload, size", "us", "RD", "CLU", "L2 sectors, RD", "L2 sectors, CLU"], rows)
+
+
+def whole_rows(model, page):
+    """SYK and S2K with rows of PolyBench's length; the class's mean with them."""
+    rows, means = [], []
+    for gpu, generation, setting, _, paper, _ in FERMI_TWICE + CLU_GPUS[1:2]:
+        at, where = {}, [f"{generation} ({gpu})", called(setting)]
+        for app in CLU_WHOLE_ROWS:
+            found = agents_alone(model, app, gpu, setting, (1, 2))
+            if not found:
+                continue
+            base, best, n = found
+            at[app[0]] = max(1.0, speedup(best, base)), ratio(best, base, "l2_sectors")
+            rows.append(where + [app[0], f"{app[1]}, {app[2]}",
+                         waves_text(model.waves(app[1], gpu, app[2], base)), percent(hits(base)), percent(hits(best)),
+                         times(speedup(best, base)), n, change(at[app[0]][1])])
+        short = [clu_application(model, app, gpu, setting, False) for app in CLU_CACHE_LINE]
+        if not at or not all(short):
+            continue
+        names = [app[0] for app in CLU_CACHE_LINE]
+        atax, _ = rows_of_atax(model, gpu, setting)
+        wide = max(speedup(atax[p], atax["baseline"]) for p in MANY_CTAS) if atax else None
+        gains = [[best_of(got) for got in short], [at.get(name, (best_of(got),))[0] for name, got in zip(names, short)]]
+        gains.append([wide if name == "ATX" else g for name, g in zip(names, gains[1])] if wide else [])
+        sectors = [[ratio(got[3], got[0], "l2_sectors") for got in short],
+                   [at[name][1] if name in at else ratio(got[3], got[0], "l2_sectors") for name, got in zip(names, short)]]
+        for title, of in (("arithmetic mean", mean), ("geometric mean", geomean)):
+            means.append(where + [title] + [times(of(g)) for g in gains] + [paper[1]] +
+                         [change(of(l)) for l in sectors] + [paper[0]])
+    if not rows:
+        return
+    page.text("### SYK and S2K with whole rows",
+              "The tables above cut the rows of SYK's and S2K's matrices to 64 numbers. Here they have 1024, PolyBench's for SYK (S2K: "
+              "2048), and there are fewer of them. Fermi stands here with both sizes of L1. Below, the class's means of the best bars and of +TOT's L2 sectors, with these two in place of the "
+              "short ones, and then with ATX's first kernel in 96 CTAs (clu-many-ctas.csv) in place of ATX.")
+    page.table("clu-whole-rows", ["GPU", "setting", "application", "workload, size", "waves", "L1 hits", "L1 hits, best agents", "best agents", "number",
+                                  "L2 sectors, best agents"], rows)
+    page.table("clu-whole-rows-means", ["GPU", "setting", "of the class", "short rows", "whole rows", "and ATX of 96 CTAs", "the paper", "L2 sectors, short rows",
+                                        "L2 sectors, whole rows", "L2 transactions in the paper"], means)
 
 
 def reuse_table(model, page):
@@ -253,10 +366,10 @@ def reuse_table(model, page):
               f"CTA named last, before any cache (`heddle analyze`, size small). The paper's mean is 45% over 33 applications, whose "
               f"numbers are not in its text; here it is {percent(mean(2, 'inter_cta'))} of lines and {percent(mean(3, 'inter_cta'))} of "
               f"words over the {len(rows)} applications of the five papers. Below: reuse of lines within a warp, within a CTA, and "
-              "between CTAs, and of words between CTAs; [categories.md](categories.md) has CLU's 23 at the papers' sizes.")
+              "between CTAs, and of words between CTAs; [categories.md](../../../docs/categories.md) has CLU's 23 at the papers' sizes.")
     page.plot("clu-reuse", plot.bars, "inter-CTA part of reuse (CLU figure 3)", "%",
               [(r[0], [100 * r[2]["inter_cta"], 100 * r[3]["inter_cta"]]) for r in rows], ["lines", "words"], (45, "CLU's mean"))
-    page.table(["workload", "paper", "lines: in a warp", "in a CTA", "between CTAs", "words: between CTAs"],
+    page.table("clu-reuse", ["workload", "paper", "lines: in a warp", "lines: in a CTA", "lines: between CTAs", "words: between CTAs"],
                [[r[0], r[1]] + [percent(r[2][k]) for k in ("intra_warp", "intra_cta", "inter_cta")] + [percent(r[3]["inter_cta"])]
                 for r in rows])
 
@@ -293,29 +406,39 @@ def locality(model, page):
               "clock's reading; its other figures are not in its text. A miss of Fermi's and Kepler's 128-byte lines is four L2 "
               "sectors; on Maxwell and Pascal the paper counts two for an SM, whose L1 serves its CTAs in two parts (3.1), which "
               "the models lack: here it is one.")
-    page.table(["GPU", "CTAs", "turns", "L1 reads", "L1 hits", "L2 sectors", "(A) first turn", "later turns", "(B) first CTA", "the others"],
-               rows)
+    page.table("clu-figure-2", ["GPU", "CTAs", "turns", "L1 reads", "L1 hits", "L2 sectors", "(A) first turn", "(A) later turns", "(B) first CTA",
+                                "(B) the others"], rows)
+
+
+MANY_CTAS = ("bind=agents", "bind=agents:2", "bind=agents:1")
+
+
+def rows_of_atax(model, gpu, setting):
+    """ATX's first kernel on a matrix of 24576 by 128: predictions, and the plans."""
+    plans = ("baseline",) + MANY_CTAS
+    return model.launch("rows", os.path.join("..", "..", "kernels", "atax", "kernel.cu"), "atax_rows", 96, 256,
+                        ["f32[3145728]=uniform_int(-1, 1)", "f32[128]=uniform_int(-1, 1)", "f32[24576]=zero", "s32:24576", "s32:128"],
+                        model.variant(gpu, **setting), plans), plans
 
 
 def many_ctas(model, page):
     """ATX with CTAs enough to throttle: its first kernel alone, since its second has one CTA for 256 columns."""
-    plans, rows = ["baseline", "bind=agents", "bind=agents:2", "bind=agents:1"], []
-    for gpu, generation, setting, *_ in CLU_GPUS:
-        known = model.launch("rows", os.path.join("..", "..", "kernels", "atax", "kernel.cu"), "atax_rows", 96, 256,
-                             ["f32[3145728]=uniform_int(-1, 1)", "f32[128]=uniform_int(-1, 1)", "f32[24576]=zero", "s32:24576", "s32:128"],
-                             model.variant(gpu, **setting), plans)
+    rows = []
+    for gpu, generation, setting, *_ in FERMI_TWICE + CLU_GPUS[1:]:
+        known, plans = rows_of_atax(model, gpu, setting)
         base = known.get("baseline")
         if base:
             fastest = min((known[p] for p in plans if known[p]), key=lambda r: r["time_us"])
-            rows.append([f"{generation} ({gpu})", waves_text(96 / (base["resident"] * n_sms(gpu))), f"{base['time_us']:.0f}",
+            rows.append([f"{generation} ({gpu})", called(setting), waves_text(96 / (base["resident"] * n_sms(gpu))), f"{base['time_us']:.0f}",
                          percent(hits(base)), percent(hits(fastest)), change(ratio(fastest, base, "l2_sectors"))] +
                         [times(speedup(known[p], base)) for p in plans[1:]])
     if not rows:
         return
     page.text("### ATX with more CTAs",
               "ATX, MVT and BC have 16 CTAs at PolyBench's 4096 squared, which agents cannot throttle. Here ATX's first kernel alone has 96, "
-              "on a matrix of 24576 by 128, in the tables' settings. No mean has these rows.")
-    page.table(["GPU", "waves", "us", "L1 hits", "of the fastest", "its L2 sectors", "all agents", "2 on an SM", "1 on an SM"], rows)
+              "on a matrix of 24576 by 128, in the tables' settings and on Fermi with 16 KB of L1. The tables' means are without it.")
+    page.table("clu-many-ctas", ["GPU", "setting", "waves", "us", "L1 hits", "L1 hits of the fastest", "L2 sectors of the fastest", "all agents",
+                                 "2 on an SM", "1 on an SM"], rows)
 
 
 def chapter(model, page):
@@ -345,11 +468,16 @@ def chapter(model, page):
         page.text("Data, write and streaming (for which the paper reports \"overall insignificant\" gains, 5.2 (3)):")
         clu_table(model, page, CLU_OTHERS, gpu, number, setting, None, True, "", "others")
         settings_table(model, page, gpu, [setting] + others,
-                       [("Algorithm-related under other settings", CLU_ALGORITHM, algorithm[1], lambda i: SETTINGS + 10 * number + i),
-                        ("Cache-line related under other settings", CLU_CACHE_LINE, cache_line[1],
+                       [("Algorithm-related under other settings", "algorithm-settings", CLU_ALGORITHM, algorithm[1], lambda i: SETTINGS + 10 * number + i),
+                        ("Cache-line related under other settings", "cache-line-settings", CLU_CACHE_LINE, cache_line[1],
                          lambda i: SETTINGS + 50 if generation == "Fermi" and i < 2 else REST + 10 * number + i)])
         settings_table(model, page, gpu, [setting],
-                       [("All of k-means, and matrices of 16384 squared (64 CTAs), in none of the means", CLU_MORE, "", lambda _: LARGE + number)])
+                       [("All of k-means, and matrices of 16384 squared (64 CTAs), in none of the means", "more", CLU_MORE, "", lambda _: LARGE + number)])
+    with model.at(CAUSES + 20):
+        free_agents(model, page)
+    with model.at(CAUSES + 19):
+        whole_rows(model, page)
+    textures(model, page)
     with model.at(SETTINGS):
         many_ctas(model, page)
     locality(model, page)

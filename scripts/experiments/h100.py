@@ -74,7 +74,7 @@ def bars(page, known, paper):
             cells += [times(x) for x in max(found)] if found else ["-", "-"]
         rows.append([workload, f"{load()[workload]['baseline']:.0f}"] + cells)
     if rows:
-        page.table([paper, "default, us"] + [x for name, _ in BARS[paper] for x in (name + ": measured", "clock")], rows)
+        page.table("h100-" + paper.lower(), [paper, "default, us"] + [x for name, _ in BARS[paper] for x in (name + ": measured", name + ": clock")], rows)
 
 
 def is_right(measured, predicted):
@@ -111,7 +111,7 @@ def chapter(model, page):
     if not rows:
         page.text("Not modelled.")
         return
-    page.table(["plans", "used by", "measured", "effects", "right", "part", "off"], rows)
+    page.table("h100-kinds", ["plans", "used by", "measured", "effects", "right", "part", "off"], rows)
     defaults = [(w, load()[w]["baseline"], rows_of(model, w, ["baseline"], False)["baseline"]) for w in known]
     off = [(r["time_us"] / us, w) for w, us, r in defaults if r]
     page.text(f"Default launches of {len(off)} workloads: predicted over measured, geometric mean of the factor off "
@@ -124,4 +124,4 @@ def chapter(model, page):
     wrong = [[w, f"`{p}`", times(e[0]), times(e[1])] for w, plans in known.items() for p, e in plans.items()
              if abs(e[0] - 1) > EFFECT and not is_right(*e)]
     page.text(f"All {len(wrong)} verdicts of the clock that the H100 contradicts by more than 5%:")
-    page.table(["workload", "plan", "measured", "the clock"], sorted(wrong))
+    page.table("h100-contradicted", ["workload", "plan", "measured", "the clock"], sorted(wrong))

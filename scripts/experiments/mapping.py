@@ -67,12 +67,12 @@ def map_table(model, page, gpu, path, name, groups):
     tail = 6 if groups else 4
     rows.append(["", f"geometric mean of {len(rows)}"] + [""] * 10 + [times(geomean(g)) for g in gain[:tail]] + [""])
     rows.append(["", "the paper, 5.2, averages"] + [""] * 10 + list(MAP_PAPER) + (["1.35x", "1.57x"] if groups else []) + [""])
-    page.table(["MAP", "workload, size", "waves", "direction", "us", "IPC", "L1 misses: GTO", "CCWS", "ps", "cm", "cm+ps", "L2 sectors, cm",
-                "speedup CCWS", "ps", "cm", "cm+ps"] + (["ps, best group", "cm+ps, best group"] if groups else []) +
+    page.table("map-" + name, ["MAP", "workload, size", "waves", "direction", "us", "IPC"] +
+               ["L1 misses, " + b for b in ("GTO", "CCWS", "ps", "cm", "cm+ps")] + ["L2 sectors, cm", "CCWS", "ps", "cm", "cm+ps"] + (["ps, best group", "cm+ps, best group"] if groups else []) +
                ["gain from, by the paper"], rows)
     if groups:
         page.text("Counters that moved, from GTO to each, which are the reason for each bar:")
-        page.table(["MAP", "CCWS", "ps, best group", "cm"], why)
+        page.table(f"map-{name}-moved", ["MAP", "CCWS", "ps, best group", "cm"], why)
         page.plot("map-" + name, plot.bars, f"{name}: speedup over GTO (MAP figure 4)", "times", drawn,
                   ["CCWS", "ps", "cm", "cm+ps", "ps, best", "cm+ps, best"], (1, "GTO"))
 
@@ -81,7 +81,7 @@ def chapter(model, page):
     page.text("## MAP: mapping CTAs along x or y",
               "On gtx480, MAP's figure 4: over GTO, the speedup of CCWS, of the programmable warp scheduler (*ps*, "
               "`warps=priority`: groups of high priority as large as the launch's loads leave room for in L1), of the CTA mapping "
-              "(*cm*, by the GPU's own CTA scheduler as in the paper, at no instructions: its algorithm 3 along the direction that its algorithm 1 takes; [map-directions.md](map-directions.md)), "
+              "(*cm*, by the GPU's own CTA scheduler as in the paper, at no instructions: its algorithm 3 along the direction that its algorithm 1 takes; [map-directions.md](../../../docs/map-directions.md)), "
               "and of both (*cm+ps*). *best group*: the fastest of 4, 16 and as many warps of high priority as *ps* takes (`warps=priority:N`, in brackets), for the "
               "paper takes its group sizes from a dissertation that is not at hand. The paper's bars of single applications have no numbers in its text, which says where the "
               "gain of both comes from. *waves*: CTAs over those that the GPU runs at once. The whole of matmul would take 3 "

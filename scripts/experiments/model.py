@@ -14,10 +14,10 @@ from collections import namedtuple
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KB = 1024
 # Ranks: what a run that is cut off should have made. The lowest come first; what is added to one makes its tables whole one after
-# the other. HEADLINES: the tables of CLU, MAP, SCH and SMC; FIGURES: those of BYP that have numbers in the paper; SETTINGS: CLU's
+# the other. HEADLINES: the tables of CLU, MAP, SCH and SMC; CAUSES: of what differs from the papers; FIGURES: those of BYP that have numbers in the paper; SETTINGS: CLU's
 # where the paper leaves them open; PLATFORMS: BYP's others, and SCH's strides; MEASURED: an H100's; REST: settings of less
 # weight; LARGE: what takes minutes for a row; WHOLE: hours.
-HEADLINES, FIGURES, SETTINGS, PLATFORMS, MEASURED, REST, LARGE, WHOLE = range(0, 800, 100)
+HEADLINES, CAUSES, FIGURES, SETTINGS, PLATFORMS, MEASURED, REST, LARGE, WHOLE = range(0, 900, 100)
 BY_SM = ("micro/locality",)  # what these read depends on where their CTAs run: a model's are not the emulator's
 
 # A prediction that is not known yet. label: of its file in the cache; what: workload and size, by which the time that

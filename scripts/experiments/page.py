@@ -1,4 +1,5 @@
-"""The page: its lines, its plots, and numbers as they stand in its tables."""
+"""Chapters: their text, tables and plots, and numbers as they stand in tables."""
+import csv
 import os
 import textwrap
 
@@ -53,23 +54,38 @@ def reason(base, row):
 
 
 class Page:
+    """A chapter: its text with the names of its tables, and these."""
+
     def __init__(self, folder=None):
-        self.lines, self.folder = [], folder  # of plots; None: the page has none
+        self.lines, self.tables, self.folder = [], {}, folder  # of plots; None: there are none
 
     def plot(self, name, draw, *args):
-        """draw(path, *args) makes the plot, which the page shows."""
+        """draw(path, *args) makes the plot, which the chapter shows."""
         if not self.folder:
             return
         os.makedirs(self.folder, exist_ok=True)
         draw(os.path.join(self.folder, name + ".svg"), *args)
-        self.lines += [f"![{name}]({os.path.basename(self.folder)}/{name}.svg)", ""]
+        self.lines += [f"![{name}]({name}.svg)", ""]
 
     def text(self, *paragraphs):
         for p in paragraphs:
             self.lines += textwrap.wrap(p, 120, break_long_words=False, break_on_hyphens=False) + [""]
 
-    def table(self, head, rows):
-        self.lines.append("| " + " | ".join(head) + " |")
-        self.lines.append("| " + " | ".join("---" for _ in head) + " |")
-        self.lines += ["| " + " | ".join(str(c) for c in r) + " |" for r in rows]
-        self.lines.append("")
+    def table(self, name, head, rows):
+        """Of the file NAME.csv. Columns have names of their own, and so have tables."""
+        if len(set(head)) < len(head) or name in self.tables:
+            raise ValueError(f"{name}: a name stands for two columns or tables")
+        self.tables[name] = head, [list(r) + [""] * (len(head) - len(r)) for r in rows]
+        self.lines += [f"[{name}.csv]({name}.csv): {len(rows)} rows", ""]
+
+    def add(self, other):
+        self.lines += other.lines
+        self.tables.update(other.tables)
+
+
+def write_csv(path, head, rows):
+    with open(path + ".new", "w", newline="") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(head)
+        out.writerows(rows)
+    os.replace(path + ".new", path)

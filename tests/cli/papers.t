@@ -1,12 +1,11 @@
 # needs: nvcc-or-clang
 
-A page of the papers' experiments that was given no time says how long all of them take, has its tables' heads, and keeps
-its notes:
+Tables of the papers' experiments that were given no time say how long all of them take, and have a chapter for each paper; the page
+says of each headline that it is missing:
 
-  $ printf 'old\n<!-- notes -->\nkept\n' >page.md; "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --jobs 1 --seconds 0.000001 -o page.md 2>err; sed -n '1p;$p' page.md; grep -c '^old' page.md; grep '^## ' page.md; sed -nE 's/^[0-9]+ (predictions to make: about) [0-9.]+ (core-hours).*/\1 \2/p' err
+  $ "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --jobs 1 --seconds 0.000001 --tables all -o page.md 2>err; sed -n 1p page.md; test $(grep -c '| missing' page.md) -gt 30 && echo missing; grep '^## ' all/README.md; sed -nE 's/^[0-9]+ (predictions to make: about) [0-9.]+ (core-hours).*/\1 \2/p' err; sed -n 1p all/core-hours.csv
   # The model beside the papers
-  kept
-  0
+  missing
   ## CLU: CTA clustering
   ## BYP: bypassing by warps
   ## MAP: mapping CTAs along x or y
@@ -14,13 +13,15 @@ its notes:
   ## SMC: affinity and workers bound to SMs
   ## On an H100
   predictions to make: about core-hours
+  of,predictions,core-hours
 
-The chapters of papers that are not named stay as they are in the page:
+The chapters and tables of papers that are not named stay as they are:
 
-  $ printf '# Old\n\n## CLU: CTA clustering\n\nold tables\n\n## SMC: affinity and workers bound to SMs\n\n### Co-runs\n\nold rows\n\n<!-- notes -->\nkept\n' >old.md; "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --only map --jobs 1 --seconds 0.000001 -o old.md 2>/dev/null; grep -E '^(#|old|kept)' old.md | grep -v '^### [^C]'; diff <(sed -n '/^## MAP/,/^## SCH/p' old.md) <(sed -n '/^## MAP/,/^## SCH/p' page.md) && echo made
-  # The model beside the papers
+  $ mkdir old; printf '# Old\n\n## CLU: CTA clustering\n\nold text\n\n## SMC: affinity and workers bound to SMs\n\n### Co-runs\n\nold rows\n' >old/README.md; echo old >old/smc-overhead.csv
+  $ "$HEDDLE_DATA/scripts/papers" --heddle heddle --cache none --only map --jobs 1 --seconds 0.000001 --tables old -o old.md 2>/dev/null; grep -E '^(#|old)' old/README.md | grep -v '^### [^C]'; cat old/smc-overhead.csv; diff <(sed -n '/^## MAP/,/^## SCH/p' old/README.md) <(sed -n '/^## MAP/,/^## SCH/p' all/README.md) && echo made
+  # Tables of the papers' experiments
   ## CLU: CTA clustering
-  old tables
+  old text
   ## BYP: bypassing by warps
   ## MAP: mapping CTAs along x or y
   ## SCH: schedules of threads
@@ -28,8 +29,36 @@ The chapters of papers that are not named stay as they are in the page:
   ### Co-runs
   old rows
   ## On an H100
-  kept
+  old
   made
+
+The page takes its numbers from the tables, and judges them by the tolerance of each:
+
+  $ mkdir few; printf 'application,"workload, size",speedup\nsum,"sum, paper",1.30x\n,arithmetic mean of 8,1.10x\n,geometric mean of 8,0.90x\n' >few/some.csv
+  $ cat >judge.py <<'END'
+  > import os, sys
+  > sys.dont_write_bytecode = True
+  > sys.path.insert(0, os.environ["HEDDLE_DATA"] + "/scripts")
+  > from experiments.headlines import Headline, fill, line
+  > of = lambda ours, theirs, judge="factor", within=0.15: print(line("few", Headline("f", "p", theirs, ours, within, judge, "")))
+  > print(fill("few", "[[some | sum + sum, paper | speedup]] [[some | nothing | speedup]] [[none | sum | speedup]]"))
+  > of(["some | sum | speedup"], [1.4])
+  > of(["some | arithmetic mean | speedup"], [1.25])
+  > of(["some | geometric mean | speedup"], [1.2])
+  > of([("one", ["some | sum | speedup"]), ("other", ["some | geometric mean | speedup"])], [1.3])
+  > of(["some | sum | speedup", "some | arithmetic mean | speedup"], [1.3, 2])
+  > of(["some | sum | speedup"], [1.6], "gain")
+  > of(["some | nothing | speedup"], [1.6])
+  > END
+  $ python3 judge.py
+  1.30x - -
+  | f | p | 1.30x | -7% | agrees |  |
+  | f | p | 1.10x | -12% | agrees; under half of the gain |  |
+  | f | p | 0.90x | -25% | differs; its sign differs |  |
+  | f | p | 1.30x one; 0.90x other | +0%; -31% | one: agrees; other: differs; its sign differs |  |
+  | f | p | 1.30x, 1.10x | +0%, -45% | 1 of 2 agree |  |
+  | f | p | 1.30x | 0.5 of the gain | differs |  |
+  | f | p | - | - | missing |  |
 
 Parts, as of a Slurm array, together make what one run does:
 
@@ -101,5 +130,5 @@ Those of most weight come first, and with them what their values lead to:
   $ python3 first.py 2>/dev/null
   0 baseline
   0 bind=redirect
-  100 order=row
-  600 order=col
+  200 order=row
+  700 order=col
