@@ -31,7 +31,7 @@ typedef struct hd_study_options {
   const hd_gpu *sample_gpu;
   uint64_t sample_units;
   bool free_mapping; /* with `timed`: the GPU's CTA scheduler does order and binding, as in MAP, so that
-                        replays charge no instructions for them */
+                        replays charge no instructions for them; agents know their next task */
 } hd_study_options;
 
 /* One trace per launch of the workload, taken from the original kernels. `run` and `how` may be NULL. */

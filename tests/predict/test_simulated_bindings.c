@@ -101,12 +101,33 @@ static void a_free_mapping_costs_no_instructions(void **state) {
   assert_true(plain[0] == plain[1]);
 }
 
+/* However long an atomic takes, agents that know their next task wait for one at their start alone. */
+static void free_agents_wait_for_no_claim_between_tasks(void **state) {
+  if (!*state) skip();
+  session own = *(const session *)*state;
+  hd_diag d = {0};
+  enum { WAY = 50000 };
+  double us[2];
+  const hd_run_options run = {.machine.n_sms = own.g.n_sms};
+  const hd_study_options how = {.timed = true, .free_mapping = true};
+  assert_int_equal(hd_study_open(own.w, &run, &how, &own.s, &d), HD_OK);
+  for (int k = 0; k < 2; k++) {
+    hd_counters c;
+    own.g.l2_atomic_latency = k ? WAY : 1;
+    assert_int_equal(replay(&own, "bind=agents:1", &c, &d), HD_OK);
+    us[k] = c.time_us;
+  }
+  hd_study_close(own.s);
+  assert_true(us[1] - us[0] < 2.5 * WAY / own.g.clock_mhz);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("throttled agents raise L1 hits of an algorithm-related kernel",
                 throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel),
       BEHAVIOUR("segments part the tasks of an SM", segments_part_the_tasks_of_an_sm),
       BEHAVIOUR("a free mapping costs no instructions", a_free_mapping_costs_no_instructions),
+      BEHAVIOUR("free agents wait for no claim between tasks", free_agents_wait_for_no_claim_between_tasks),
       BEHAVIOUR("a partition uses the SMs it names", a_partition_uses_the_sms_it_names),
   };
   return cmocka_run_group_tests(tests, open_bench, close_bench);

@@ -160,7 +160,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
   hd_status st = baseline ? HD_OK : make_replay_plan(s, launch, g, p, out, d);
   const hd_table *order = baseline ? NULL : &out->order;
   out->claims.by_warp = extra->by_warp;
-  out->claims.ahead = extra->ahead;
+  out->claims.ahead = extra->ahead || s->how.free_mapping;
   if (st == HD_OK) st = replay_warps(s, launch, t, g, p, order, &warps, d);
   out->options = (hd_replay_options){.order = order,
                                      .claims = out->claims,
