@@ -151,23 +151,23 @@ floats has no stride; a loop whose back edge is taken three times runs four time
   $ heddle analyze $SOURCE/tests/cli/data/strides.ptx
   strides: 41 instructions, 1 loops, 9 accesses to global memory: 8 affine, 0 quasi-affine, 1 neither
   arrays: in read, out written
-  loop k1: line 43, 1 blocks, runs 4 times
+  loop k1: line 42, 1 blocks, runs 4 times
   order of the CTAs: nothing in the code bars changing it
   
   line  source        copies  access  bytes  array  per tid.x  per ctaid.x  per k1   sectors  address                                                            threads of a warp
   ----  ------------  ------  ------  -----  -----  ---------  -----------  -------  -------  -----------------------------------------------------------------  ----------------------------------------------------------
-    29  strides.cu:3       1  load        4  in     unknown    unknown      unknown        -  non-linear                                                         unknown: an instruction without a polynomial form, line 25
-    33  strides.cu:4       4  load        4  in     64         64*ntid.x    0              -  64*tid.x + 64*ntid.x*ctaid.x + in, and every 4000 bytes to +12000  uncoalesced: neighbouring threads are 64 bytes apart
-    47  strides.cu:6       1  load        4  in     4*w        4*w*ntid.x   128            -  in + 128*k1 + 4*w*tid.x + 4*w*ntid.x*ctaid.x                       uncoalesced: neighbouring threads are 4*w bytes apart
-    48  strides.cu:6       1  load        4  in     0          0            0              -  in + 16                                                            one address for neighbouring threads
-    55  strides.cu:7       1  store       4  out    4          4*ntid.x     0              -  4*tid.x + 4*ntid.x*ctaid.x + out                                   coalesced
-    58  strides.cu:7       1  store       4  out    8          8*ntid.x     0              -  8*tid.x + 8*ntid.x*ctaid.x + out                                   partly coalesced: neighbouring threads are 8 bytes apart
+    28  strides.cu:3       1  load        4  in     unknown    unknown      unknown        -  non-linear                                                         unknown: an instruction without a polynomial form, line 24
+    32  strides.cu:4       4  load        4  in     64         64*ntid.x    0              -  64*tid.x + 64*ntid.x*ctaid.x + in, and every 4000 bytes to +12000  uncoalesced: neighbouring threads are 64 bytes apart
+    46  strides.cu:6       1  load        4  in     4*w        4*w*ntid.x   128            -  in + 128*k1 + 4*w*tid.x + 4*w*ntid.x*ctaid.x                       uncoalesced: neighbouring threads are 4*w bytes apart
+    47  strides.cu:6       1  load        4  in     0          0            0              -  in + 16                                                            one address for neighbouring threads
+    54  strides.cu:7       1  store       4  out    4          4*ntid.x     0              -  4*tid.x + 4*ntid.x*ctaid.x + out                                   coalesced
+    57  strides.cu:7       1  store       4  out    8          8*ntid.x     0              -  8*tid.x + 8*ntid.x*ctaid.x + out                                   partly coalesced: neighbouring threads are 8 bytes apart
   
   Some addresses hold only where 32-bit numbers did not wrap; -v lists the conditions.
   $ heddle analyze $SOURCE/tests/cli/data/strides.ptx --block 64 | sed -n '/^line/,$p' | sed 's/.*  //'
   threads of a warp
   -------------------------------------------------------------------------------------------
-  unknown: an instruction without a polynomial form, line 25
+  unknown: an instruction without a polynomial form, line 24
   uncoalesced: 32 sectors a warp where 4 would do, neighbouring threads are 64 bytes apart
   uncoalesced: neighbouring threads are 4*w bytes apart
   one address for the warp
@@ -178,8 +178,8 @@ floats has no stride; a loop whose back edge is taken three times runs four time
   $ heddle analyze $SOURCE/tests/cli/data/strides.ptx --json | grep -m2 -e '"runs"' -e '"back_edges"'
             "back_edges": "3",
             "runs": "4"
-  $ heddle analyze $SOURCE/tests/cli/data/strides.ptx --json | sed -n '/"line": 33/,/guards/p' | sed '/guards/q'
-        "line": 33,
+  $ heddle analyze $SOURCE/tests/cli/data/strides.ptx --json | sed -n '/"line": 32/,/guards/p' | sed '/guards/q'
+        "line": 32,
         "kind": "load",
         "bytes": 4,
         "class": "affine",

@@ -27,6 +27,8 @@ static const struct {
     {".visible .file 1 \"x\"", 5, 10, "a declaration"},
     {"add.s32 r, r, 1;", 5, 1, "a directive"},
     {".file 1 \"x", 5, 9, "not closed"},
+    {".file 1 \"x\"\n.file 2 \"y\"\n\n.global u32 g;", 8, 9, "a type"},
+    {".file 1 \"x\", 3\n.file 2 \"y\", 3,\n4\n.global u32 g;", 8, 9, "a type"},
     {".section .debug { .b8 1", 5, 17, "not closed"},
     {".section .debug { .b8 (1 }", 5, 26, "does not match"},
     {".pragma \"x\"", 5, 9, "';' is missing"},

@@ -114,8 +114,12 @@ static const char *file_directive(ptx_parser *ps, const char *p) {
   p = ptx_blank(ps, ptx_uint(ps, p, UINT64_MAX, &v));
   end = ptx_string(ps, p, &text, &n);
   for (int i = 0; i < 2; i++) {
+    const uint32_t line = ps->line;
     p = ptx_blank(ps, end);
-    if (*p != ',') break;
+    if (*p != ',') {
+      ps->line = line; /* these blanks are passed once more, behind the text */
+      break;
+    }
     end = ptx_uint(ps, ptx_blank(ps, p + 1), UINT64_MAX, &v);
   }
   return end;
