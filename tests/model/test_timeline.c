@@ -183,6 +183,20 @@ static void instructions_sum_up_to_the_counters(void **state) {
   put_away(&x);
 }
 
+static void an_access_that_lacks_mshrs_counts_once(void **state) {
+  shown x = {.s = trace_kernel(body, 40, 256), .gpu = round_gpu()};
+  uint64_t accesses = 0, throttled = 0;
+  x.gpu.l1_mshrs = 1;
+  replay_into(&x, &(hd_replay_options){.timeline = &x.t});
+  for (uint32_t i = 0; i < x.t.n_accesses; i++) {
+    accesses += x.t.accesses[i].accesses;
+    throttled += x.t.accesses[i].throttled;
+  }
+  assert_int_equal(accesses, hd_trace_get_info(x.s.trace).warp_accesses);
+  assert_true(throttled > 0 && (double)throttled <= x.counters.stall_throttle);
+  put_away(&x);
+}
+
 static void waits_are_those_of_the_load_that_is_waited_for(void **state) {
   const subject s = trace_kernel("ld.global.f32 %f1, [%rd2+262144];\nld.global.f32 %f2, [%rd2+524288];\n"
                                  "add.f32 %f3, %f2, %f2;\nst.global.f32 [%rd2], %f3;\n",
@@ -254,6 +268,7 @@ int main(void) {
       BEHAVIOUR("bins sum up to the counters", bins_sum_up_to_the_counters),
       BEHAVIOUR("long replays have longer bins", long_replays_have_longer_bins),
       BEHAVIOUR("instructions sum up to the counters", instructions_sum_up_to_the_counters),
+      BEHAVIOUR("an access that lacks MSHRs counts once", an_access_that_lacks_mshrs_counts_once),
       BEHAVIOUR("waits are those of the load that is waited for",
                 waits_are_those_of_the_load_that_is_waited_for),
       BEHAVIOUR("with too many CTAs those of some SMs are all there",

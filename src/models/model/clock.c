@@ -202,10 +202,11 @@ static __attribute__((noinline)) void watch_event(model_clock *c, model_sm *s, u
   const clock_warp *w = &c->warps[number];
   const uint32_t inst = model_watch_next(s, number);
   const uint64_t before = c->stalls.throttle;
+  const uint32_t *segment = w->segment;
   if (w->event == EVENT_LOAD)
     model_watch_load(s->watch, s, number, w->joined && w->loads ? w->loads - 1 : w->loads, inst);
   access_event(c, s, number, cycle);
-  model_watch_access(s->watch, s, inst, c->stalls.throttle - before, s->warps[number].done != 0);
+  model_watch_access(s->watch, s, inst, c->stalls.throttle - before, w->segment == segment);
 }
 
 /* The scheduler does not let the warp load yet. */
