@@ -17,45 +17,51 @@ static void put_us(const char *key, uint64_t ticks, hd_buf *out) {
   hd_buf_printf(out, ",\"%s\":%" PRIu64 ".%04" PRIu64, key, ticks / 10000, ticks % 10000);
 }
 
+/* Some viewers want a time of every event, and a thread's number to be of one process alone. */
+static void put_meta(const char *what, uint32_t pid, uint64_t tid, const char *key, hd_buf *out) {
+  hd_buf_printf(
+      out, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"ts\":0,\"pid\":%u,\"tid\":%" PRIu64 ",\"args\":{\"%s\":", what,
+      pid, tid, key);
+}
+
 static void put_name(const char *what, uint32_t pid, uint64_t tid, const char *name, size_t len,
                      hd_buf *out) {
-  hd_buf_printf(out,
-                ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%" PRIu64 ",\"args\":{\"name\":", what,
-                pid, tid);
+  put_meta(what, pid, tid, "name", out);
   hd_buf_quote(out, name, len);
   hd_buf_puts(out, "}}");
 }
 
-static uint64_t thread_of(const hd_timeline *t, uint32_t sm, uint32_t slot) {
-  return (uint64_t)sm * t->slots + slot + 1;
+static uint64_t thread_of(const hd_timeline *t, uint32_t pid, uint32_t sm, uint32_t slot) {
+  enum { APART = 1000000 };
+  return (uint64_t)pid * APART + (uint64_t)sm * t->slots + slot;
 }
 
 static void put_threads(const hd_timeline *t, uint32_t pid, hd_buf *out) {
   for (uint32_t sm = 0; sm < t->n_sms; sm += t->sm_step)
     for (uint32_t slot = 0; slot < t->slots; slot++) {
+      const uint64_t tid = thread_of(t, pid, sm, slot);
       char name[48];
       snprintf(name, sizeof name, "SM %u, place %u", sm, slot);
-      put_name("thread_name", pid, thread_of(t, sm, slot), name, strlen(name), out);
-      hd_buf_printf(out,
-                    ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%" PRIu64
-                    ",\"args\":{\"sort_index\":%" PRIu64 "}}",
-                    pid, thread_of(t, sm, slot), thread_of(t, sm, slot));
+      put_name("thread_name", pid, tid, name, strlen(name), out);
+      put_meta("thread_sort_index", pid, tid, "sort_index", out);
+      hd_buf_printf(out, "%" PRIu64 "}}", tid);
     }
 }
 
-/* Viewers colour events by their names, without the digits in them: a group has a letter. */
+/* Viewers colour events by their names, without the digits in them: a group has a letter. They nest events
+ * that touch, so that each ends a tick before its end. */
 static void put_cta(const hd_timelines *all, const hd_timeline *t, const hd_timeline_cta *c, uint32_t pid,
                     hd_buf *out) {
   const uint32_t *g = all->workload->launches[all->launch].grid;
   const uint64_t x = c->task % g[0], y = c->task / g[0] % g[1], z = c->task / g[0] / g[1];
   const uint8_t group = hd_timelines_group(all, &all->colours[0], c->task);
-  const uint64_t start = ticks(t, c->start);
+  const uint64_t start = ticks(t, c->start), lasts = ticks(t, c->end) - start;
   hd_buf_puts(out, ",\n{\"ph\":\"X\",\"cat\":\"cta\",\"name\":\"");
   if (group != HD_NO_COLOUR) hd_buf_printf(out, "%c: ", 'A' + group);
   hd_buf_printf(out, "CTA %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\",\"pid\":%u,\"tid\":%" PRIu64, x, y, z, pid,
-                thread_of(t, c->sm, c->slot));
+                thread_of(t, pid, c->sm, c->slot));
   put_us("ts", start, out);
-  put_us("dur", ticks(t, c->end) - start, out);
+  put_us("dur", lasts ? lasts - 1 : 0, out);
   hd_buf_printf(out, ",\"args\":{\"task\":%" PRIu64 ",\"cycles\":%" PRIu64 "}}", c->task, c->end - c->start);
 }
 
@@ -85,7 +91,7 @@ static void put_plan(const hd_timelines *all, uint32_t i, hd_buf *out) {
   hd_buf plan = {0};
   hd_plan_print(&all->plans[i], &plan);
   out->failed |= plan.failed;
-  put_name("process_name", i + 1, 0, plan.data ? plan.data : "", plan.len, out);
+  put_name("process_name", i + 1, i + 1, plan.data ? plan.data : "", plan.len, out);
   hd_buf_free(&plan);
   put_threads(t, i + 1, out);
   for (uint64_t k = 0; k < t->n; k++) put_cta(all, t, &t->ctas[k], i + 1, out);
@@ -121,8 +127,9 @@ void hd_timelines_trace(const hd_timelines *t, hd_buf *out) {
     out->failed |= lack.failed;
     hd_buf_free(&lack);
   }
-  hd_buf_puts(out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":1,\"tid\":0,"
-                   "\"args\":{\"labels\":\"modelled\"}}");
+  hd_buf_puts(out,
+              "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"ts\":0,\"pid\":1,\"tid\":1,"
+              "\"args\":{\"labels\":\"modelled\"}}");
   for (uint32_t i = 0; i < t->n; i++) put_plan(t, i, out);
   hd_buf_puts(out, "\n]}\n");
   hd_buf_free(&kernel);
