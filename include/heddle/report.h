@@ -99,6 +99,7 @@ typedef struct hd_report {
   const char *fixed;                    /* hd_optimized's: why no order is possible; NULL or "": one is */
   const hd_reuse_picture *picture;      /* or NULL */
   const struct hd_timelines *timelines; /* on the page (timelines.h); or NULL */
+  const hd_buf *rewritten;              /* the module written, for the page; or NULL */
 } hd_report;
 
 /* Predicted speedup of a row over the baseline: > 1 is faster. */

@@ -212,6 +212,66 @@ def check_singles(folder):
             check(f"{page}: nothing on the console", not b.complaints(), b.complaints())
 
 
+# A page with two plans: its timelines, its lines and both texts, before and after a click on all that can be clicked.
+ORDERS = """(() => {
+  const all = (q, e = document) => [...e.querySelectorAll(q)], text = (e) => e.textContent, fills = (f) => all("g rect", f).map((r) => r.getAttribute("fill"));
+  const figures = all(".pair figure"), found = {plans: figures.map((f) => text(f.querySelector("b"))), ctas: figures.map((f) => all("g rect", f).length),
+    ends: figures.map((f) => all("svg text", f).filter((t) => t.getAttribute("text-anchor") === "middle").map(text).join(" ")), notes: figures.map((f) => text(f.querySelector("figcaption"))),
+    tips: figures.every((f) => all("rect[data-tip]", f).length > all("g rect", f).length), painted: figures.map((f) => new Set(fills(f)).size)};
+  const buttons = all(".choice button"), before = fills(figures[0]).join(), pressed = () => buttons.map((b) => b.getAttribute("aria-pressed")).join();
+  found.choices = buttons.map(text);
+  found.pressed = pressed();
+  const first = buttons.find((b) => b.getAttribute("aria-pressed") === "true");
+  buttons.find((b) => b !== first).click();
+  found.repainted = fills(figures[0]).join() !== before && pressed() !== found.pressed;
+  first.click();
+  found.back = fills(figures[0]).join() === before;
+  const [lines, diff] = all("table.code");
+  found.accesses = all("tr.access", lines).map((r) => [...r.children].map(text));
+  found.source = all("td.source", lines).map(text);
+  found.come = all(".come", diff).length;
+  found.gone = all(".gone", diff).length;
+  const folds = all(".fold button", diff), rows = all("tbody tr", diff).length;
+  folds.forEach((b) => b.click());
+  found.unfolded = folds.length > 0 && all("tbody tr", diff).length > rows && !all(".fold", diff).length;
+  return found;
+})()"""
+
+
+def check_orders(folder):
+    """A product of matrices whose CTAs go by columns: the plan kept and the default beside each other."""
+    folder.mkdir()
+    text = pathlib.Path(SOURCE, "examples/own/kernels.ptx").read_text()
+    (folder / "kernels.ptx").write_text(text.replace(".address_size 64", '.address_size 64\n.file 1 "/src/made.cu"', 1).replace("\tld.global", "\t.loc 1 2 3\n\tld.global"))
+    (folder / "made.cu").write_text("first\n  a source line <of> loads\n")
+    heddle("optimize", folder / "kernels.ptx", "-k", "product", "--gpu", "gtx580", "--grid", "2,64", "--block", 64, "--plans", "order=col",
+           "--arg", "struct{f32[8192]=uniform(-1, 1), s32:128, s32:128}", "--arg", "struct{f32[16384]=uniform(-1, 1), s32:128, s32:128}", "--arg", "f32[8192]=none",
+           "-o", folder)  # fmt: skip
+    page = folder / "kernels-dense_product.html"
+    with devtools.Browser(CHROMIUM, 1280, 1400) as b:
+        b.first_paint(page)
+        if PICTURES:
+            b.view(1280, False)
+            b.picture(PICTURES / "orders.png")
+        found = b.value(ORDERS)
+        check("orders: each plan's CTAs are there, on one time axis", found["plans"] == ["baseline", "order=col"] and found["ctas"] == [128, 128]
+              and found["ends"][0] == found["ends"][1] and found["tips"], found)
+        check("orders: CTAs have the colours of the data chosen", min(found["painted"]) == 12 and sorted(found["choices"]) == ["arg1_1", "arg2_1"] and found["pressed"] == "false,true"
+              and found["repainted"] and found["back"] and all("colours at once" in n for n in found["notes"]), found)
+        # The lines' accesses: "A -> B" where plans differ, and waits that are parts of all.
+        waits = [float(a[-2].split("%")[0]) for a in found["accesses"]]
+        check("orders: accesses stand at their lines with hits and waits, beside the source", len(found["accesses"]) > 4 and 99 < sum(waits) < 101
+              and all(".global" in a[1] for a in found["accesses"]) and any("\u2192" in a[3] for a in found["accesses"])
+              and any(s == "made.cu:2  a source line <of> loads" for s in found["source"]), found)
+        check("orders: old and new text beside each other, what is the same folded", found["come"] > 4 and found["gone"] > 1 and found["unfolded"], found)
+        for width in (1280, 400):
+            for dark in (False, True):
+                b.view(width, dark)
+                look = b.value(LOOK)
+                check(f"orders, {'dark' if dark else 'light'}, {width} wide: nothing is wider than the window", look["wide"] <= 0 and not look["astray"] and not look["nan"], look)
+        check("orders: nothing on the console", not b.complaints(), b.complaints())
+
+
 def check_bench(folder):
     """The page of the suite's bench, as it is: how soon it is painted is printed, since machines differ."""
     shutil.copytree(f"{SOURCE}/bench/results/H100-2026-11-22", folder)
@@ -236,6 +296,7 @@ with tempfile.TemporaryDirectory() as at:
     check_page(page, 1280, False)
     check_page(page, 500, True)
     check_singles(pathlib.Path(at, "singles"))
+    check_orders(pathlib.Path(at, "orders"))
     check_bench(pathlib.Path(at, "bench"))
     if PICTURES:
         shutil.copy(page, PICTURES)

@@ -1,10 +1,12 @@
 /* Timelines of a launch under two plans: as a file of trace events, and as JSON for the page. */
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 #include "heddle/timelines.h"
+#include "report/code.h"
 #include "report/timelines.h"
 
 typedef struct session {
@@ -181,6 +183,59 @@ static void ctas_have_the_colour_of_what_they_share(void **state) {
   put_away(&z);
 }
 
+/* ---- The kernel's text --------------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *j, const char *key) { return word(json_object_get(j, key), "text"); }
+
+/* Where line number n of a part begins. */
+static const char *line_at(const json_t *part, int64_t n) {
+  const char *p = word(part, "text");
+  for (int64_t at = count(part, "first"); at < n; at++) p = strchr(p, '\n') + 1;
+  return p;
+}
+
+static void accesses_stand_at_their_lines(void **state) {
+  session z = show(0);
+  json_t *j = report_code_json(&z.t, NULL), *plans = json_object_get(j, "plans"), *lines, *one;
+  size_t p, i;
+  uint64_t sectors = 0;
+  assert_null(json_object_get(j, "after"));
+  assert_int_equal(json_array_size(plans), 2);
+  json_array_foreach(plans, p, lines) {
+    assert_true(json_array_size(lines) > 2);
+    json_array_foreach(lines, i, one) {
+      char text[200];
+      snprintf(text, sizeof text, "%.199s", line_at(json_object_get(j, "before"), count(one, "line")));
+      *strchr(text, '\n') = 0;
+      if (!strstr(text, ".global")) fail_msg("line %d: %s", (int)count(one, "line"), text);
+      if (!p) sectors += (uint64_t)count(one, "l2_sectors");
+    }
+  }
+  uint64_t in_bins = 0;
+  for (uint32_t k = 0; k < z.t.at[0].n_bins; k++) in_bins += z.t.at[0].bins[k].l2_sectors;
+  assert_int_equal(sectors, in_bins);
+  json_decref(j);
+  put_away(&z);
+}
+
+static void of_a_module_the_kernels_text_alone_is_shown(void **state) {
+  session z = show(0);
+  hd_buf other = {0};
+  hd_buf_puts(&other,
+              ".version 8.0\n// .entry matmul in a comment {\n.entry matmul2() { ret; }\n"
+              ".visible .entry\n  matmul(.param .u64 a) // }\n{ /* } */\n{ mov.u32 %r1, 1; }\nret;\n}\n"
+              ".entry last() { ret; }\n");
+  json_t *j = report_code_json(&z.t, &other);
+  assert_string_equal(text_of(j, "after"),
+                      "  matmul(.param .u64 a) // }\n{ /* } */\n{ mov.u32 %r1, 1; }\nret;\n}");
+  assert_int_equal(count(json_object_get(j, "after"), "first"), 5);
+  assert_non_null(strstr(text_of(j, "before"), ".entry matmul("));
+  assert_int_equal(text_of(j, "before")[strlen(text_of(j, "before")) - 1], '}');
+  json_decref(j);
+  hd_buf_free(&other);
+  put_away(&z);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("every event has what its kind needs", every_event_has_what_its_kind_needs),
@@ -188,6 +243,8 @@ int main(void) {
       BEHAVIOUR("every thread and process has a name", every_thread_and_process_has_a_name),
       BEHAVIOUR("what is left out is said", what_is_left_out_is_said),
       BEHAVIOUR("CTAs have the colour of what they share", ctas_have_the_colour_of_what_they_share),
+      BEHAVIOUR("accesses stand at their lines", accesses_stand_at_their_lines),
+      BEHAVIOUR("of a module the kernel's text alone is shown", of_a_module_the_kernels_text_alone_is_shown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

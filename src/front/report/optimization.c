@@ -1,6 +1,7 @@
 /* The fields of an optimization: of the plans tried, and of the whole. */
 #include <stdlib.h>
 
+#include "report/code.h"
 #include "report/fields.h"
 #include "report/json.h"
 #include "report/picture.h"
@@ -217,6 +218,9 @@ static const char *kind_of_time(const void *row) { return report_by_clock(row) ?
 static void put_confirmed(const void *row, hd_buf *out) { report_put_own_confirmation(row, out); }
 static bool has_proof(const void *row) { return report_of(row)->proof; }
 static bool has_timelines(const void *row) { return report_of(row)->timelines; }
+static json_t *code_json(const void *row) {
+  return report_code_json(report_of(row)->timelines, report_of(row)->rewritten);
+}
 static json_t *timelines_json(const void *row) { return report_timelines_json(report_of(row)->timelines); }
 static const char *assumption(const void *proof) {
   const unsigned assume = ((const hd_check_result *)proof)->assume;
@@ -233,6 +237,7 @@ static const field page_fields[] = {
     {"confirmed", .put = put_confirmed},
     {"proof", .when = has_proof, STRUCT_AT(hd_report, proof, proof_fields)},
     {"timelines", .when = has_timelines, .tree = timelines_json},
+    {"code", .when = has_timelines, .tree = code_json},
     {0},
 };
 

@@ -57,9 +57,11 @@ static hd_status write_page(hd_report *r, const hd_optimized *f, const hd_optimi
   r->picture = &picture;
   if (st == HD_OK) report_put_json(report_page_tree(r), &json);
   r->timelines = timelines.n ? &timelines : NULL;
+  r->rewritten = f->best ? &f->written.text : NULL;
   if (st == HD_OK) hd_report_html(r, &page);
   r->picture = NULL;
   r->timelines = NULL;
+  r->rewritten = NULL;
   hd_reuse_picture_free(&picture);
   hd_timelines_free(&timelines);
   if (st == HD_OK && (page.failed || json.failed)) st = hd_nomem(d);

@@ -97,7 +97,7 @@ hd_status hd_report_folder(const char *folder, hd_buf *out, hd_diag *d) {
   if (st == HD_OK) {
     char *whole = realpath(folder, NULL); /* "." has a name, too */
     const char *slash = whole ? strrchr(whole, '/') : NULL, *name = slash && slash[1] ? slash + 1 : folder;
-    snprintf(line, sizeof line, "heddle report, %zu files", n);
+    snprintf(line, sizeof line, "heddle report, %zu file%s", n, n == 1 ? "" : "s");
     page_put(out, name, line, &files);
     free(whole);
     if (out->failed) st = hd_nomem(d);

@@ -31,6 +31,7 @@ const mb = (x) => (Number.isFinite(x) ? (x / 1e6).toFixed(2) : "\u2013");
 const dram = (c) => (c ? c.dram_read_bytes + c.dram_write_bytes : NaN);
 const share = (part, whole) => (whole ? part / whole : NaN);
 const baseOf = (rows) => rows.find((r) => r.plan === "baseline") || rows[0];
+const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const percent = (x) => (Number.isFinite(x) ? (100 * x).toFixed(1) + "%" : "\u2013");
 
 /* ---- Tables ------------------------------------------------------------------------------------ */
@@ -130,12 +131,12 @@ function roofline(rows) {
         points.push({r, when, x: c.thread_instructions / dram(c), y: c.thread_instructions / us / 1e3});
   }
   if (!points.length) return null;
-  const W = 1000, H = 420, L = 60, B = 40, span = (v) => [Math.min(...v) / 1.6, Math.max(...v) * 1.6];
+  const W = 1000, H = 420, L = 60, B = 40, decade = (v, round) => 10 ** round(Math.log10(v)), span = (v) => [decade(Math.min(...v) / 1.2, Math.floor), decade(Math.max(...v) * 1.2, Math.ceil)];
   const [x0, x1] = span(points.map((p) => p.x)), [y0, y1] = span(points.map((p) => p.y));
   const x = (v) => L + ((W - L - 20) * Math.log(v / x0)) / Math.log(x1 / x0), y = (v) => H - B - ((H - B - 20) * Math.log(v / y0)) / Math.log(y1 / y0);
   const s = svg(W, H, "roofline"), end = Math.min(x1, y1 / peak), begin = Math.max(x0, y0 / peak);
-  for (let t = 10 ** Math.ceil(Math.log10(x0)); t < x1; t *= 10) s.append(el("line", {x1: x(t), x2: x(t), y1: 20, y2: H - B, stroke: "var(--line)"}), label(x(t), H - B + 16, number(t), "middle"));
-  for (let t = 10 ** Math.ceil(Math.log10(y0)); t < y1; t *= 10) s.append(el("line", {x1: L, x2: W - 20, y1: y(t), y2: y(t), stroke: "var(--line)"}), label(L - 6, y(t) + 4, number(t), "end"));
+  for (let t = x0; t <= x1 * 1.0001; t *= 10) s.append(el("line", {x1: x(t), x2: x(t), y1: 20, y2: H - B, stroke: "var(--line)"}), label(x(t), H - B + 16, number(t), "middle"));
+  for (let t = y0; t <= y1 * 1.0001; t *= 10) s.append(el("line", {x1: L, x2: W - 20, y1: y(t), y2: y(t), stroke: "var(--line)"}), label(L - 6, y(t) + 4, number(t), "end"));
   if (peak > 0 && end > begin) s.append(el("line", {x1: x(begin), x2: x(end), y1: y(begin * peak), y2: y(end * peak), stroke: "var(--blue)", "stroke-width": 2}),
     label(x(begin) + 8, y(begin * peak) - 8, `DRAM's peak, ${number(peak, 4)} GB/s`));
   for (const p of points)
@@ -179,7 +180,7 @@ const STALLS = [["memory", "for loads", "stall_memory", "var(--blue)"], ["depend
   ["scheduler", "ready, while others issued", "stall_issue", "var(--base)"], ["issuing", "no wait", null, "var(--good)"]];
 const key = (list) => {
   const p = el("p", {class: "sub"});
-  for (const [name, colour] of list) p.append(el("span", {class: "key", style: `background:${colour}`}), name);
+  for (const [name, colour] of list) p.append(el("span", {class: "named"}, el("span", {class: "key", style: `background:${colour}`}), name), " ");
   return p;
 };
 function stalls(rows) {
@@ -224,10 +225,9 @@ function heat(picture) {
 /* A group's colour: neighbours have neighbouring hues. */
 const HUES = 12;
 const hue = (digit, groups) => (digit === "." ? "var(--bar)" : `var(--g${Math.floor((parseInt(digit, 36) * HUES) / Math.max(groups, 1)) % HUES})`);
-/* How many groups are on the shown SMs at once: the mean over time. */
-function atOnce(plan, groups) {
-  const events = plan.ctas.flatMap((c, i) => (groups[i] === "." ? [] : [[c.start, 1, groups[i]], [c.end, -1, groups[i]]])).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const there = new Map();
+/* How many groups there are at once: [the sum over time, the time in which there is any]. */
+function groupsOf(ctas) {
+  const events = ctas.flatMap((c) => [[c.start, 1, c.group], [c.end, -1, c.group]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]), there = new Map();
   let sum = 0, busy = 0, last = 0;
   for (const [at, change, g] of events) {
     if (there.size) sum += there.size * (at - last), (busy += at - last);
@@ -235,7 +235,14 @@ function atOnce(plan, groups) {
     const n = (there.get(g) || 0) + change;
     if (n) there.set(g, n); else there.delete(g);
   }
-  return busy ? sum / busy : NaN;
+  return [sum, busy];
+}
+/* The same on average: of all shown SMs, and of one. */
+function atOnce(plan, groups) {
+  const ctas = plan.ctas.map((c, i) => ({...c, group: groups[i]})).filter((c) => c.group !== "."), bySm = new Map();
+  for (const c of ctas) bySm.set(c.sm, [...(bySm.get(c.sm) || []), c]);
+  const sms = [...bySm.values()].map(groupsOf).reduce(([s, b], [sum, busy]) => [s + sum, b + busy], [0, 0]), [sum, busy] = groupsOf(ctas);
+  return {all: sum / busy, sm: sms[0] / sms[1]};
 }
 /* Hits and misses of a cache in each bin, sectors a cycle; `top`: of the scale. */
 function strip(s, plan, cache, y, height, x, right, top) {
@@ -255,14 +262,14 @@ const rateTop = (plans, cache) => Math.max(...plans.flatMap((p) => p.bins.map((b
 /* One plan: its CTAs, a row for each place on an SM; hits and misses beneath. `us`: the time axis's end. */
 function lane(d, plan, us, caches) {
   const W = 560, L = 44, TOP = 8, slots = plan.used, rows = Math.ceil(plan.sms / plan.sm_step) * slots;
-  const row = Math.min(12, Math.max(2, Math.floor(320 / rows))), H = rows * row, STRIP = 56, GAP = 26, s = svg(W, TOP + H + 20 + caches.length * (STRIP + GAP), `CTAs over SMs under ${plan.plan}`);
+  const row = Math.min(12, Math.max(2, Math.floor(400 / rows))), pitch = slots * row + (slots > 1 ? 1 : 0), H = (rows / slots) * pitch, STRIP = 56, GAP = 26, s = svg(W, TOP + H + 20 + caches.length * (STRIP + GAP), `CTAs over SMs under ${plan.plan}`);
   const right = W - 12, x = (t) => L + ((right - L) * t) / us, end = TOP + H, step = TICKS(us), every = plan.sm_step * Math.max(1, TICKS(plan.sms / plan.sm_step, 8));
   s.append(el("rect", {x: L, y: TOP, width: right - L, height: H, fill: "var(--panel)"}));
   for (let t = 0; t <= us * 1.0001; t += step) s.append(el("line", {x1: x(t), x2: x(t), y1: TOP, y2: end + caches.length * (STRIP + GAP) + 4, stroke: "var(--line)"}), label(x(t), end + caches.length * (STRIP + GAP) + 16, number(t, 4) + (t ? "" : " \u00b5s"), "middle"));
-  for (let sm = 0; sm < plan.sms; sm += every) s.append(label(L - 5, TOP + (sm / plan.sm_step) * slots * row + Math.max(row, 8), (sm ? "" : "SM ") + sm, "end"));
+  for (let sm = 0; sm < plan.sms; sm += every) s.append(label(L - 5, TOP + (sm / plan.sm_step) * pitch + Math.max(row, 8), (sm ? "" : "SM ") + sm, "end"));
   const marks = plan.ctas.map((c) => {
     const from = c.start / plan.clock_mhz, to = c.end / plan.clock_mhz, [gx, gy, gz] = d.grid, at = [c.task % gx, Math.floor(c.task / gx) % gy, Math.floor(c.task / gx / gy)];
-    return bar(x(from), TOP + ((c.sm / plan.sm_step) * slots + c.slot) * row, Math.max(x(to) - x(from) - 0.5, 0.5), row > 3 ? row - 1 : row, "var(--bar)",
+    return bar(x(from), TOP + (c.sm / plan.sm_step) * pitch + c.slot * row, Math.max(x(to) - x(from) - 0.5, 0.5), row > 3 ? row - 1 : row, "var(--bar)",
       `CTA ${gz > 1 ? at.join(", ") : at.slice(0, 2).join(", ")}\nSM ${c.sm}, place ${c.slot}\n${number(from, 4)} to ${number(to, 4)} \u00b5s`);
   });
   s.append(el("g", {"shape-rendering": "crispEdges"}, ...marks));
@@ -296,7 +303,8 @@ function timelines(all) {
     const c = d.colours[k], name = c.array ? "of " + c.array : "that lies in no buffer";
     d.plans.forEach((p, i) => {
       lanes[i].marks.forEach((m, n) => m.setAttribute("fill", hue(p.groups[k][n], c.groups)));
-      says[i].textContent = `${number(atOnce(p, p.groups[k]))} colours at once. `;
+      const n = atOnce(p, p.groups[k]);
+      says[i].textContent = `${number(n.all)} colours at once, ${number(n.sm)} on an SM. `;
     });
     note.textContent = ` CTAs of one colour share a part of the data ${name}, those of the next colour the part behind it: ${percent(c.within)} of what CTAs share ${c.array ? "of " + c.array : "there"} is shared within a colour.`;
     [...choice.children].forEach((b, n) => b.setAttribute("aria-pressed", n === k));
@@ -306,7 +314,12 @@ function timelines(all) {
     b.addEventListener("click", () => paint(k));
     return b;
   }));
-  if (d.colours.length) paint(0);
+  /* At first by the data that the two plans bring together most differently. */
+  const change = (k) => {
+    const [a, b] = [d.plans[0], d.plans.at(-1)].map((p) => atOnce(p, p.groups[k]));
+    return Math.abs(Math.log(a.all / b.all)) + Math.abs(Math.log(a.sm / b.sm)) || 0;
+  };
+  if (d.colours.length) paint(d.colours.reduce((best, c, k) => (change(k) > change(best) + 1e-9 ? k : best), 0));
   return [el("p", {class: "sub"}, `Each bar is a CTA of ${d.kernel}, from its start to its end on its SM. `, ...(d.colours.length ? ["Coloured by ", choice, "."] : ["No data is shared by some CTAs and not by others."]), note),
     el("div", {class: "pair"}, ...figures), key([["hits", "var(--good)"], ["misses", "var(--bad)"]])];
 }
@@ -327,8 +340,8 @@ function latency(d) {
   const at = (v) => (Math.log2(v) - Math.log2(p[0].bytes)) / (Math.log2(p.at(-1).bytes) - Math.log2(p[0].bytes));
   const {s, x, y, under} = frame("latency against footprint", "bytes of the ring", "cycles", top, TICKS(top));
   for (const f of p) if (Number.isInteger(Math.log2(f.bytes)) && Math.log2(f.bytes) % 2 === 0) s.append(label(x(at(f.bytes)), under, bytes(f.bytes), "middle"));
-  for (const [name, v] of [["L1", d.l1_cycles], ["L2", d.l2_cycles], ["DRAM", d.dram_cycles]])
-    if (v >= 0 && v <= top) s.append(el("line", {x1: x(0), x2: x(1), y1: y(v), y2: y(v), stroke: "var(--soft)", "stroke-dasharray": "4 3"}), label(x(0) + 6, y(v) - 4, `${name}: ${v.toFixed(0)} cycles`));
+  for (const [name, v, left] of [["L1", d.l1_cycles, 0], ["L2", d.l2_cycles, 0.2], ["DRAM", d.dram_cycles, 0.4]])
+    if (v >= 0 && v <= top) s.append(el("line", {x1: x(0), x2: x(1), y1: y(v), y2: y(v), stroke: "var(--soft)", "stroke-dasharray": "4 3"}), label(x(left) + 6, y(v) - 4, `${name}: ${v.toFixed(0)} cycles`));
   s.append(el("polyline", {fill: "none", stroke: "var(--blue)", "stroke-width": 2, points: p.map((f) => `${x(at(f.bytes)).toFixed(1)},${y(f.cycles).toFixed(1)}`).join(" ")}));
   return s;
 }
@@ -403,6 +416,96 @@ function ptx(text, accesses, arrays) {
   return [legend, box];
 }
 
+/* ---- PTX line by line, and beside its text under a plan --------------------------------------------- */
+
+const sourceOf = (code, line) => (code.sources && code.sources[line.file] ? (code.sources[line.file].split("\n")[line.source - 1] || "").trim() : "");
+/* Each access's hits and waits under the plans, in the text of the original. */
+function hot(code, names) {
+  const lists = code.plans, all = lists.map((l) => l.reduce((sum, a) => sum + a.waited + a.throttled, 0));
+  const byLine = lists.map((l) => new Map(l.filter((a) => a.line).map((a) => [a.line, a]))), anyL1 = lists.some((l) => l.some((a) => a.l1_sectors)), sources = lists[0].some((a) => a.file);
+  const both = (at, of, show) => at.map((a, i) => (a ? show(of(a, i)) : "\u2013")).filter((v, i, list) => !i || v !== list[0]).join(" \u2192 ");
+  const waits = (a, i) => share(a.waited + a.throttled, all[i]);
+  const columns = [["sectors", (at) => both(at, (a) => a.l1_sectors || a.l2_sectors, String)], ...(anyL1 ? [["L1 hits", (at) => both(at, (a) => share(a.l1_hits, a.l1_sectors), percent)]] : []),
+    ["L2 hits", (at) => both(at, (a) => share(a.l2_hits, a.l2_sectors), percent)], ["waits", (at) => both(at, waits, percent)]];
+  const body = el("tbody");
+  let last = "";
+  code.before.text.split("\n").forEach((text, i) => {
+    const number_ = code.before.first + i, at = byLine.map((m) => m.get(number_)), there = at.find(Boolean), from = there && there.file ? `${there.file}:${there.source}` : "";
+    const row = el("tr", {}, el("td", {class: "no"}, String(number_)), el("td", {class: "ptx"}, text.replace(/\t/g, "  ")));
+    if (there) {
+      const part = Math.max(...at.map((a, k) => (a ? waits(a, k) || 0 : 0)));
+      row.className = "access";
+      row.dataset.tip = at.map((a, k) => a && `${names[k]}: ${a.accesses} accesses of warps\nwaited ${number(a.waited, 4)} cycles for data, ${number(a.throttled, 4)} to be taken`).filter(Boolean).join("\n");
+      row.append(...columns.map(([head, show]) => el("td", head === "waits" ? {style: `background: linear-gradient(to right, color-mix(in srgb, var(--bad) 30%, transparent) ${(100 * part).toFixed(1)}%, transparent 0)`} : {}, show(at))));
+    } else row.append(el("td", {colspan: columns.length}));
+    if (sources) row.append(from && from !== last ? el("td", {class: "source", "data-tip": from}, `${from}  ${sourceOf(code, there)}`) : el("td"));
+    if (from) last = from;
+    body.append(row);
+  });
+  const head = el("tr", {}, el("th", {}, "line"), el("th", {class: "text"}, "PTX"), ...columns.map(([h]) => el("th", {}, h)), ...(sources ? [el("th", {class: "text"}, "source")] : []));
+  const box = el("div", {class: "scroll", tabindex: "0"}, el("table", {class: "code"}, el("thead", {}, head), body)), first = body.querySelector(".access");
+  if (first) requestAnimationFrame(() => (box.scrollTop = first.offsetTop - 80));
+  return [el("p", {class: "sub"}, `What each access of the kernel asked of the caches${lists.length > 1 ? `, under ${names[0]} and, where it differs, under ${names[1]}` : ""}. Waits: its part of the cycles in which warps waited for data of loads, or for accesses to be taken.` +
+    (lists[0].some((a) => a.called) ? " Accesses in functions that it calls are not among the lines." : "")), box];
+}
+/* Texts that mean the same look the same. */
+const plain = (line) => line.replace(/\/\/.*/, "").replace(/\s+/g, " ").replace(/ ?([,;:{}()[\]|+]) ?/g, "$1").trim();
+/* Myers' shortest edit: [[kind, index in a, index in b]], kind "=", "-" or "+"; NULL: more than `most` lines differ. */
+function edits(a, b, most) {
+  const trace = [], v = new Map([[1, 0]]);
+  for (let d = 0; d <= most; d++) {
+    trace.push(new Map(v));
+    for (let k = -d; k <= d; k += 2) {
+      let x = k === -d || (k !== d && v.get(k - 1) < v.get(k + 1)) ? v.get(k + 1) : v.get(k - 1) + 1;
+      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
+      v.set(k, x);
+      if (x < a.length || x - k < b.length) continue;
+      const out = [];
+      let y = x - k;
+      for (let e = d; e >= 0; e--) {
+        const w = trace[e], kk = x - y, from = kk === -e || (kk !== e && w.get(kk - 1) < w.get(kk + 1)) ? kk + 1 : kk - 1, px = e ? w.get(from) : 0, py = e ? px - from : 0;
+        while (x > px && y > py) out.push(["=", --x, --y]);
+        if (e) out.push(from > kk ? ["+", x, --y] : ["-", --x, y]);
+      }
+      return out.reverse();
+    }
+  }
+  return null;
+}
+/* Old and new text side by side; long runs that are the same in both are folded. */
+function beside(before, after, name) {
+  const AROUND = 3, MOST = 1200, split = (t) => t.text.split("\n").map((text, i) => ({text, no: t.first + i, plain: plain(text)})).filter((l) => l.plain);
+  const a = split(before), b = split(after), list = edits(a.map((l) => l.plain), b.map((l) => l.plain), MOST);
+  if (!list) return [el("p", {class: "sub"}, "The texts differ in more lines than are compared here.")];
+  const rows = [];
+  for (let i = 0; i < list.length;) {
+    let end = i;
+    while (end < list.length && (list[end][0] === "=") === (list[i][0] === "=")) end++;
+    const run = list.slice(i, end);
+    if (run[0][0] === "=") rows.push(...run.map(([, x, y]) => ({x, y, same: true})));
+    else {
+      const gone = run.filter((r) => r[0] === "-"), come = run.filter((r) => r[0] === "+");
+      for (let k = 0; k < Math.max(gone.length, come.length); k++) rows.push({x: gone[k] && gone[k][1], y: come[k] && come[k][2]});
+    }
+    i = end;
+  }
+  const shown = rows.map((r, i) => rows.slice(Math.max(0, i - AROUND), i + AROUND + 1).some((n) => !n.same)), body = el("tbody");
+  const cells = (l, kind) => [el("td", {class: "no"}, l ? String(l.no) : ""), el("td", {class: "ptx " + (l ? kind : "nothing")}, l ? l.text.replace(/\t/g, "  ") : "")];
+  const draw = (r) => el("tr", {}, ...cells(a[r.x], r.same ? "" : "gone"), ...cells(b[r.y], r.same ? "" : "come"));
+  for (let i = 0; i < rows.length; i++) {
+    if (shown[i]) { body.append(draw(rows[i])); continue; }
+    let end = i;
+    while (end < rows.length && !shown[end]) end++;
+    const hidden = rows.slice(i, end), open = el("button", {type: "button"}, hidden.length > 1 ? `${hidden.length} lines that are the same` : "a line that is the same"), row = el("tr", {class: "fold"}, el("td", {colspan: 4}, open));
+    open.addEventListener("click", () => row.replaceWith(...hidden.map(draw)));
+    body.append(row);
+    i = end - 1;
+  }
+  const come = list.filter((r) => r[0] === "+").length, gone = list.filter((r) => r[0] === "-").length;
+  return [el("p", {class: "sub"}, `${name} adds ${come} line${come === 1 ? "" : "s"} to the kernel's PTX and drops ${gone}. Comments and spaces do not count.`),
+    el("div", {class: "scroll", tabindex: "0"}, el("table", {class: "code"}, el("thead", {}, el("tr", {}, el("th", {}, "line"), el("th", {class: "text"}, "original"), el("th", {}, "line"), el("th", {class: "text"}, name))), body))];
+}
+
 /* ---- What lies there ------------------------------------------------------------------------------- */
 
 const heading = (text) => el("h2", {}, text);
@@ -421,9 +524,10 @@ function plans(rows) {
     {head: "why not", of: (r) => r.failed || r.why || (r.not_tried && "not tried: " + r.not_tried) || (r.status && r.status !== "ok" ? r.status : ""), text: true}],
     rows, (r) => (r === best && r !== base ? "best" : r === base ? "base" : ""));
 }
+/* Without b: the only one. */
 function beforeAfter(a, b) {
   return table([{head: "", of: (r) => r.name}, {head: "\u00b5s", of: (r) => r.c.time_us, show: (v) => number(v, 5)},
-    ...COUNTERS.map((c) => ({...c, of: (r) => c.of(r.c)}))], [{name: "before", c: a}, {name: "after", c: b}]);
+    ...COUNTERS.map((c) => ({...c, of: (r) => c.of(r.c)}))], b ? [{name: "before", c: a}, {name: "after", c: b}] : [{name: a.plan, c: a}]);
 }
 /* What bounds the time, in cycles. */
 const bounds = (rows) => table([{head: "cycles", of: (r) => r.plan, text: true},
@@ -433,13 +537,13 @@ const lines = (text) => (text || "").split("\n").filter(Boolean).map((line) => e
 const KINDS = {
   bench: {
     is: (d) => Array.isArray(d) && d.some((r) => r && r.levers),
-    title: (d) => `Bench on ${d[0].device}: ${d.filter((r) => !r.failed).length} workloads`,
+    title: (d) => `Bench on ${d[0].device}: ${plural(d.filter((r) => !r.failed).length, "workload")}`,
     open: true,
     draw(d) {
       const seen = new Map(d.map((r) => [r.workload + " " + r.size, r])), all = [...seen.values()], rows = all.filter((r) => !r.failed);
       const clu = rows.filter((r) => r.category === "algorithm" && (r.paper || "").includes("CLU")), levers = [...new Set(rows.flatMap((r) => Object.keys(r.levers || {})))];
       const roof = roofline(rows);
-      return [el("p", {class: "verdict"}, `Geometric mean over ${rows.length} workloads: ${times(geomean(rows))}; ${rows.filter((r) => r.plan !== "baseline").length} plans won.` +
+      return [el("p", {class: "verdict"}, `Geometric mean over ${plural(rows.length, "workload")}: ${times(geomean(rows))}; ${plural(rows.filter((r) => r.plan !== "baseline").length, "plan")} won.` +
           (clu.length ? ` Over CLU's algorithm-related applications: ${times(geomean(clu))} over ${clu.length}.` : "")),
         el("p", {class: "sub"}, [...new Set(all.map((r) => [r.device, r.gpu, r.driver && "driver " + r.driver, r.clock_mhz && r.clock_mhz + " MHz", "heddle " + r.heddle].filter(Boolean).join(", ")))].join("; ")),
         table([{head: "workload", of: (r) => r.workload, text: true}, {head: "default \u00b5s", of: (r) => r.default_us, show: (v) => number(v, 5)},
@@ -479,10 +583,12 @@ const KINDS = {
         base.time_us > 0 && el("p", {}, `Compulsory traffic (each byte read and written once): ${mb(base.compulsory_bytes)} MB. The default moves ${mb(dram(base))} MB between DRAM and L2, ${mb(32 * base.l2_sectors)} MB between L2 and L1.`),
         ...lines(d.confirmed), heading("The landscape"),
         el("p", {class: "sub"}, "Every plan tried, the fastest to the left; in other colours the default and the fastest." + (untried ? ` ${untried} of the ${d.rows.length} plans were not tried.` : "")),
-        ...landscapes(d.rows), heading("Before and after"), beforeAfter(base, best), d.picture && heading("CTAs that share lines"),
+        ...landscapes(d.rows), heading(kept ? "The default" : "Before and after"), beforeAfter(base, kept ? undefined : best), d.picture && heading("CTAs that share lines"),
         d.picture && el("p", {class: "sub"}, `The grid of ${d.picture.grid.join(" \u00d7 ")} CTAs, ${d.picture.width === d.picture.grid[0] ? "x to the right" : `in rows of ${d.picture.width}`}; the darker, the more of the marked CTA's lines the others use too. A cell stands for ${d.picture.step.join(" \u00d7 ")} CTAs.`),
         d.picture && heat(d.picture), wait && heading("Where warps wait"), ...(wait || []),
-        ...(d.timelines ? [heading("CTAs over SMs"), ...timelines(d.timelines)] : []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
+        ...(d.timelines ? [heading("CTAs over SMs"), ...timelines(d.timelines)] : []),
+        ...(d.code && d.code.before && d.code.plans.length && d.code.plans[0].length ? [heading("PTX by line"), ...hot(d.code, two.map((r) => r.plan))] : []),
+        ...(d.code && d.code.after ? [heading("Old and new text"), ...beside(d.code.before, d.code.after, best.plan)] : []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
     },
   },
   hot: {
@@ -515,7 +621,7 @@ const KINDS = {
   },
   run: {
     is: (d) => d && Array.isArray(d.kernels) && "steered" in d,
-    title: (d) => `${d.kernels.length} kernels, ${d.launches} launches, ${d.steered} of them steered`,
+    title: (d) => `${plural(d.kernels.length, "kernel")}, ${d.launches} launch${d.launches === 1 ? "" : "es"}, ${d.steered} of them steered`,
     draw: (d) => [table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "steered", of: (k) => k.steered},
       {head: "plan", of: (k) => k.plan, text: true}, {head: "speedup", of: (k) => k.speedup, show: times}, {head: "saved ms", of: (k) => (k.saved || 0) * 1e3, show: (v) => v.toFixed(3)},
       {head: "promised", of: (k) => k.promised, show: times}, {head: "here", of: (k) => k.measured, show: times}, {head: "at least", of: (k) => k.low, show: times},
@@ -524,8 +630,8 @@ const KINDS = {
   },
   profile: {
     is: (d) => d && Array.isArray(d.kernels) && "reached_seconds" in d,
-    title: (d) => `Profile: ${number(d.seconds)} s in ${d.kernels.length} kernels`,
-    draw: (d) => [el("p", {}, `${d.kernels.length} kernels, ${number(d.seconds * 1e3, 4)} ms, ${percent(share(d.reached_seconds, d.seconds))} of it in kernels that plans can touch.` + (d.emulated ? " Times are the emulator's, and say nothing about a GPU's." : "")),
+    title: (d) => `Profile: ${number(d.seconds)} s in ${plural(d.kernels.length, "kernel")}`,
+    draw: (d) => [el("p", {}, `${plural(d.kernels.length, "kernel")}, ${number(d.seconds * 1e3, 4)} ms, ${percent(share(d.reached_seconds, d.seconds))} of it in kernels that plans can touch.` + (d.emulated ? " Times are the emulator's, and say nothing about a GPU's." : "")),
       d.kernels.length ? profile(d.kernels) : null, key([["plans can touch it", "var(--blue)"], ["of this, no plan can save", "var(--pale)"], ["plans cannot touch it", "var(--bar)"]]),
       table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "time \u00b5s", of: (k) => k.seconds * 1e6, show: (v) => number(v, 5)},
         {head: "category", of: (k) => k.category}, {head: "reuse lost", of: (k) => k.reuse_lost, show: times}, {head: "ceiling", of: (k) => k.at_most, show: times},
