@@ -16,7 +16,7 @@ static hd_status unseen(void *ctx, hd_diag *d) {
   const hd_run_options o = {.machine.threads = 1, .compile.arch = 80};
   const hd_gpu g = {.n_sms = 4};
   hd_plan_list plans;
-  hd_status st = hd_advise_unseen(ctx, &g, &o, &plans, d);
+  hd_status st = hd_advise_unseen(ctx, &g, &o.compile, &plans, d);
   if (st == HD_OK) hd_plan_list_free(&plans);
   return st;
 }

@@ -34,7 +34,7 @@ static size_t place_among_unseen(const char *workload, const char *size, const c
   hd_workload *w = open_workload(workload, size);
   hd_plan p = parse_plan(plan);
   hd_plan_list unseen = {0};
-  if (hd_advise_unseen(w, &g, &run, &unseen, &d) != HD_OK) fail_msg("%s: %s", workload, d.message);
+  if (hd_advise_unseen(w, &g, &run.compile, &unseen, &d) != HD_OK) fail_msg("%s: %s", workload, d.message);
   const size_t at = place_of(&unseen, &p);
   *n = unseen.n;
   hd_plan_list_free(&unseen);
