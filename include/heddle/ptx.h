@@ -27,7 +27,7 @@ extern "C" {
 typedef uint16_t hd_ptx_op;
 enum {
   HD_OP_UNKNOWN = 0,
-#define PTX_OP(id, text, class, alike, flags) HD_OP_##id,
+#define PTX_OP(id, text, class, alike, result, flags) HD_OP_##id,
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
   HD_OP_COUNT

@@ -1,8 +1,8 @@
 /* heddle/ptx_facts.h: facts about the instructions, types and special registers of PTX.
  *
- * The facts stand in ptx_ops.def, ptx_mods.def and ptx_sregs.def, beside the spellings; two tables in
- * src/code/ptx/facts.c and src/code/ptx/access.c add what modifiers change. Code that needs a fact about an
- * operation asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
+ * The facts stand in ptx_ops.def, ptx_mods.def and ptx_sregs.def, beside the spellings; tables in facts.c,
+ * results.c and access.c of src/code/ptx add what modifiers change. Code that needs a fact about an operation
+ * asks here and lists no opcodes. Source of all facts: PTX ISA 9.0.
  *
  * Answers are on the safe side for words that the tables lack: an unknown opcode, or a known one with an
  * unknown modifier, may do everything that its operands allow, and its accesses are `unknown`.
@@ -64,17 +64,73 @@ enum {
   HD_OPF_CLUSTER_WIDE = 1 << 9, /* a barrier for the threads of a cluster */
   HD_OPF_JUMPS = 1 << 10,       /* bra, brx: to labels of its function */
   HD_OPF_CALLS = 1 << 11,
-  HD_OPF_RETURNS = 1 << 12, /* ret: to the caller; in a kernel the thread ends */
-  HD_OPF_EXITS = 1 << 13,   /* exit, trap: the thread ends, wherever it is */
-  HD_OPF_LASTING = 1 << 14, /* leaves a state behind, outside of registers and ordinary memory, that
-                               later instructions of the CTA meet: mbarriers, the stack, setmaxnreg */
-  HD_OPF_UNKNOWN = 1 << 15, /* the opcode, or one of its words, is not in the tables */
+  HD_OPF_RETURNS = 1 << 12,     /* ret: to the caller; in a kernel the thread ends */
+  HD_OPF_EXITS = 1 << 13,       /* exit, trap: the thread ends, wherever it is */
+  HD_OPF_LASTING = 1 << 14,     /* leaves a state behind, outside of registers and ordinary memory, that
+                                   later instructions of the CTA meet: mbarriers, the stack, setmaxnreg */
+  HD_OPF_UNKNOWN = 1 << 15,     /* the opcode, or one of its words, is not in the tables */
+  HD_OPF_NAMES_CTAS = 1 << 16,  /* maps an address to a CTA of the cluster, or says whose it is */
+  HD_OPF_ACROSS_CTAS = 1 << 17, /* done for several CTAs of the cluster: .multicast::cluster, .cta_group::2 */
+  HD_OPF_CLAIMS_CTAS = 1 << 18, /* takes over CTAs that were not launched yet: clusterlaunchcontrol */
 };
 /* The end of a basic block, if unguarded without a way to the next statement. */
 enum { HD_OPF_LEAVES = HD_OPF_JUMPS | HD_OPF_RETURNS | HD_OPF_EXITS };
 
 /* The flags of a form that was put together by hand; those of a module's forms are in hd_ptx_form.flags. */
 HD_OWN uint32_t hd_ptx_flags_of(const hd_ptx_form *f);
+
+/* ---- Results ------------------------------------------------------------ */
+
+/* What an operation makes of the numbers that its operands are. The result has as many bits as its type, and
+ * of a number that needs more the lowest ones. */
+typedef enum hd_ptx_makes {
+  HD_MAKES_ANYTHING = 0, /* this is not said. Of unknown forms too */
+  HD_MAKES_SUM,          /* the sum of its terms; one term by itself is a copy, or a product */
+  HD_MAKES_PLACE,        /* the address, in another space, of the place that operand 1 leads to: cvta */
+  HD_MAKES_QUOTIENT,     /* terms[0].of divided by its `by`: rounded to 0, by a power down (shr) */
+  HD_MAKES_REMAINDER,    /* of that division */
+  HD_MAKES_MASKED,       /* the bits that terms[0].of and its `by` both have: and */
+  HD_MAKES_PART,         /* some bits of a number that it makes of its operands: bfe, mul.hi */
+  HD_MAKES_JOINED,       /* the bits that one of its terms has: or */
+  HD_MAKES_MIXED,        /* another number, which is no address if no operand is: xor, neg */
+  HD_MAKES_LEAST,        /* of its terms, like the next */
+  HD_MAKES_GREATEST,
+  HD_MAKES_CHOICE,     /* one of its terms: selp */
+  HD_MAKES_COMPARISON, /* whether one of its terms is less than, equal to ... the other: setp */
+} hd_ptx_makes;
+
+/* An operand of the instruction, counted from the result, which is 0; or a product of two. */
+typedef struct hd_ptx_term {
+  uint8_t of;
+  uint8_t by; /* the other factor; 0: none */
+  bool power; /* the other factor is 2 to `by` */
+  bool minus; /* it is taken away: never the first term */
+} hd_ptx_term;
+
+typedef struct hd_ptx_result {
+  uint8_t makes;   /* hd_ptx_makes */
+  uint8_t n_opnds; /* of the instruction, the result included; 0: it depends */
+  uint8_t n_terms; /* a product is the first one */
+  hd_ptx_term terms[2];
+} hd_ptx_result;
+
+/* How an instruction's result comes from its operands, taken as whole numbers. Nothing is said of floats and
+ * packed numbers, but of their copies; of a form with a word that may change the result (.sat, .relu); nor of
+ * a text with other operands than the instruction has. Factors of .wide are numbers of its type, and the
+ * result is of twice as many bits; of forms with two types the operands are of the second, and the result is
+ * of the first. */
+HD_OWN const hd_ptx_result *hd_ptx_result_of(const hd_ptx_module *m, const hd_ptx_stmt *s);
+/* The same of an opcode, of numbers of any type: floats are rounded, and modifiers may take other bits. */
+HD_OWN const hd_ptx_result *hd_ptx_op_result(hd_ptx_op op);
+
+/* What is one of the operands, of its type or of another. */
+static inline bool hd_ptx_is_copy(const hd_ptx_result *r) {
+  return r->makes == HD_MAKES_SUM && r->n_terms == 1 && !r->terms[0].by;
+}
+/* The sum, or the difference, of two operands. */
+static inline bool hd_ptx_adds_two(const hd_ptx_result *r) {
+  return r->makes == HD_MAKES_SUM && r->n_terms == 2 && !r->terms[0].by;
+}
 
 /* ---- Words -------------------------------------------------------------- */
 
@@ -132,6 +188,8 @@ typedef struct hd_ptx_type {
 
 /* {0} if the word is not a type. */
 HD_OWN hd_ptx_type hd_ptx_type_of(hd_mod mod);
+/* The types that a form names: the first, and the second (cvt's source); {0} where there is none. */
+HD_OWN void hd_ptx_types_of(const hd_ptx_form *f, hd_ptx_type type[2]);
 /* Whether its types are whole numbers of at least so many bits, not packed, and it keeps all low bits of a
  * result: it neither saturates nor takes the upper half, and has no carry. False if it names no type. */
 HD_OWN bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits);
@@ -241,6 +299,8 @@ typedef struct hd_ptx_access {
   hd_mod operation;                /* .add .cas .exch ... of an atomic or a reduction; 0: none */
   uint16_t bytes;   /* each thread's, of vectors all elements; 0: not said by the form (bulk, matrices) */
   uint8_t elements; /* of those vectors; 1 of others */
+  uint8_t value; /* the operand that is stored by st, or combined with what is there by atom and red, of cas
+                    the first; 0: another access */
   bool noncoherent; /* .nc, ldu, textures: other threads' writes may not be seen */
   bool policy;      /* .L2::cache_hint: the last operand is a cache policy */
   bool async;       /* done later: the instruction does not wait for it */

@@ -30,7 +30,7 @@ static hd_same level_of_result(const char *opcode) {
   return level;
 }
 
-#define PTX_OP(id, text, class, alike, flags)                                                                \
+#define PTX_OP(id, text, class, alike, result, flags)                                                        \
   static void row_##id(void **state) {                                                                       \
     const bool goes_on = HD_OPC_##class != HD_OPC_CONTROL, writes = (flags)&HD_OPF_RESULT;                   \
     if (goes_on && writes) assert_int_equal(level_of_result(text), BY_ROW[HD_ALIKE_##alike]);                \
@@ -42,7 +42,7 @@ static hd_same level_of_result(const char *opcode) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define PTX_OP(id, text, class, alike, flags)                                                                \
+#define PTX_OP(id, text, class, alike, result, flags)                                                        \
   BEHAVIOUR("a result of " text " is as alike as its row says, with an unknown word in no two threads",      \
             row_##id),
 #include "heddle/ptx_ops.def"

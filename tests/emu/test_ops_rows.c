@@ -16,7 +16,7 @@ static void ask(const char *name, const char *instruction, bool known) {
   if (st != HD_ERR_UNSUPPORTED || !strstr(d.message, name)) fail_msg("%s: %d %s", instruction, st, d.message);
 }
 
-#define PTX_OP(id, text, class, alike, flags)                                                                \
+#define PTX_OP(id, text, class, alike, result, flags)                                                        \
   static void row_##id(void **state) {                                                                       \
     ask(text, text ";", true);                                                                               \
     ask(text, text ".b32 %w1, %w2, %w3;", true);                                                             \
@@ -30,7 +30,7 @@ static void ask(const char *name, const char *instruction, bool known) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define PTX_OP(id, text, class, alike, flags)                                                                \
+#define PTX_OP(id, text, class, alike, result, flags)                                                        \
   BEHAVIOUR(text " is decoded or refused by name, and refused with a word that is not known", row_##id),
 #include "heddle/ptx_ops.def"
 #undef PTX_OP

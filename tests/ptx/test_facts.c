@@ -52,6 +52,7 @@ static void describe(const hd_ptx_access *a, const hd_ptx_module *m, hd_buf *b) 
   if (a->bulk) hd_buf_puts(b, " bulk");
   if (a->unknown) hd_buf_puts(b, " unknown");
   if (a->bytes) hd_buf_printf(b, " %u", a->bytes);
+  if (a->value) hd_buf_printf(b, " value%u", a->value);
 }
 
 static const hd_ptx_form *form_of(hd_ptx_module *m, const char *text) {
@@ -86,26 +87,26 @@ static const struct {
     {"ld.param::func.u64", "read1@param weak 8"},
     {"ld.const.u32", "read1@const weak 4"},
     {"ldu.global.v2.f32", "read1@global weak nc 8"},
-    {"st.global.wt.f32", "write0@global weak wt 4"},
-    {"st.release.gpu.global.u32", "write0@global release.gpu 4"},
-    {"st.volatile.u32", "write0@generic volatile.sys 4"},
-    {"st.shared.v4.b32", "write0@shared weak 16"},
-    {"st.param.b32", "write0@param weak 4"},
+    {"st.global.wt.f32", "write0@global weak wt 4 value1"},
+    {"st.release.gpu.global.u32", "write0@global release.gpu 4 value1"},
+    {"st.volatile.u32", "write0@generic volatile.sys 4 value1"},
+    {"st.shared.v4.b32", "write0@shared weak 16 value1"},
+    {"st.param.b32", "write0@param weak 4 value1"},
     {"st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32",
-     "write0@cluster atomic2@cluster weak async 8"},
-    {"st.async.weak.mbarrier::complete_tx::bytes.u32", "write0@cluster atomic2@cluster weak async 4"},
-    {"st.async.mmio.release.sys.global.u32", "write0@global mmio.sys async 4"},
+     "write0@cluster atomic2@cluster weak async 8 value1"},
+    {"st.async.weak.mbarrier::complete_tx::bytes.u32", "write0@cluster atomic2@cluster weak async 4 value1"},
+    {"st.async.mmio.release.sys.global.u32", "write0@global mmio.sys async 4 value1"},
     {"st.bulk.weak.shared::cta", "write0@shared weak bulk"},
     {"st.bulk", "write0@shared weak bulk"},
-    {"atom.global.add.u32", "atomic1@global relaxed.gpu add 4"},
-    {"atom.cas.b64", "atomic1@generic relaxed.gpu cas 8"},
-    {"atom.acq_rel.cta.shared.exch.b32", "atomic1@shared acq_rel.cta exch 4"},
-    {"atom.global.v4.f32.add", "atomic1@global relaxed.gpu add 16"},
-    {"red.global.max.s32", "atomic0@global relaxed.gpu max 4"},
-    {"red.release.sys.global.add.noftz.f16x2", "atomic0@global release.sys add 4"},
+    {"atom.global.add.u32", "atomic1@global relaxed.gpu add 4 value2"},
+    {"atom.cas.b64", "atomic1@generic relaxed.gpu cas 8 value2"},
+    {"atom.acq_rel.cta.shared.exch.b32", "atomic1@shared acq_rel.cta exch 4 value2"},
+    {"atom.global.v4.f32.add", "atomic1@global relaxed.gpu add 16 value2"},
+    {"red.global.max.s32", "atomic0@global relaxed.gpu max 4 value1"},
+    {"red.release.sys.global.add.noftz.f16x2", "atomic0@global release.sys add 4 value1"},
     {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32",
-     "atomic0@cluster atomic2@cluster relaxed.cluster add async 4"},
-    {"red.async.mmio.release.gpu.global.add.u32", "atomic0@global mmio.gpu add async 4"},
+     "atomic0@cluster atomic2@cluster relaxed.cluster add async 4 value1"},
+    {"red.async.mmio.release.gpu.global.add.u32", "atomic0@global mmio.gpu add async 4 value1"},
     {"prefetch.global.L2", "fetch0@global weak"},
     {"prefetch.L1", "fetch0@generic weak"},
     {"prefetch.global.L2::evict_last", "fetch0@global weak L2::evict_last"},
@@ -307,7 +308,12 @@ static const struct {
     {"tcgen05.dealloc.cta_group::1.sync.aligned.b32", W | D | HD_OPF_LASTING},
     {"tcgen05.mma.cta_group::1.kind::f16", R | D | HD_OPF_LASTING},
     {"tcgen05.ld.sync.aligned.32x32b.x8.b32", R | W | D | HD_OPF_LASTING},
-    {"clusterlaunchcontrol.try_cancel.async.b128", D},
+    {"clusterlaunchcontrol.try_cancel.async.b128", D | HD_OPF_CLAIMS_CTAS},
+    {"mapa.shared::cluster.u32", R | HD_OPF_PURE | HD_OPF_NAMES_CTAS},
+    {"getctarank.shared::cluster.u32", R | HD_OPF_PURE | HD_OPF_NAMES_CTAS},
+    {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster",
+     HD_OPF_LASTING | HD_OPF_ACROSS_CTAS},
+    {"tcgen05.mma.cta_group::2.kind::f16", R | D | HD_OPF_LASTING | HD_OPF_ACROSS_CTAS},
     {"bra.uni", HD_OPF_JUMPS},
     {"brx.idx", HD_OPF_JUMPS},
     {"call.uni", HD_OPF_CALLS | D},
@@ -345,7 +351,8 @@ static void every_opcode_has_facts(void **state) {
     if (class == HD_OPC_UNKNOWN || flags & HD_OPF_UNKNOWN) fail_msg("%s is not known", name);
     if (class == HD_OPC_COMPUTE && !(flags & R)) fail_msg("%s computes nothing", name);
     if (class == HD_OPC_EXCHANGE && !(flags & L)) fail_msg("%s exchanges nothing", name);
-    if (flags & HD_OPF_PURE && flags & ~(uint32_t)(R | HD_OPF_PURE)) fail_msg("%s is pure and more", name);
+    if (flags & HD_OPF_PURE && flags & ~(uint32_t)(R | HD_OPF_PURE | HD_OPF_NAMES_CTAS))
+      fail_msg("%s is pure and more", name);
     const hd_ptx_alike alike = hd_ptx_alike_of(&(hd_ptx_form){.op = op, .flags = flags});
     if (alike == HD_ALIKE_OPERANDS && class != HD_OPC_COMPUTE) fail_msg("%s: not of its operands", name);
     if (alike == HD_ALIKE_OPERANDS && flags & ~(uint32_t)(R | HD_OPF_PURE)) fail_msg("%s: of more", name);

@@ -33,6 +33,7 @@ typedef struct row {
   uint8_t traits;
   uint8_t order, scope; /* where no word says */
   place places[HD_PTX_MAX_TOUCHES];
+  uint8_t value; /* hd_ptx_access.value */
 } row;
 
 #define WEAK HD_ORDERED_WEAK, HD_SCOPE_NONE
@@ -49,15 +50,15 @@ static const row rows[] = {
     {HD_OP_LD, {0}, 0, WEAK, {{READ, 1, ANYWHERE}}},
     {HD_OP_LDU, {0}, NONCOHERENT, WEAK, {{READ, 1, ANYWHERE}}},
     {HD_OP_ST, {HD_M_ASYNC, COMPLETES}, ASYNC, WEAK,
-     {{WRITE, 0, FIRST | HD_IN_CLUSTER}, {ATOMIC, 2, FIRST | HD_IN_CLUSTER}}},
-    {HD_OP_ST, {HD_M_ASYNC}, ASYNC, WEAK, {{WRITE, 0, ANYWHERE}}},
+     {{WRITE, 0, FIRST | HD_IN_CLUSTER}, {ATOMIC, 2, FIRST | HD_IN_CLUSTER}}, 1},
+    {HD_OP_ST, {HD_M_ASYNC}, ASYNC, WEAK, {{WRITE, 0, ANYWHERE}}, 1},
     {HD_OP_ST, {HD_M_BULK}, BULK, WEAK, {{WRITE, 0, IN_SHARED}}},
-    {HD_OP_ST, {0}, 0, WEAK, {{WRITE, 0, ANYWHERE}}},
-    {HD_OP_ATOM, {0}, 0, RELAXED_GPU, {{ATOMIC, 1, ANYWHERE}}},
+    {HD_OP_ST, {0}, 0, WEAK, {{WRITE, 0, ANYWHERE}}, 1},
+    {HD_OP_ATOM, {0}, 0, RELAXED_GPU, {{ATOMIC, 1, ANYWHERE}}, 2},
     {HD_OP_RED, {HD_M_ASYNC, COMPLETES}, ASYNC, RELAXED_CLUSTER,
-     {{ATOMIC, 0, FIRST | HD_IN_CLUSTER}, {ATOMIC, 2, FIRST | HD_IN_CLUSTER}}},
-    {HD_OP_RED, {HD_M_ASYNC}, ASYNC, RELAXED_GPU, {{ATOMIC, 0, ANYWHERE}}},
-    {HD_OP_RED, {0}, 0, RELAXED_GPU, {{ATOMIC, 0, ANYWHERE}}},
+     {{ATOMIC, 0, FIRST | HD_IN_CLUSTER}, {ATOMIC, 2, FIRST | HD_IN_CLUSTER}}, 1},
+    {HD_OP_RED, {HD_M_ASYNC}, ASYNC, RELAXED_GPU, {{ATOMIC, 0, ANYWHERE}}, 1},
+    {HD_OP_RED, {0}, 0, RELAXED_GPU, {{ATOMIC, 0, ANYWHERE}}, 1},
     {HD_OP_PREFETCH, {0}, 0, WEAK, {{FETCH, 0, ANYWHERE}}},
     {HD_OP_PREFETCHU, {0}, 0, WEAK, {{FETCH, 0, ANYWHERE}}},
     {HD_OP_APPLYPRIORITY, {0}, 0, WEAK, {{FETCH, 0, ANYWHERE}}},
@@ -232,6 +233,7 @@ hd_ptx_access hd_ptx_access_of(const hd_ptx_form *f) {
   set_order(&a, r, &s);
   a.async = r->traits & ASYNC;
   a.bulk = r->traits & BULK;
+  a.value = r->value;
   a.noncoherent = r->traits & NONCOHERENT || hd_ptx_form_has(f, HD_M_NC);
   a.policy = hd_ptx_form_has(f, HD_M_L2_CACHE_HINT);
   a.elements = (uint8_t)s.width;

@@ -13,7 +13,8 @@ enum { UNKNOWN_FLAGS = HD_OPF_UNKNOWN | HD_OPF_RESULT | HD_OPF_READS_RESULT | HD
 
 static const op_facts ops[HD_OP_COUNT] = {
     [HD_OP_UNKNOWN] = {HD_OPC_UNKNOWN, HD_ALIKE_NOWHERE, UNKNOWN_FLAGS},
-#define PTX_OP(id, text, class, alike, flags) [HD_OP_##id] = {HD_OPC_##class, HD_ALIKE_##alike, flags},
+#define PTX_OP(id, text, class, alike, result, flags)                                                        \
+  [HD_OP_##id] = {HD_OPC_##class, HD_ALIKE_##alike, flags},
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
 };
@@ -75,6 +76,9 @@ uint32_t hd_ptx_flags_of(const hd_ptx_form *f) {
     if (r->op == op && hd_ptx_form_has(f, r->with)) flags = (flags | r->add) & ~r->take;
   }
   if (hd_ptx_form_has(f, HD_M_CC)) flags |= HD_OPF_WRITES_CARRY;
+  if (hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER) || hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER_ALL) ||
+      hd_ptx_form_has(f, HD_M_CTA_GROUP_2))
+    flags |= HD_OPF_ACROSS_CTAS;
   for (unsigned i = 0; i < f->n_mods; i++)
     if (f->mods[i] >= HD_M_COUNT) flags |= UNKNOWN_FLAGS;
   if (ops[op].class == HD_OPC_COMPUTE &&
@@ -106,6 +110,15 @@ hd_mod_kind hd_ptx_mod_kind(hd_mod mod) {
 unsigned hd_ptx_mod_value(hd_mod mod) { return mod < HD_M_COUNT ? mods[mod].value : 0; }
 
 hd_ptx_type hd_ptx_type_of(hd_mod mod) { return mods[mod < HD_M_COUNT ? mod : HD_M_NONE].type; }
+
+void hd_ptx_types_of(const hd_ptx_form *f, hd_ptx_type type[2]) {
+  unsigned n = 0;
+  type[0] = type[1] = (hd_ptx_type){0};
+  for (unsigned k = 0; k < f->n_mods && n < 2; k++) {
+    const hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
+    if (t.number != HD_NUM_NONE) type[n++] = t;
+  }
+}
 
 bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits) {
   bool typed = false;

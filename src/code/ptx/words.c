@@ -13,7 +13,7 @@ typedef struct word {
 
 static const word ops[HD_OP_COUNT] = {
     WORD(""),
-#define PTX_OP(id, text, class, alike, flags) WORD(text),
+#define PTX_OP(id, text, class, alike, result, flags) WORD(text),
 #include "heddle/ptx_ops.def"
 #undef PTX_OP
 };
