@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cfg/internal.h"
+#include "heddle/ptx_facts.h"
 
 /* How an instruction ends a block. */
 typedef enum ending {
@@ -24,17 +25,13 @@ static bool never_returns(const hd_cfg *g, const hd_ptx_stmt *st) {
 }
 
 static ending ending_of(const hd_cfg *g, uint32_t inst) {
-  switch (hd_inst_form(g, inst)->op) {
-  case HD_OP_BRA:
-  case HD_OP_BRX: return END_JUMP;
-  case HD_OP_EXIT:
-  case HD_OP_TRAP: return END_LEAVE;
-  case HD_OP_RET: return g->insts[inst].call ? END_RETURN : END_LEAVE;
-  case HD_OP_CALL:
-    if (g->insts[inst].body) return END_CALL;
-    return never_returns(g, hd_inst_stmt(g, inst)) ? END_LEAVE : END_NOT;
-  default: return END_NOT;
-  }
+  const uint32_t flags = hd_inst_form(g, inst)->flags;
+  if (!(flags & (HD_OPF_LEAVES | HD_OPF_CALLS))) return END_NOT;
+  if (flags & HD_OPF_JUMPS) return END_JUMP;
+  if (flags & HD_OPF_EXITS) return END_LEAVE;
+  if (flags & HD_OPF_RETURNS) return g->insts[inst].call ? END_RETURN : END_LEAVE;
+  if (g->insts[inst].body) return END_CALL;
+  return never_returns(g, hd_inst_stmt(g, inst)) ? END_LEAVE : END_NOT;
 }
 
 /* The labels that a branch names, as operands or in its table. */

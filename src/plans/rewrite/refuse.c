@@ -173,17 +173,24 @@ static bool is_known_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   return y->kind != HD_SYM_SREG || hd_ptx_sreg_kind(y->index) != HD_SRK_UNKNOWN;
 }
 
+/* Instructions that CTAs of a cluster do together, or by which they see each other. */
+static const struct {
+  uint32_t flag;
+  bool clusters; /* also of a kernel that says which clusters it is launched in */
+  hd_refusal_kind kind;
+  const char *why;
+} together[] = {
+    {HD_OPF_NAMES_CTAS, false, HD_REFUSE_CLUSTER, "distributed shared memory"},
+    {HD_OPF_CLAIMS_CTAS, true, HD_REFUSE_DYNAMIC_LAUNCH,
+     "the kernel takes over CTAs that were not launched yet"},
+    {HD_OPF_CLUSTER_WIDE, false, HD_REFUSE_CLUSTER, "cluster-wide barrier"},
+    {HD_OPF_ACROSS_CTAS, false, HD_REFUSE_CLUSTER, "works across the CTAs of a cluster"},
+};
+
 static bool is_dull(const hd_ptx_form *f) {
-  switch (f->op) {
-  case HD_OP_CALL:
-  case HD_OP_MAPA:
-  case HD_OP_GETCTARANK:
-  case HD_OP_CLUSTERLAUNCHCONTROL:
-  case HD_OP_BARRIER: return false;
-  default:
-    return !is_unknown(f) && !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER) &&
-           !hd_ptx_form_has(f, HD_M_MULTICAST_CLUSTER_ALL) && !hd_ptx_form_has(f, HD_M_CTA_GROUP_2);
-  }
+  uint32_t telling = HD_OPF_CALLS;
+  for (size_t i = 0; i < sizeof together / sizeof *together; i++) telling |= together[i].flag;
+  return !(f->flags & telling) && !is_unknown(f);
 }
 
 static void scan_form(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
@@ -192,20 +199,14 @@ static void scan_form(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
     refuse_unknown(s, st);
     return;
   }
-  if (s->clusters && form->op != HD_OP_CALL && form->op != HD_OP_CLUSTERLAUNCHCONTROL) return;
-  switch (form->op) {
-  case HD_OP_CALL: scan_call(s, f, st); break;
-  case HD_OP_MAPA:
-  case HD_OP_GETCTARANK: rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "distributed shared memory"); break;
-  case HD_OP_CLUSTERLAUNCHCONTROL:
-    rewrite_scan_refuse(s, HD_REFUSE_DYNAMIC_LAUNCH, st,
-                        "the kernel takes over CTAs that were not launched yet");
-    break;
-  case HD_OP_BARRIER:
-    if (hd_ptx_form_has(form, HD_M_CLUSTER))
-      rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "cluster-wide barrier");
-    break;
-  default: rewrite_scan_refuse(s, HD_REFUSE_CLUSTER, st, "works across the CTAs of a cluster");
+  if (form->flags & HD_OPF_CALLS) {
+    scan_call(s, f, st);
+    return;
+  }
+  for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
+    if (!(form->flags & together[i].flag) || (s->clusters && !together[i].clusters)) continue;
+    rewrite_scan_refuse(s, together[i].kind, st, together[i].why);
+    return;
   }
 }
 
