@@ -44,44 +44,77 @@ static range sum(range a, range b) {
   return a.known && b.known ? between(a.lo + b.lo, a.hi + b.hi) : anything;
 }
 
-/* Of operations of which b is a number, and a is not negative. */
-static range by_number(hd_ptx_op op, range a, range b) {
-  if (!a.known || !b.known || a.lo < 0 || b.lo != b.hi || b.lo < 0) return anything;
-  int64_t n = b.lo;
-  switch (op) {
-  case HD_OP_SHL: return n < 31 ? between(a.lo << n, a.hi << n) : anything;
-  case HD_OP_SHR: return n < 32 ? between(a.lo >> n, a.hi >> n) : anything;
-  case HD_OP_AND: return between(0, least(a.hi, n));
-  case HD_OP_DIV: return n ? between(a.lo / n, a.hi / n) : anything;
-  case HD_OP_REM: return n ? between(0, least(a.hi, n - 1)) : anything;
-  default: return anything;
+static range difference(range a, range b) {
+  return a.known && b.known ? between(a.lo - b.hi, a.hi - b.lo) : anything;
+}
+
+static range power_of_two(range b) {
+  return b.known && b.lo == b.hi && b.lo >= 0 && b.lo < 32
+             ? (range){true, INT64_C(1) << b.lo, INT64_C(1) << b.lo}
+             : anything;
+}
+
+/* What a term's operand is multiplied with, or divided by. */
+static range factor_of(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_term *t,
+                       unsigned depth) {
+  const range b = operand_range(r, inst, &o[t->by], depth);
+  return t->power ? power_of_two(b) : b;
+}
+
+static range term_of(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_term *t,
+                     unsigned depth) {
+  const range a = operand_range(r, inst, &o[t->of], depth);
+  return t->by ? product(a, factor_of(r, inst, o, t, depth)) : a;
+}
+
+static range sum_of(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_result *x,
+                    unsigned depth) {
+  const range a = term_of(r, inst, o, &x->terms[0], depth);
+  if (x->n_terms == 2) {
+    const range b = term_of(r, inst, o, &x->terms[1], depth);
+    return x->terms[1].minus ? difference(a, b) : sum(a, b);
   }
+  hd_ptx_type type[2];
+  hd_ptx_types_of(hd_inst_form(r->g, inst), type);
+  /* A number below 0 is another one of another type. */
+  return type[1].bits && a.known && a.lo < 0 ? anything : a;
+}
+
+/* Of a number that is not negative, by one number. */
+static range part_of(hd_ptx_makes makes, range a, range b) {
+  if (!a.known || !b.known || a.lo < 0 || b.lo != b.hi || b.lo < 0) return anything;
+  if (makes == HD_MAKES_MASKED) return between(0, least(a.hi, b.lo));
+  if (!b.lo) return anything;
+  return makes == HD_MAKES_REMAINDER ? between(0, least(a.hi, b.lo - 1)) : between(a.lo / b.lo, a.hi / b.lo);
+}
+
+/* Of numbers that are not negative. */
+static range least_or_greatest(hd_ptx_makes makes, range a, range b) {
+  if (!a.known || !b.known || a.lo < 0 || b.lo < 0) return anything;
+  return makes == HD_MAKES_LEAST ? between(least(a.lo, b.lo), least(a.hi, b.hi))
+                                 : between(greatest(a.lo, b.lo), greatest(a.hi, b.hi));
 }
 
 static range computed(const cfg_ranges *r, uint32_t inst, unsigned depth) {
+  const hd_ptx_module *m = r->g->module;
   const hd_ptx_stmt *s = hd_inst_stmt(r->g, inst);
-  const hd_ptx_form *f = &r->g->module->forms[s->form];
-  const hd_ptx_opnd *o = &r->g->module->opnds[s->first_opnd];
-  if (s->guard || !hd_ptx_form_is_whole(f, 32) || s->n_opnds < 2 || s->n_opnds > 4 || o[0].kind != HD_O_REG)
+  const hd_ptx_opnd *o = &m->opnds[s->first_opnd];
+  const hd_ptx_result *x = hd_ptx_result_of(m, s);
+  const hd_ptx_term *t = x->terms;
+  const hd_ptx_makes makes = (hd_ptx_makes)x->makes;
+  if (s->guard || !hd_ptx_form_is_whole(&m->forms[s->form], 32) || !s->n_opnds || o[0].kind != HD_O_REG)
     return anything;
-  range x[3] = {anything, anything, anything};
-  for (uint32_t k = 1; k < s->n_opnds; k++) x[k - 1] = operand_range(r, inst, &o[k], depth + 1);
-  switch (f->op) {
-  case HD_OP_MOV: return s->n_opnds == 2 ? x[0] : anything;
-  case HD_OP_CVT: return s->n_opnds == 2 && x[0].known && x[0].lo >= 0 ? x[0] : anything;
-  case HD_OP_ADD: return sum(x[0], x[1]);
-  case HD_OP_SUB: return x[0].known && x[1].known ? between(x[0].lo - x[1].hi, x[0].hi - x[1].lo) : anything;
-  case HD_OP_MUL: return product(x[0], x[1]);
-  case HD_OP_MAD: return sum(product(x[0], x[1]), x[2]);
-  case HD_OP_MIN:
-    return x[0].known && x[1].known && x[0].lo >= 0 && x[1].lo >= 0
-               ? between(least(x[0].lo, x[1].lo), least(x[0].hi, x[1].hi))
-               : anything;
-  case HD_OP_MAX:
-    return x[0].known && x[1].known && x[0].lo >= 0 && x[1].lo >= 0
-               ? between(greatest(x[0].lo, x[1].lo), greatest(x[0].hi, x[1].hi))
-               : anything;
-  default: return by_number(f->op, x[0], x[1]);
+  switch (makes) {
+  case HD_MAKES_SUM: return sum_of(r, inst, o, x, depth + 1);
+  case HD_MAKES_QUOTIENT:
+  case HD_MAKES_REMAINDER:
+  case HD_MAKES_MASKED:
+    return part_of(makes, operand_range(r, inst, &o[t->of], depth + 1), factor_of(r, inst, o, t, depth + 1));
+  case HD_MAKES_LEAST:
+  case HD_MAKES_GREATEST:
+    return least_or_greatest(makes, operand_range(r, inst, &o[t[0].of], depth + 1),
+                             operand_range(r, inst, &o[t[1].of], depth + 1));
+  default: return anything;
   }
 }
 

@@ -35,35 +35,36 @@ static bool widens(const hd_ptx_form *f) {
          hd_ptx_type_of(f->mods[f->n_mods - 1]).bits < hd_ptx_type_of(f->mods[f->n_mods - 2]).bits;
 }
 
+/* A sum may be if a term may: a product is none. */
+static bool sum_may_be_address(const search *s, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_result *r,
+                               unsigned depth) {
+  for (unsigned i = 0; i < r->n_terms; i++)
+    if (!r->terms[i].by && may_be_address(s, inst, &o[r->terms[i].of], depth)) return true;
+  return false;
+}
+
 static bool result_may_be_address(const search *s, uint32_t inst, unsigned depth) {
+  const hd_ptx_module *m = s->g->module;
   const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
-  const hd_ptx_form *f = hd_inst_form(s->g, inst);
-  uint32_t k = st->first_opnd + 1;
-  switch (f->op) {
-  case HD_OP_MUL:
-  case HD_OP_SHL:
-  case HD_OP_SHR:
-  case HD_OP_BFE:
-  case HD_OP_AND:
-  case HD_OP_DIV:
-  case HD_OP_REM: return false;
-  case HD_OP_CVT:
-    if (widens(f)) return false;
-    break;
-  case HD_OP_MAD: k = st->first_opnd + 3; break;
-  case HD_OP_MOV:
-  case HD_OP_ADD:
-  case HD_OP_SUB:
-  case HD_OP_NEG:
-  case HD_OP_OR:
-  case HD_OP_XOR:
-  case HD_OP_MIN:
-  case HD_OP_MAX:
-  case HD_OP_SELP: break;
-  default: return true;
+  const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
+  const hd_ptx_result *r = hd_ptx_result_of(m, st);
+  switch ((hd_ptx_makes)r->makes) {
+  case HD_MAKES_ANYTHING:
+  case HD_MAKES_PLACE:
+  case HD_MAKES_COMPARISON: return true;
+  case HD_MAKES_SUM: return !widens(&m->forms[st->form]) && sum_may_be_address(s, inst, o, r, depth);
+  case HD_MAKES_QUOTIENT:
+  case HD_MAKES_REMAINDER:
+  case HD_MAKES_MASKED:
+  case HD_MAKES_PART: return false;
+  case HD_MAKES_JOINED:
+  case HD_MAKES_MIXED:
+  case HD_MAKES_LEAST:
+  case HD_MAKES_GREATEST:
+  case HD_MAKES_CHOICE: break;
   }
-  for (; k < st->first_opnd + st->n_opnds; k++)
-    if (may_be_address(s, inst, &s->g->module->opnds[k], depth)) return true;
+  for (uint32_t k = 1; k < st->n_opnds; k++)
+    if (may_be_address(s, inst, &o[k], depth)) return true;
   return false;
 }
 
@@ -87,36 +88,38 @@ static hd_root join(hd_root a, hd_root b) {
   return is_itself(b) || (a.sym && b.sym && !hd_roots_differ(a, b)) ? a : (hd_root){0};
 }
 
-static hd_root root_of_sum(search *s, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b,
+/* That of one term, if the other is no address. */
+static hd_root root_of_sum(search *s, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_result *r,
                            unsigned depth) {
-  if (!may_be_address(s, inst, b, depth)) return root_of(s, inst, a, depth);
-  return may_be_address(s, inst, a, depth) ? (hd_root){0} : root_of(s, inst, b, depth);
+  for (unsigned i = 0; i < r->n_terms; i++) {
+    const hd_ptx_term *t = &r->terms[i], *other = r->n_terms == 2 ? &r->terms[1 - i] : NULL;
+    if (t->by || t->minus) continue;
+    if (!other || other->by || !may_be_address(s, inst, &o[other->of], depth))
+      return root_of(s, inst, &o[t->of], depth);
+  }
+  return (hd_root){0};
+}
+
+static hd_root root_of_param(search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+  hd_root r = root_of(s, inst, &o[1], depth);
+  if (!r.sym || r.loaded || o[1].kind != HD_O_ADDR || !cfg_is_own_param(s->g, r.sym)) return (hd_root){0};
+  r.loaded = true;
+  r.place = hd_wrap_add(r.place, o[1].imm);
+  return r;
 }
 
 static hd_root root_of_result(search *s, uint32_t inst, unsigned depth) {
   const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
   const hd_ptx_form *f = hd_inst_form(s->g, inst);
   const hd_ptx_opnd *o = &s->g->module->opnds[st->first_opnd];
+  const hd_ptx_result *r = hd_ptx_result_of(s->g->module, st);
   if (st->n_opnds < 2 || o[0].kind != HD_O_REG || o[0].part) return (hd_root){0};
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVTA:
-  case HD_OP_CVT: return root_of(s, inst, &o[1], depth);
-  case HD_OP_ADD: return st->n_opnds == 3 ? root_of_sum(s, inst, &o[1], &o[2], depth) : (hd_root){0};
-  case HD_OP_SUB:
-    return st->n_opnds == 3 && !may_be_address(s, inst, &o[2], depth) ? root_of(s, inst, &o[1], depth)
-                                                                      : (hd_root){0};
-  case HD_OP_MAD: return st->n_opnds == 4 ? root_of(s, inst, &o[3], depth) : (hd_root){0};
-  case HD_OP_LD: {
-    hd_root r = hd_ptx_form_has(f, HD_M_PARAM) ? root_of(s, inst, &o[1], depth) : (hd_root){0};
-    if (!r.sym || r.loaded || o[1].kind != HD_O_ADDR || !cfg_is_own_param(s->g, r.sym)) return (hd_root){0};
-    r.loaded = true;
-    r.place = hd_wrap_add(r.place, o[1].imm);
-    return r;
-  }
-  case HD_OP_SELP:
-    return st->n_opnds == 4 ? join(root_of(s, inst, &o[1], depth), root_of(s, inst, &o[2], depth))
-                            : (hd_root){0};
+  if (f->op == HD_OP_LD && hd_ptx_form_has(f, HD_M_PARAM)) return root_of_param(s, inst, o, depth);
+  switch (r->makes) {
+  case HD_MAKES_PLACE: return root_of(s, inst, &o[r->terms[0].of], depth);
+  case HD_MAKES_SUM: return root_of_sum(s, inst, o, r, depth);
+  case HD_MAKES_CHOICE:
+    return join(root_of(s, inst, &o[r->terms[0].of], depth), root_of(s, inst, &o[r->terms[1].of], depth));
   default: return (hd_root){0};
   }
 }

@@ -233,25 +233,21 @@ static shape shifted_shape(uniformity *w, const hd_ptx_opnd *o, const hd_ptx_opn
   return by->imm >= 5 && operand_level(w, o) < HD_SAME_NOWHERE ? MULTIPLE : ANY_SHAPE;
 }
 
+static shape term_shape(uniformity *w, const hd_ptx_opnd *o, const hd_ptx_term *t) {
+  if (!t->by) return operand_shape(w, &o[t->of]);
+  return t->power ? shifted_shape(w, &o[t->of], &o[t->by]) : product_shape(w, &o[t->of], &o[t->by]);
+}
+
 /* Of an instruction that writes one register; a vector's elements are parts of the number. */
 static shape result_shape(uniformity *w, const hd_ptx_stmt *s) {
-  const hd_ptx_form *f = &w->m->forms[s->form];
+  const hd_ptx_result *r = hd_ptx_result_of(w->m, s);
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
-  if (!is_modular(f) || !s->n_opnds || o[0].kind != HD_O_REG) return ANY_SHAPE;
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVT: return s->n_opnds == 2 ? operand_shape(w, &o[1]) : ANY_SHAPE;
-  case HD_OP_ADD:
-    return s->n_opnds == 3 ? sum_shape(w, operand_shape(w, &o[1]), operand_shape(w, &o[2])) : ANY_SHAPE;
-  case HD_OP_SUB:
-    return s->n_opnds == 3 ? difference_shape(operand_shape(w, &o[1]), operand_shape(w, &o[2])) : ANY_SHAPE;
-  case HD_OP_MUL: return s->n_opnds == 3 ? product_shape(w, &o[1], &o[2]) : ANY_SHAPE;
-  case HD_OP_MAD:
-    return s->n_opnds == 4 ? sum_shape(w, product_shape(w, &o[1], &o[2]), operand_shape(w, &o[3]))
-                           : ANY_SHAPE;
-  case HD_OP_SHL: return s->n_opnds == 3 ? shifted_shape(w, &o[1], &o[2]) : ANY_SHAPE;
-  default: return ANY_SHAPE;
-  }
+  if (r->makes != HD_MAKES_SUM || !is_modular(&w->m->forms[s->form]) || o[0].kind != HD_O_REG)
+    return ANY_SHAPE;
+  const shape a = term_shape(w, o, &r->terms[0]);
+  if (r->n_terms == 1) return a;
+  const shape b = term_shape(w, o, &r->terms[1]);
+  return r->terms[1].minus ? difference_shape(a, b) : sum_shape(w, a, b);
 }
 
 /* n * 32 of n > 0 divides the lanes' numbers between warps, but where division rounds towards zero: -32 to -1
@@ -273,11 +269,12 @@ static bool cuts_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx
   if (a == NOT_WRITTEN || b == NOT_WRITTEN) return true;
   if (a != LANE) return false;
   bool number = o[2].kind == HD_O_INT;
-  switch (f->op) {
-  case HD_OP_SHR: return number && o[2].imm >= 5; /* floors, whatever the sign */
-  case HD_OP_DIV: return divides_between_warps(w, s, f);
-  case HD_OP_AND: return number && o[2].imm % 32 == 0;
-  case HD_OP_SETP:
+  const hd_ptx_result *r = hd_ptx_result_of(w->m, s);
+  switch (r->makes) {
+  case HD_MAKES_QUOTIENT: /* a power is divided by downwards, whatever the sign */
+    return r->terms[0].power ? number && o[2].imm >= 5 : divides_between_warps(w, s, f);
+  case HD_MAKES_MASKED: return number && o[2].imm % 32 == 0;
+  case HD_MAKES_COMPARISON:
     if (hd_ptx_form_has(f, HD_M_LT) || hd_ptx_form_has(f, HD_M_GE)) return b == MULTIPLE;
     if (hd_ptx_form_has(f, HD_M_GT) || hd_ptx_form_has(f, HD_M_LE))
       return number && o[2].imm >= 0 && o[2].imm % 32 == 31;
