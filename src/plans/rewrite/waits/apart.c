@@ -71,16 +71,8 @@ static void add_term(const wait_search *w, sum *s, term t) {
 
 /* Whole numbers of at least 32 bits, of which nothing is cut off but what overflows. */
 static bool is_wide(const wait_search *w, uint32_t inst) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   const hd_ptx_opnd *o = wait_operands(w, inst);
-  hd_ptx_type type[2];
-  wait_types_of(f, type);
-  for (unsigned k = 0; k < 2; k++)
-    if (type[k].format != HD_FMT_NONE || type[k].number == HD_NUM_FLOAT || type[k].elements > 1 ||
-        (type[k].bits && type[k].bits < 32))
-      return false;
-  return type[0].bits && !hd_ptx_form_has(f, HD_M_SAT) && !hd_ptx_form_has(f, HD_M_HI) &&
-         !(f->flags & (HD_OPF_READS_CARRY | HD_OPF_WRITES_CARRY)) && o[0].kind == HD_O_REG && !o[0].part;
+  return hd_ptx_form_is_whole(hd_inst_form(&w->g, inst), 32) && o[0].kind == HD_O_REG && !o[0].part;
 }
 
 /* The instruction whose result the register holds there; HD_NONE: one of several. */
@@ -102,16 +94,25 @@ static uint32_t written_by(wait_search *w, uint32_t reg, uint32_t inst) {
 
 /* The operand that an instruction adds to the register that it writes; NULL: it does something else. */
 static const hd_ptx_opnd *step_of(const wait_search *w, uint32_t at, uint32_t reg) {
-  const hd_ptx_op op = hd_inst_form(&w->g, at)->op;
-  if ((op != HD_OP_ADD && op != HD_OP_SUB) || !is_wide(w, at) || hd_inst_stmt(&w->g, at)->guard) return NULL;
-  if (wait_operand(w, at, 1) == reg) return &wait_operands(w, at)[2];
-  return op == HD_OP_ADD && wait_operand(w, at, 2) == reg ? &wait_operands(w, at)[1] : NULL;
+  const hd_ptx_result *r = wait_result(w, at);
+  if (!hd_ptx_adds_two(r) || !is_wide(w, at) || hd_inst_stmt(&w->g, at)->guard) return NULL;
+  for (unsigned k = 0; k < 2; k++)
+    if (!r->terms[k].minus && wait_operand(w, at, r->terms[k].of) == reg)
+      return &wait_operands(w, at)[r->terms[1 - k].of];
+  return NULL;
 }
 
 /* So many bits hold the operand, and so many of them, the lowest, are 0. */
 typedef struct extent {
   unsigned bits, zeros;
 } extent;
+
+/* A number of another type is the same if it is not negative in either. */
+static bool keeps_extent(const wait_search *w, uint32_t copy, extent e) {
+  hd_ptx_type type[2];
+  hd_ptx_types_of(hd_inst_form(&w->g, copy), type);
+  return !type[1].bits || (wait_copied(w, copy) != HD_NONE && e.bits < 32);
+}
 
 static extent extent_of(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   const extent unknown = {.bits = 64};
@@ -120,20 +121,20 @@ static extent extent_of(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, uns
   const uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : written_by(w, reg, inst);
   if (at == HD_NONE || depth >= MOST_DEPTH || !is_wide(w, at)) return unknown;
   const hd_ptx_opnd *p = wait_operands(w, at);
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
-  extent e = extent_of(w, at, &p[1], depth + 1);
-  if (f->op == HD_OP_MOV || (f->op == HD_OP_CVT && wait_copied(w, at) != HD_NONE && e.bits < 32)) return e;
-  if (hd_inst_stmt(&w->g, at)->n_opnds != 3 || !wait_constant(w, at, &p[2], &value) || value < 0)
-    return unknown;
-  if (f->op == HD_OP_AND && value < INT32_MAX) {
+  const hd_ptx_result *r = wait_result(w, at);
+  const hd_ptx_term *t = r->terms;
+  if (!r->n_terms) return unknown;
+  extent e = extent_of(w, at, &p[t->of], depth + 1);
+  if (hd_ptx_is_copy(r)) return keeps_extent(w, at, e) ? e : unknown;
+  if (!t->by || !wait_constant(w, at, &p[t->by], &value) || value < 0) return unknown;
+  if (r->makes == HD_MAKES_MASKED && value < INT32_MAX) {
     for (e.bits = 0; value >> e.bits; e.bits++) continue;
     return e;
   }
-  if (value > 30 || e.bits > 32) e.bits = 64;
-  if (f->op == HD_OP_SHL && value <= 30) return (extent){e.bits + (unsigned)value, e.zeros + (unsigned)value};
-  if (f->op == HD_OP_SHR && e.bits <= 32 && value <= 30)
-    return (extent){e.bits > value ? e.bits - (unsigned)value : 0, 0};
-  return unknown;
+  if (!t->power || value > 30) return unknown;
+  if (e.bits > 32) e.bits = 64;
+  if (r->makes == HD_MAKES_SUM) return (extent){e.bits + (unsigned)value, e.zeros + (unsigned)value};
+  return e.bits <= 32 ? (extent){e.bits > value ? e.bits - (unsigned)value : 0, 0} : unknown;
 }
 
 /* An or of a number of the text whose bits the other operand does not have is a sum. */
@@ -156,44 +157,40 @@ static bool is_number(wait_search *w, uint32_t at, const hd_ptx_opnd *o, unsigne
   return s.ok;
 }
 
+static void add_product(wait_search *w, sum *s, uint32_t at, const hd_ptx_term *t, uint64_t times,
+                        unsigned depth) {
+  const hd_ptx_opnd *p = wait_operands(w, at);
+  int64_t by;
+  const bool second = is_number(w, at, &p[t->by], depth, &by);
+  if (second || is_number(w, at, &p[t->of], depth, &by))
+    add_operand(w, s, at, &p[second ? t->of : t->by], times * (uint64_t)by, depth);
+  else
+    add_term(w, s, (term){.kind = TERM_PRODUCT, .at = at, .times = times});
+}
+
+static bool is_sum(wait_search *w, uint32_t at, const hd_ptx_result *r) {
+  if (r->makes == HD_MAKES_JOINED) return joins_bits(w, at);
+  if (r->makes == HD_MAKES_PLACE || hd_ptx_is_copy(r)) return wait_operands(w, at)[1].kind != HD_O_SREG;
+  return r->makes == HD_MAKES_SUM;
+}
+
 /* Takes the result of an instruction apart. False: it is none that is taken apart. */
 static bool add_result(wait_search *w, sum *s, uint32_t at, uint64_t times, unsigned depth) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
   const hd_ptx_opnd *p = wait_operands(w, at);
-  const uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  const hd_ptx_result *r = wait_result(w, at);
   int64_t by;
-  if (!is_wide(w, at)) return false;
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVTA:
-  case HD_OP_CVT:
-    if (n != 2 || p[1].kind == HD_O_SREG) return false;
-    add_operand(w, s, at, &p[1], times, depth);
-    return true;
-  case HD_OP_OR:
-    if (!joins_bits(w, at)) return false;
-    /* fall through */
-  case HD_OP_ADD:
-  case HD_OP_SUB:
-    add_operand(w, s, at, &p[1], times, depth);
-    add_operand(w, s, at, &p[2], f->op == HD_OP_SUB ? ~times + 1 : times, depth);
-    return true;
-  case HD_OP_SHL:
-    if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > 30) return false;
-    add_operand(w, s, at, &p[1], times << by, depth);
-    return true;
-  case HD_OP_MUL:
-  case HD_OP_MAD: {
-    const bool second = is_number(w, at, &p[2], depth, &by);
-    if (second || is_number(w, at, &p[1], depth, &by))
-      add_operand(w, s, at, &p[second ? 1 : 2], times * (uint64_t)by, depth);
-    else
-      add_term(w, s, (term){.kind = TERM_PRODUCT, .at = at, .times = times});
-    if (f->op == HD_OP_MAD) add_operand(w, s, at, &p[3], times, depth);
-    return true;
+  if (!is_wide(w, at) || !is_sum(w, at, r)) return false;
+  for (const hd_ptx_term *t = r->terms; t < r->terms + r->n_terms; t++) {
+    if (t->power) { /* by itself */
+      if (!wait_constant(w, at, &p[t->by], &by) || by < 0 || by > 30) return false;
+      add_operand(w, s, at, &p[t->of], times << by, depth);
+    } else if (t->by) {
+      add_product(w, s, at, t, times, depth);
+    } else {
+      add_operand(w, s, at, &p[t->of], t->minus ? ~times + 1 : times, depth);
+    }
   }
-  default: return false;
-  }
+  return true;
 }
 
 static sum sum_of_result(wait_search *w, uint32_t at, unsigned depth) {
@@ -334,30 +331,25 @@ static void make(void *ctx, uint32_t reg) {
 /* What an instruction makes of its operands. */
 static uint8_t made_by(const wait_search *w, uint32_t at) {
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
-  const bool wide = is_wide(w, at);
   if (hd_inst_stmt(&w->g, at)->guard) return MADE_OF_ANYTHING;
   for (uint32_t k = 1; k < hd_inst_stmt(&w->g, at)->n_opnds; k++) {
     const hd_ptx_opnd *o = &wait_operands(w, at)[k];
     if (o->kind == HD_O_SREG && hd_ptx_sreg_kind(w->m->syms[o->sym].index) == HD_SRK_SCHEDULE)
       return MADE_OF_ANYTHING;
   }
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVTA:
-  case HD_OP_CVT:
-  case HD_OP_ADD:
-  case HD_OP_SUB:
-  case HD_OP_SHL: return wide ? MADE_KNOWN : MADE_OF_ANYTHING;
-  case HD_OP_MUL:
-  case HD_OP_MAD:
-    return wide ? MADE_KNOWN : hd_ptx_form_has(f, HD_M_HI) ? MADE_BY_DIVISION : MADE_OF_ANYTHING;
-  case HD_OP_AND:
-  case HD_OP_OR:
-  case HD_OP_SHR:
-  case HD_OP_DIV:
-  case HD_OP_REM:
-  case HD_OP_MIN:
-  case HD_OP_MAX: return wide ? MADE_BY_DIVISION : MADE_OF_ANYTHING;
+  const hd_ptx_result *r = hd_ptx_op_result(f->op);
+  if (!is_wide(w, at))
+    return r->makes == HD_MAKES_SUM && r->terms[0].by && hd_ptx_form_has(f, HD_M_HI) ? MADE_BY_DIVISION
+                                                                                     : MADE_OF_ANYTHING;
+  switch (r->makes) {
+  case HD_MAKES_SUM:
+  case HD_MAKES_PLACE: return MADE_KNOWN;
+  case HD_MAKES_MASKED:
+  case HD_MAKES_JOINED:
+  case HD_MAKES_QUOTIENT:
+  case HD_MAKES_REMAINDER:
+  case HD_MAKES_LEAST:
+  case HD_MAKES_GREATEST: return MADE_BY_DIVISION;
   default: return MADE_OF_ANYTHING;
   }
 }

@@ -38,7 +38,7 @@ static unsigned mirrored_sign(unsigned sign) {
 /* Widened as an unsigned number, -1 is 2^32 - 1. */
 static unsigned kept_sign(const hd_ptx_form *f, unsigned sign) {
   hd_ptx_type type[2];
-  wait_types_of(f, type);
+  hd_ptx_types_of(f, type);
   const bool widens = f->op == HD_OP_CVT && type[0].bits > type[1].bits;
   return widens && type[1].number == HD_NUM_UNSIGNED && sign & NEGATIVE ? ANY : sign;
 }
@@ -46,7 +46,7 @@ static unsigned kept_sign(const hd_ptx_form *f, unsigned sign) {
 /* The number of the text that an operand is, in the bits that the instruction works with. */
 static bool number_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *value) {
   hd_ptx_type type[2];
-  wait_types_of(hd_inst_form(&w->g, inst), type);
+  hd_ptx_types_of(hd_inst_form(&w->g, inst), type);
   if (!wait_constant(w, inst, o, value)) return false;
   *value = wait_word(*value, type[0].bits / 8u);
   return true;
@@ -130,7 +130,7 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
   const hd_ptx_opnd *o = wait_operands(w, inst);
   if (op == HD_OP_MAD && c->up && wait_product_positive(w, inst, &o[1], &o[2]) &&
       !hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_HI)) {
-    wait_types_of(hd_inst_form(&w->g, inst), types);
+    hd_ptx_types_of(hd_inst_form(&w->g, inst), types);
     *step = true;
     c->one = c->even = c->launched = false;
     if (!add_step(c, inst, 0)) return HD_NONE;
@@ -286,8 +286,8 @@ static uint32_t widened_before(const wait_search *w, uint32_t inst) {
   if (hd_inst_form(&w->g, inst)->op != HD_OP_CVT || hd_inst_stmt(&w->g, inst)->n_opnds != 2) return HD_NONE;
   uint32_t at = writer(w, wait_operand(w, inst, 1)), source = at == HD_NONE ? HD_NONE : wait_copied(w, at);
   if (source == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_CVT) return HD_NONE;
-  wait_types_of(hd_inst_form(&w->g, inst), to);
-  wait_types_of(hd_inst_form(&w->g, at), from);
+  hd_ptx_types_of(hd_inst_form(&w->g, inst), to);
+  hd_ptx_types_of(hd_inst_form(&w->g, at), from);
   return to[0].format == HD_FMT_NONE && to[0].number != HD_NUM_FLOAT && to[0].bits == from[1].bits &&
                  !hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_SAT)
              ? source

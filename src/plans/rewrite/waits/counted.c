@@ -92,7 +92,7 @@ static bool is_threshold(wait_search *w, uint32_t setp, unsigned side, unsigned 
                          threshold *t) {
   int64_t number;
   hd_ptx_type type[2];
-  wait_types_of(hd_inst_form(&w->g, setp), type);
+  hd_ptx_types_of(hd_inst_form(&w->g, setp), type);
   if (type[0].number != HD_NUM_SIGNED || type[0].bits != 8 * bytes) return false;
   if (!wait_constant(w, setp, &wait_operands(w, setp)[3 - side], &number)) return false;
   if (number > INT32_MAX - 1 || number < INT32_MIN + 1) return false;

@@ -73,7 +73,7 @@ static course step_by(course c, const wait_search *w, uint32_t inst, const hd_pt
   int64_t value;
   uint32_t way = FIRST_NUMBER + minus;
   hd_ptx_type type[2];
-  wait_types_of(hd_inst_form(&w->g, inst), type);
+  hd_ptx_types_of(hd_inst_form(&w->g, inst), type);
   if (wait_constant(w, inst, by, &value)) {
     value = wait_word(value, type[0].bits / 8u);
     if (!value) return c;
@@ -169,49 +169,56 @@ static bool is_diagonal(const wait_search *w, uint32_t at) {
   return false;
 }
 
+static course scaled(course_search *x, uint32_t at, const hd_ptx_term *t, unsigned bits) {
+  const hd_ptx_opnd *o = wait_operands(x->w, at);
+  course c = course_of_operand(x, at, &o[t->of]);
+  int64_t by;
+  if (c.kind == KEPT) return wait_invariant(x->w, at, &o[t->by]) ? kept : stays;
+  if (!wait_constant(x->w, at, &o[t->by], &by) || by < 0 || by >= 64 || c.kind == BACK) return stays;
+  c.lost += (unsigned)by;
+  return in_bits(c, bits);
+}
+
+/* What a product adds to a number. */
+static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2], unsigned bits) {
+  const wait_search *w = x->w;
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  const course c = product(x, at, &o[t[0].of], &o[t[0].by], bits);
+  course d = course_of_operand(x, at, &o[t[1].of]);
+  if (is_diagonal(w, at)) return c;
+  if (d.kind != BACK) return sum_of(c, d);
+  /* What it adds is made of two numbers of the launch: one way, if it is the only step. */
+  if (c.kind != KEPT || d.way != NOWHERE) return stays;
+  d.way =
+      wait_product_positive(w, at, &o[t[0].of], &o[t[0].by]) ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
+  return d;
+}
+
+static course course_of_terms(course_search *x, uint32_t at, const hd_ptx_result *r, unsigned bits) {
+  const hd_ptx_opnd *o = wait_operands(x->w, at);
+  const hd_ptx_term *t = r->terms;
+  if (hd_ptx_adds_two(r)) return in_bits(sum(x, at, &o[t[0].of], &o[t[1].of], t[1].minus), bits);
+  if (r->n_terms == 2) return product_sum(x, at, t, bits);
+  return t->power ? scaled(x, at, t, bits) : product(x, at, &o[t->of], &o[t->by], bits);
+}
+
 static course course_of_write(course_search *x, uint32_t at) {
   wait_search *w = x->w;
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
   const hd_ptx_opnd *o = wait_operands(w, at);
-  const uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  const hd_ptx_result *r = wait_result(w, at);
   hd_ptx_type type[2];
-  int64_t by;
   w->steps++;
   if (hd_inst_stmt(&w->g, at)->guard || x->looked_at++ >= MOST_LOOKED_AT) return stays;
   if (wait_access(w, at)->kinds & HD_ACC_READ || f->op == HD_OP_LD) return course_of_load(x, at);
-  wait_types_of(f, type);
-  if (hd_ptx_form_has(f, HD_M_SAT) || hd_ptx_form_has(f, HD_M_CC) || n < 2 || o[0].kind != HD_O_REG)
-    return stays;
-  if (f->op == HD_OP_MOV || f->op == HD_OP_CVTA) return n == 2 ? course_of_operand(x, at, &o[1]) : stays;
-  if (!is_whole(type[0])) return stays;
-  const unsigned bits = type[0].bits << hd_ptx_form_has(f, HD_M_WIDE);
-  switch (f->op) {
-  case HD_OP_CVT:
-    if (!is_whole(type[1]) || type[0].bits < 32 || type[1].bits < 32) return stays;
-    return in_bits(course_of_operand(x, at, &o[1]), type[0].bits);
-  case HD_OP_ADD:
-  case HD_OP_SUB: return n == 3 ? in_bits(sum(x, at, &o[1], &o[2], f->op == HD_OP_SUB), bits) : stays;
-  case HD_OP_SHL: {
-    course c = course_of_operand(x, at, &o[1]);
-    if (c.kind == KEPT) return wait_invariant(w, at, &o[2]) ? kept : stays;
-    if (!wait_constant(w, at, &o[2], &by) || by < 0 || by >= 64 || c.kind == BACK) return stays;
-    c.lost += (unsigned)by;
-    return in_bits(c, bits);
-  }
-  case HD_OP_MUL: return n == 3 && !hd_ptx_form_has(f, HD_M_HI) ? product(x, at, &o[1], &o[2], bits) : stays;
-  case HD_OP_MAD: {
-    if (n != 4 || hd_ptx_form_has(f, HD_M_HI)) return stays;
-    const course c = product(x, at, &o[1], &o[2], bits);
-    course d = course_of_operand(x, at, &o[3]);
-    if (is_diagonal(w, at)) return c;
-    if (d.kind != BACK) return sum_of(c, d);
-    /* What it adds is made of two numbers of the launch: one way, if it is the only step. */
-    if (c.kind != KEPT || d.way != NOWHERE) return stays;
-    d.way = wait_product_positive(w, at, &o[1], &o[2]) ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
-    return d;
-  }
-  default: return stays;
-  }
+  hd_ptx_types_of(f, type);
+  if (hd_ptx_form_has(f, HD_M_CC) || o[0].kind != HD_O_REG) return stays;
+  const bool copies = r->makes == HD_MAKES_PLACE || hd_ptx_is_copy(r);
+  if (copies && !type[1].bits) return course_of_operand(x, at, &o[1]);
+  if (!is_whole(type[0]) || (r->makes != HD_MAKES_SUM && !copies)) return stays;
+  if (!copies) return course_of_terms(x, at, r, type[0].bits << hd_ptx_form_has(f, HD_M_WIDE));
+  if (!is_whole(type[1]) || type[0].bits < 32 || type[1].bits < 32) return stays;
+  return in_bits(course_of_operand(x, at, &o[1]), type[0].bits);
 }
 
 /* What two writes of one register make of it. */

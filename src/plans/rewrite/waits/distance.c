@@ -91,7 +91,7 @@ static bool is_difference(const wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
   hd_ptx_type type[2];
-  wait_types_of(f, type);
+  hd_ptx_types_of(f, type);
   if (type[0].bits != 64) return false;
   if (f->op == HD_OP_SUB && n == 3) return wait_leads_from(w, inst, &wait_operands(w, inst)[2]);
   return (f->op == HD_OP_NEG || f->op == HD_OP_NOT) && n == 2 &&

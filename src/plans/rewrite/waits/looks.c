@@ -33,12 +33,14 @@ const uint32_t *wait_readers(wait_search *w, uint32_t reg, uint32_t *n) {
   return &w->readers[w->first_reader[reg]];
 }
 
+/* An atomic or a reduction. */
+static bool combines(const hd_ptx_access *a) { return a->value && a->touches[0].kinds & HD_ACC_ATOMIC; }
+
 /* The operand of an atomic or a reduction that says how it changes what it finds; NULL. */
-static const hd_ptx_opnd *operand_of(const wait_search *w, uint32_t inst) {
-  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  const uint32_t by = op == HD_OP_ATOM ? 2 : 1;
-  if ((op != HD_OP_ATOM && op != HD_OP_RED) || hd_inst_stmt(&w->g, inst)->n_opnds <= by) return NULL;
-  return &wait_operands(w, inst)[by];
+static const hd_ptx_opnd *operand_of(wait_search *w, uint32_t inst) {
+  const hd_ptx_access *a = wait_access(w, inst);
+  return combines(a) && hd_inst_stmt(&w->g, inst)->n_opnds > a->value ? &wait_operands(w, inst)[a->value]
+                                                                      : NULL;
 }
 
 /* An atomic or a reduction that leaves another number than it finds, whatever that is. */
@@ -127,45 +129,47 @@ static bool is_stored_in_parts(const use_search *x, uint32_t inst) {
   return !hd_ptx_access_in(a, HD_IN_GLOBAL);
 }
 
+/* The lowest bit that changes in every round is among those that are left of the number. */
+static bool keeps_lowest(const use_search *x, uint32_t inst, const hd_ptx_result *r) {
+  const hd_ptx_term *t = r->terms;
+  int64_t value;
+  const bool known = wait_constant(x->w, inst, &wait_operands(x->w, inst)[t->by], &value);
+  if (r->makes == HD_MAKES_REMAINDER) return !known && !x->lowest;
+  if (!known || x->lowest >= 63) return false;
+  if (r->makes == HD_MAKES_MASKED) return (uint64_t)value >> x->lowest & 1;
+  return t->power && value >= 0 && value <= x->lowest;
+}
+
+/* The number is an address, or is stored as it is. */
+static bool accesses_whole(const use_search *x, uint32_t inst) {
+  wait_search *w = x->w;
+  const hd_ptx_access *a = wait_access(w, inst);
+  const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
+  if (!a->value) return hd_ptx_alike_of(hd_inst_form(&w->g, inst)) == HD_ALIKE_MEMORY;
+  if (!combines(a))
+    return n == 2 && (wait_operand(w, inst, a->value) != x->reg || !is_stored_in_parts(x, inst));
+  for (uint32_t k = a->value; k < n; k++)
+    if (wait_operand(w, inst, k) == x->reg) return false;
+  return true;
+}
+
 /* It may see only bits that stay as they are. *made: its result is worked out of the whole number. */
 static bool sees_part(const use_search *x, uint32_t inst, bool *made) {
   const wait_search *w = x->w;
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  const hd_ptx_opnd *o = wait_operands(w, inst);
-  const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
-  int64_t value;
+  const hd_ptx_result *r = wait_result(w, inst);
   *made = true;
   if (is_copy(w, inst)) return false;
-  if (hd_ptx_form_has(f, HD_M_HI) || hd_ptx_form_has(f, HD_M_SAT) || hd_ptx_form_has(f, HD_M_CC)) return true;
-  switch (f->op) {
-  case HD_OP_ADD:
-  case HD_OP_SUB:
-  case HD_OP_MUL:
-  case HD_OP_MAD:
-  case HD_OP_SHL: return !others_stay(x, inst);
-  case HD_OP_AND:
-    return x->index || n != 3 || !wait_constant(w, inst, &o[2], &value) || x->lowest >= 63 ||
-           !((uint64_t)value >> x->lowest & 1);
-  case HD_OP_SHR:
-    return x->index || n != 3 || !wait_constant(w, inst, &o[2], &value) || x->lowest >= 63 || value < 0 ||
-           value > x->lowest;
-  case HD_OP_REM: return x->index || n != 3 || wait_constant(w, inst, &o[2], &value) || x->lowest;
+  if (hd_ptx_form_has(f, HD_M_HI) || hd_ptx_form_has(f, HD_M_CC)) return true;
+  switch (r->makes) {
+  case HD_MAKES_SUM: return hd_ptx_is_copy(r) || !others_stay(x, inst);
+  case HD_MAKES_MASKED:
+  case HD_MAKES_QUOTIENT:
+  case HD_MAKES_REMAINDER: return x->index || !keeps_lowest(x, inst, r);
   default: break;
   }
   *made = false;
-  switch (f->op) {
-  case HD_OP_SETP: return !compares_whole(x, inst);
-  case HD_OP_LD: return false;
-  case HD_OP_ST: return n != 2 || (wait_operand(w, inst, 1) == x->reg && is_stored_in_parts(x, inst));
-  case HD_OP_ATOM:
-  case HD_OP_RED: {
-    const uint32_t at = f->op == HD_OP_ATOM;
-    for (uint32_t k = at + 1; k < n; k++)
-      if (o[k].kind != HD_O_INT && wait_operand(w, inst, k) == x->reg) return true;
-    return false;
-  }
-  default: return true;
-  }
+  return r->makes == HD_MAKES_COMPARISON ? !compares_whole(x, inst) : !accesses_whole(x, inst);
 }
 
 static void look_at_use(use_search *x, uint32_t inst);
@@ -303,9 +307,9 @@ static void follow_back(void *ctx, uint32_t reg) {
   y.only = x->depth < MOST_COPIES;
   y.w->steps += n;
   for (uint32_t i = 0; i < n && y.only; i++) {
-    const hd_ptx_op op = hd_inst_form(g, readers[i])->op;
+    const hd_ptx_result *r = hd_ptx_op_result(hd_inst_form(g, readers[i])->op);
     if (readers[i] == x->store) continue;
-    y.only = op == HD_OP_ADD || op == HD_OP_SUB || op == HD_OP_FMA || op == HD_OP_MAD;
+    y.only = r->makes == HD_MAKES_SUM && r->n_terms == 2;
     if (y.only) hd_inst_writes(g, readers[i], follow_back, &y);
   }
   x->only &= y.only;

@@ -22,9 +22,25 @@ unsigned wait_log2(int64_t number) {
 
 static void lose(loss *l, const hd_ptx_form *f, unsigned bits) {
   hd_ptx_type type[2];
-  wait_types_of(f, type);
+  hd_ptx_types_of(f, type);
   if (type[0].bits <= 32 && !hd_ptx_form_has(f, HD_M_WIDE)) l->narrow += bits;
   l->all += bits;
+}
+
+static uint32_t peel_product(const wait_search *w, uint32_t inst, const hd_ptx_term *t, loss *l) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_opnd *o = wait_operands(w, inst);
+  int64_t by;
+  if (t->power) {
+    if (!wait_constant(w, inst, &o[t->by], &by) || by < 0 || by >= 16) return HD_NONE;
+    lose(l, f, (unsigned)by);
+    return wait_operand(w, inst, t->of);
+  }
+  const bool second = wait_positive(w, inst, &o[t->by]);
+  const uint32_t factor = second ? t->by : t->of;
+  if (!second && !wait_positive(w, inst, &o[factor])) return HD_NONE;
+  lose(l, f, wait_log2(wait_most(w, inst, &o[factor])));
+  return wait_operand(w, inst, second ? t->of : t->by);
 }
 
 /* The register that one is worked out from by adding what does not change, multiplying by a positive number,
@@ -32,34 +48,21 @@ static void lose(loss *l, const hd_ptx_form *f, unsigned bits) {
 static uint32_t peel(const wait_search *w, uint32_t inst, loss *l) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   const hd_ptx_opnd *o = wait_operands(w, inst);
-  uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds, from = wait_copied(w, inst);
+  const hd_ptx_result *r = wait_result(w, inst);
+  const hd_ptx_term *t = r->terms;
+  const uint32_t from = wait_copied(w, inst);
   if (from != HD_NONE) return from;
-  if (n < 3 || hd_ptx_form_has(f, HD_M_HI) || hd_ptx_form_has(f, HD_M_CC) || hd_ptx_form_has(f, HD_M_SAT))
-    return HD_NONE;
-  bool first = wait_invariant(w, inst, &o[1]), second = wait_invariant(w, inst, &o[2]);
-  switch (f->op) {
-  case HD_OP_ADD: return second ? wait_operand(w, inst, 1) : first ? wait_operand(w, inst, 2) : HD_NONE;
-  case HD_OP_SUB: return second ? wait_operand(w, inst, 1) : HD_NONE;
-  case HD_OP_SHL: {
-    int64_t by;
-    if (!wait_constant(w, inst, &o[2], &by) || by < 0 || by >= 16) return HD_NONE;
-    lose(l, f, (unsigned)by);
-    return wait_operand(w, inst, 1);
+  if (r->makes != HD_MAKES_SUM || hd_ptx_form_has(f, HD_M_CC)) return HD_NONE;
+  if (r->n_terms == 1) return t->by ? peel_product(w, inst, t, l) : HD_NONE;
+  const bool stays = wait_invariant(w, inst, &o[t[1].of]);
+  if (t[0].by) {
+    if (stays) return peel_product(w, inst, &t[0], l);
+    return wait_invariant(w, inst, &o[t[0].of]) && wait_invariant(w, inst, &o[t[0].by])
+               ? wait_operand(w, inst, t[1].of)
+               : HD_NONE;
   }
-  case HD_OP_MUL:
-  case HD_OP_MAD: {
-    if (n == 4 && !wait_invariant(w, inst, &o[3])) {
-      return first && second ? wait_operand(w, inst, 3) : HD_NONE;
-    }
-    for (uint32_t k = 2; k >= 1; k--) {
-      if (!wait_positive(w, inst, &o[k])) continue;
-      lose(l, f, wait_log2(wait_most(w, inst, &o[k])));
-      return wait_operand(w, inst, 3 - k);
-    }
-    return HD_NONE;
-  }
-  default: return HD_NONE;
-  }
+  if (stays) return wait_operand(w, inst, t[0].of);
+  return !t[1].minus && wait_invariant(w, inst, &o[t[0].of]) ? wait_operand(w, inst, t[1].of) : HD_NONE;
 }
 
 static bool moves(wait_search *w, uint32_t reg, uint32_t block, const loss *l) {
@@ -282,7 +285,7 @@ static bool writes_short(const wait_search *w, uint32_t at, bool natural, unsign
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
   const hd_ptx_opnd *p = wait_operands(w, at);
   hd_ptx_type type[2];
-  wait_types_of(f, type);
+  hd_ptx_types_of(f, type);
   const hd_ptx_type from = type[f->op == HD_OP_CVT];
   if (hd_inst_stmt(&w->g, at)->n_opnds < 2 || p[0].kind != HD_O_REG || from.number == HD_NUM_FLOAT)
     return false;

@@ -92,53 +92,77 @@ static wait_place parameter(const wait_search *w, uint32_t at, const hd_ptx_opnd
   return (wait_place){.root = o->sym, .slot = o->imm, .above = true};
 }
 
-static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+/* An operand times a number of the text: 1, if it stands alone. */
+typedef struct multiple {
+  uint32_t of;
+  int64_t by;
+} multiple;
+
+/* False: both factors may change. */
+static bool multiple_of(const wait_search *w, uint32_t at, const hd_ptx_term *t, multiple *x) {
   const hd_ptx_opnd *p = wait_operands(w, at);
-  uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  *x = (multiple){t->of, 1};
+  if (!t->by) return true;
+  const bool known = wait_constant(w, at, &p[t->by], &x->by);
+  if (t->power) {
+    if (!known || x->by < 0 || x->by > 30) return false;
+    x->by = INT64_C(1) << x->by;
+    return true;
+  }
+  if (!known) x->of = t->by;
+  return known || wait_constant(w, at, &p[t->of], &x->by);
+}
+
+static wait_place product(const wait_search *w, uint32_t at, multiple x, unsigned depth) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  wait_place place = place_of(w, at, &wait_operands(w, at)[x.of], depth + 1);
+  if (hd_ptx_form_has(f, HD_M_WIDE)) {
+    hd_ptx_type type[2];
+    hd_ptx_types_of(f, type);
+    place = widen(place, type[0]);
+    x.by = widen(constant(x.by), type[0]).offset;
+  }
+  return times(place, x.by);
+}
+
+/* Of two terms, or of one that is a product. */
+static wait_place sum_of_terms(const wait_search *w, uint32_t at, const hd_ptx_result *r, unsigned bits,
+                               unsigned depth) {
+  const hd_ptx_opnd *p = wait_operands(w, at);
+  const hd_ptx_term *t = r->terms;
+  multiple first;
+  int64_t by;
+  if (!multiple_of(w, at, &t[0], &first)) return anything;
+  wait_place x = t[0].by ? product(w, at, first, depth) : place_of(w, at, &p[t[0].of], depth + 1);
+  if (r->n_terms == 2 && t[1].minus) {
+    if (!wait_constant(w, at, &p[t[1].of], &by) || by == INT64_MIN) return anything;
+    x = sum(x, constant(-by));
+  } else if (r->n_terms == 2) {
+    x = sum_of(w, at, &p[first.of], &p[t[1].of], x, place_of(w, at, &p[t[1].of], depth + 1));
+  }
+  return narrow(x, bits << hd_ptx_form_has(hd_inst_form(&w->g, at), HD_M_WIDE));
+}
+
+static wait_place computed(const wait_search *w, uint32_t at, unsigned depth) {
+  const hd_ptx_result *r = wait_result(w, at);
+  const hd_ptx_opnd *p = wait_operands(w, at);
   int64_t by;
   hd_ptx_type type[2];
-  wait_types_of(f, type);
+  hd_ptx_types_of(hd_inst_form(&w->g, at), type);
   if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || p[0].kind != HD_O_REG)
     return anything;
-  if (type[0].number == HD_NUM_FLOAT || type[0].elements > 1 || hd_ptx_form_has(f, HD_M_SAT)) return anything;
-  bool wide = hd_ptx_form_has(f, HD_M_WIDE), high = hd_ptx_form_has(f, HD_M_HI);
-  switch (f->op) {
-  case HD_OP_LD: return n == 2 && type[0].bits == 64 ? parameter(w, at, &p[1]) : anything;
-  case HD_OP_MOV:
-  case HD_OP_CVTA: return n == 2 ? place_of(w, at, &p[1], depth + 1) : anything;
-  case HD_OP_CVT:
-    if (wait_copied(w, at) == HD_NONE) return anything;
-    return widen(place_of(w, at, &p[1], depth + 1), type[1]);
-  case HD_OP_ADD:
-    return narrow(
-        sum_of(w, at, &p[1], &p[2], place_of(w, at, &p[1], depth + 1), place_of(w, at, &p[2], depth + 1)),
-        type[0].bits);
-  case HD_OP_SUB:
-    if (!wait_constant(w, at, &p[2], &by) || by == INT64_MIN) return anything;
-    return narrow(sum(place_of(w, at, &p[1], depth + 1), constant(-by)), type[0].bits);
-  case HD_OP_SHL:
-    if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > 30) return anything;
-    return narrow(times(place_of(w, at, &p[1], depth + 1), INT64_C(1) << by), type[0].bits);
-  case HD_OP_AND:
-    if (!wait_constant(w, at, &p[2], &by) || by < 0 || by > INT32_MAX) return anything;
+  if (type[0].number == HD_NUM_FLOAT || type[0].elements > 1) return anything;
+  if (hd_inst_form(&w->g, at)->op == HD_OP_LD)
+    return hd_inst_stmt(&w->g, at)->n_opnds == 2 && type[0].bits == 64 ? parameter(w, at, &p[1]) : anything;
+  if (r->makes == HD_MAKES_MASKED) {
+    if (!wait_constant(w, at, &p[r->terms[0].by], &by) || by < 0 || by > INT32_MAX) return anything;
     return (wait_place){.step = low_bit((uint64_t)by), .bits = bits_of(by), .above = true};
-  case HD_OP_MUL:
-  case HD_OP_MAD: {
-    bool second = wait_constant(w, at, &p[2], &by);
-    if (high || (!second && !wait_constant(w, at, &p[1], &by))) return anything;
-    wait_place x = place_of(w, at, &p[second ? 1 : 2], depth + 1);
-    if (wide) {
-      x = widen(x, type[0]);
-      by = widen(constant(by), type[0]).offset;
-    }
-    x = times(x, by);
-    if (f->op == HD_OP_MAD)
-      x = sum_of(w, at, &p[second ? 1 : 2], &p[3], x, place_of(w, at, &p[3], depth + 1));
-    return narrow(x, type[0].bits << wide);
   }
-  default: return anything;
-  }
+  if (r->makes == HD_MAKES_PLACE || (hd_ptx_is_copy(r) && !type[1].bits))
+    return place_of(w, at, &p[1], depth + 1);
+  if (hd_ptx_is_copy(r))
+    return wait_copied(w, at) == HD_NONE ? anything : widen(place_of(w, at, &p[1], depth + 1), type[1]);
+  return r->makes == HD_MAKES_SUM ? sum_of_terms(w, at, r, type[0].bits, depth) : anything;
 }
 
 /* A pointer that goes on by numbers of the text: it is written once otherwise. */
@@ -152,7 +176,7 @@ static wait_place moving(const wait_search *w, uint32_t reg, unsigned depth) {
     const hd_ptx_opnd *p = wait_operands(w, at);
     hd_ptx_type type[2];
     int64_t by;
-    wait_types_of(f, type);
+    hd_ptx_types_of(f, type);
     if (f->op == HD_OP_ADD && f->n_mods == 1 && type[0].bits == 64 && wait_operand(w, at, 1) == reg &&
         wait_constant(w, at, &p[2], &by) && by >= INT32_MIN && by <= INT32_MAX) {
       step = hd_gcd(step, hd_magnitude(by));

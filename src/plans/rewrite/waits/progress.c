@@ -306,19 +306,15 @@ static bool add_step(wait_fetched *all, uint32_t inst, uint32_t value) {
 
 /* The operand that brings the number into an instruction that passes it on; 0: it does not. */
 static uint32_t carrier(const wait_search *w, uint32_t at) {
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
   const hd_ptx_opnd *o = wait_operands(w, at);
-  uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
-  switch (f->op) {
-  case HD_OP_SHFL: return 1;
-  case HD_OP_ADD: return n != 3 ? 0 : wait_invariant(w, at, &o[2]) ? 1 : wait_invariant(w, at, &o[1]) ? 2 : 0;
-  case HD_OP_SHL: return wait_positive(w, at, &o[2]);
-  case HD_OP_MUL:
-  case HD_OP_MAD:
-    return !hd_ptx_form_has(f, HD_M_HI) && wait_positive(w, at, &o[2]) &&
-           (n == 3 || wait_invariant(w, at, &o[3]));
-  default: return wait_copied(w, at) != HD_NONE;
-  }
+  const hd_ptx_result *r = wait_result(w, at);
+  const hd_ptx_term *t = r->terms;
+  if (hd_ptx_alike_of(hd_inst_form(&w->g, at)) == HD_ALIKE_SOURCE) return 1; /* shfl */
+  if (r->makes != HD_MAKES_SUM || hd_ptx_is_copy(r)) return wait_copied(w, at) != HD_NONE;
+  if (t[0].by)
+    return wait_positive(w, at, &o[t[0].by]) && (r->n_terms == 1 || wait_invariant(w, at, &o[t[1].of]));
+  if (t[1].minus) return 0;
+  return wait_invariant(w, at, &o[t[1].of]) ? t[0].of : wait_invariant(w, at, &o[t[0].of]) ? t[1].of : 0;
 }
 
 /* Registers with several writers: one loads the value, the others set a constant in threads that do not load.

@@ -33,15 +33,6 @@ bool wait_written_inside(const wait_search *w, uint32_t reg) {
   return false;
 }
 
-void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]) {
-  unsigned n = 0;
-  type[0] = type[1] = (hd_ptx_type){0};
-  for (unsigned k = 0; k < f->n_mods && n < 2; k++) {
-    hd_ptx_type t = hd_ptx_type_of(f->mods[k]);
-    if (t.number != HD_NUM_NONE) type[n++] = t;
-  }
-}
-
 static bool is_whole_number(const hd_ptx_type *t) {
   return t->format == HD_FMT_NONE && t->number != HD_NUM_FLOAT && t->bits;
 }
@@ -62,7 +53,7 @@ uint32_t wait_copied(const wait_search *w, uint32_t inst) {
   bool copies = f->op == HD_OP_MOV || f->op == HD_OP_CVTA;
   if (f->op == HD_OP_CVT) {
     hd_ptx_type type[2];
-    wait_types_of(f, type);
+    hd_ptx_types_of(f, type);
     copies = is_whole_number(&type[0]) && is_whole_number(&type[1]) && type[0].bits >= type[1].bits &&
              o[1].kind == HD_O_REG && hd_ptx_type_of(w->m->syms[o[1].sym].type).bits == type[1].bits;
   }
@@ -132,7 +123,7 @@ static positive product(positive a, positive b, unsigned bits, bool is_signed) {
 static positive product_at(const wait_search *w, uint32_t at, positive a, positive b) {
   const hd_ptx_form *f = hd_inst_form(&w->g, at);
   hd_ptx_type type[2];
-  wait_types_of(f, type);
+  hd_ptx_types_of(f, type);
   if (hd_ptx_form_has(f, HD_M_HI)) return not_positive;
   return product(a, b, type[0].bits << hd_ptx_form_has(f, HD_M_WIDE), type[0].number == HD_NUM_SIGNED);
 }
@@ -153,29 +144,31 @@ static positive size(const wait_search *w, const hd_ptx_opnd *o) {
                     .factor = 1};
 }
 
+/* What a term's operand is multiplied with. */
+static positive factor(const wait_search *w, uint32_t inst, const hd_ptx_term *t, unsigned depth) {
+  const hd_ptx_opnd *o = &wait_operands(w, inst)[t->by];
+  int64_t by;
+  if (!t->power) return most(w, inst, o, depth);
+  return wait_constant(w, inst, o, &by) && by >= 0 && by < 16 ? number(INT64_C(1) << by) : not_positive;
+}
+
 static positive most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   int64_t value;
   if (wait_constant(w, inst, o, &value)) return number(value);
   if (o->kind == HD_O_SREG) return size(w, o);
   uint32_t reg = wait_register(w, inst, o), at = reg == HD_NONE ? HD_NONE : wait_only_writer(w, reg);
   if (at == HD_NONE || depth == MOST_DEPTH || wait_operands(w, at)[0].kind != HD_O_REG) return not_positive;
-  const hd_ptx_opnd *p = wait_operands(w, at);
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
-  uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+  const hd_ptx_result *r = wait_result(w, at);
+  const hd_ptx_term *t = r->terms;
   hd_ptx_type type[2];
-  wait_types_of(f, type);
-  if (type[0].format != HD_FMT_NONE || type[1].format != HD_FMT_NONE || type[0].elements > 1)
+  hd_ptx_types_of(hd_inst_form(&w->g, at), type);
+  if (r->makes != HD_MAKES_SUM || r->n_terms != 1 || type[0].format != HD_FMT_NONE ||
+      type[1].format != HD_FMT_NONE || type[0].elements > 1)
     return not_positive;
-  switch (f->op) {
-  case HD_OP_MOV: return n == 2 ? in_type(most(w, at, &p[1], depth + 1), type[0]) : not_positive;
-  case HD_OP_CVT:
-    return n == 2 ? in_type(in_type(most(w, at, &p[1], depth + 1), type[1]), type[0]) : not_positive;
-  case HD_OP_MUL: return product_at(w, at, most(w, at, &p[1], depth + 1), most(w, at, &p[2], depth + 1));
-  case HD_OP_SHL:
-    if (!wait_constant(w, at, &p[2], &value) || value < 0 || value >= 16) return not_positive;
-    return product_at(w, at, most(w, at, &p[1], depth + 1), number(INT64_C(1) << value));
-  default: return not_positive;
-  }
+  positive x = most(w, at, &wait_operands(w, at)[t->of], depth + 1);
+  if (t->by) return product_at(w, at, x, factor(w, at, t, depth + 1));
+  if (type[1].bits) x = in_type(x, type[1]);
+  return in_type(x, type[0]);
 }
 
 bool wait_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
@@ -334,9 +327,30 @@ static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, un
 static hd_sym root_beside(const wait_search *w, uint32_t at, const hd_ptx_opnd *o, const hd_ptx_opnd *other,
                           unsigned depth) {
   hd_ptx_type type[2];
-  wait_types_of(hd_inst_form(&w->g, at), type);
+  hd_ptx_types_of(hd_inst_form(&w->g, at), type);
   if (wait_may_be_distance(w, at, other)) return 0;
   return type[0].bits <= 32 || wait_is_offset(w, at, other) ? root(w, at, o, depth + 1) : 0;
+}
+
+/* The same where the other one is a product. */
+static hd_sym root_beside_product(const wait_search *w, uint32_t at, const hd_ptx_opnd *o,
+                                  const hd_ptx_term *product, unsigned depth) {
+  const hd_ptx_opnd *p = wait_operands(w, at);
+  hd_ptx_type type[2];
+  hd_ptx_types_of(hd_inst_form(&w->g, at), type);
+  if (wait_may_be_distance(w, at, &p[product->of]) || wait_may_be_distance(w, at, &p[product->by])) return 0;
+  return type[0].bits <= 32 ? root(w, at, o, depth + 1) : 0;
+}
+
+static hd_sym root_of_result(const wait_search *w, uint32_t at, unsigned depth) {
+  const hd_ptx_result *r = wait_result(w, at);
+  const hd_ptx_opnd *p = wait_operands(w, at);
+  const hd_ptx_term *t = r->terms;
+  if (r->makes == HD_MAKES_PLACE || hd_ptx_is_copy(r)) return root(w, at, &p[t->of], depth + 1);
+  if ((r->makes != HD_MAKES_SUM && r->makes != HD_MAKES_JOINED) || r->n_terms != 2) return 0;
+  if (t[0].by) return root_beside_product(w, at, &p[t[1].of], &t[0], depth);
+  const hd_sym first = root_beside(w, at, &p[t[0].of], &p[t[1].of], depth);
+  return first || t[1].minus ? first : root_beside(w, at, &p[t[1].of], &p[t[0].of], depth);
 }
 
 static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
@@ -348,25 +362,7 @@ static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, un
   if (y->kind != HD_SYM_REG || depth == MOST_DEPTH) return 0;
   uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
   if (at == HD_NONE) return 0;
-  const hd_ptx_opnd *p = wait_operands(w, at);
-  const hd_ptx_form *f = hd_inst_form(&w->g, at);
-  hd_ptx_type type[2];
-  hd_sym a = 0;
-  wait_types_of(f, type);
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVTA:
-  case HD_OP_CVT: return root(w, at, &p[1], depth + 1);
-  case HD_OP_ADD:
-  case HD_OP_OR:
-    a = root_beside(w, at, &p[1], &p[2], depth);
-    return a ? a : root_beside(w, at, &p[2], &p[1], depth);
-  case HD_OP_SUB: return root_beside(w, at, &p[1], &p[2], depth);
-  case HD_OP_MAD:
-    if (wait_may_be_distance(w, at, &p[1]) || wait_may_be_distance(w, at, &p[2])) return 0;
-    return type[0].bits <= 32 ? root(w, at, &p[3], depth + 1) : 0;
-  default: return 0;
-  }
+  return root_of_result(w, at, depth);
 }
 
 hd_sym wait_root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) { return root(w, inst, o, 0); }
@@ -529,7 +525,7 @@ static hd_ptx_opnd without_offsets(wait_search *w, uint32_t inst, const hd_ptx_o
     uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, x.sym));
     hd_ptx_type type[2];
     if (at == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_ADD) break;
-    wait_types_of(hd_inst_form(&w->g, at), type);
+    hd_ptx_types_of(hd_inst_form(&w->g, at), type);
     const hd_ptx_opnd *p = wait_operands(w, at);
     uint32_t from = wait_register(w, at, &p[1]);
     if (type[0].bits != 64 || hd_inst_form(&w->g, at)->n_mods != 1 || from == HD_NONE) break;

@@ -81,6 +81,9 @@ static inline bool wait_inside(const wait_search *w, uint32_t inst) {
 static inline const hd_ptx_opnd *wait_operands(const wait_search *w, uint32_t inst) {
   return &w->m->opnds[hd_inst_stmt(&w->g, inst)->first_opnd];
 }
+static inline const hd_ptx_result *wait_result(const wait_search *w, uint32_t inst) {
+  return hd_ptx_result_of(w->m, hd_inst_stmt(&w->g, inst));
+}
 /* Some way out of the block leads out of the region. */
 static inline bool wait_leaves(const wait_search *w, uint32_t block) {
   const hd_block *b = &w->g.blocks[block];
@@ -108,8 +111,6 @@ static inline uint32_t wait_operand(const wait_search *w, uint32_t inst, uint32_
 uint32_t wait_only_writer(const wait_search *w, uint32_t reg);
 uint32_t wait_only_writer_inside(const wait_search *w, uint32_t reg);
 bool wait_written_inside(const wait_search *w, uint32_t reg);
-/* The types that a form names: the first, and the second (cvt's source). */
-void wait_types_of(const hd_ptx_form *f, hd_ptx_type type[2]);
 /* A load of a parameter of the kernel, rather than of a function's result or argument. */
 bool wait_loads_parameter(const wait_search *w, uint32_t inst);
 /* The same, or by a pointer to the parameters. */
