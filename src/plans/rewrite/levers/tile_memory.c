@@ -82,28 +82,31 @@ static line parameter(const lines *l, const hd_ptx_form *f, const hd_ptx_opnd *o
   return (line){.known = true, .base = o->sym, .at = o->imm};
 }
 
+static line power_of_two(line x) {
+  return x.known && !x.base && !x.r && !x.t && x.c < 31 ? number((int64_t)1 << x.c) : unknown;
+}
+
+static line term_of(const lines *l, const hd_ptx_opnd *o, const hd_ptx_term *t, unsigned depth) {
+  const line x = value_of(l, &o[t->of], depth);
+  if (!t->by) return x;
+  const line by = value_of(l, &o[t->by], depth);
+  return product(l, x, t->power ? power_of_two(by) : by);
+}
+
 static line computed(const lines *l, uint32_t inst, unsigned depth) {
   const hd_ptx_form *f = hd_inst_form(&l->loop->g, inst);
   const hd_ptx_stmt *s = hd_inst_stmt(&l->loop->g, inst);
   const hd_ptx_opnd *o = &l->loop->m->opnds[s->first_opnd];
-  line x[3] = {unknown, unknown, unknown};
-  if (s->guard || s->n_opnds < 2 || s->n_opnds > 4 || o[0].kind != HD_O_REG || !hd_ptx_form_is_whole(f, 32))
-    return unknown;
+  const hd_ptx_result *r = hd_ptx_result_of(l->loop->m, s);
+  const hd_ptx_term *t = r->terms;
+  if (s->guard || s->n_opnds < 2 || o[0].kind != HD_O_REG || !hd_ptx_form_is_whole(f, 32)) return unknown;
   if (f->op == HD_OP_LD) return parameter(l, f, &o[1]);
-  for (unsigned k = 1; k < s->n_opnds; k++) x[k - 1] = value_of(l, &o[k], depth + 1);
-  switch (f->op) {
-  case HD_OP_MOV:
-  case HD_OP_CVT: return s->n_opnds == 2 && !(x[0].base && is_narrow(f)) ? x[0] : unknown;
-  case HD_OP_CVTA: return s->n_opnds == 2 && hd_ptx_form_has(f, HD_M_GLOBAL) ? x[0] : unknown;
-  case HD_OP_ADD: return sum(l, x[0], x[1]);
-  case HD_OP_MUL: return product(l, x[0], x[1]);
-  case HD_OP_MAD: return sum(l, product(l, x[0], x[1]), x[2]);
-  case HD_OP_SHL:
-    return x[1].known && !x[1].base && !x[1].r && !x[1].t && x[1].c < 31
-               ? product(l, x[0], number((int64_t)1 << x[1].c))
-               : unknown;
-  default: return unknown;
-  }
+  if (r->makes == HD_MAKES_PLACE)
+    return hd_ptx_form_has(f, HD_M_GLOBAL) ? value_of(l, &o[t->of], depth + 1) : unknown;
+  if (r->makes != HD_MAKES_SUM || t[1].minus) return unknown;
+  const line x = term_of(l, o, &t[0], depth + 1);
+  if (hd_ptx_is_copy(r)) return x.base && is_narrow(f) ? unknown : x;
+  return r->n_terms == 2 ? sum(l, x, term_of(l, o, &t[1], depth + 1)) : x;
 }
 
 static line register_line(const lines *l, hd_sym sym, unsigned depth) {
