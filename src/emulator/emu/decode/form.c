@@ -174,6 +174,12 @@ void emu_use(emu_decoder *d, emu_form *f, const char *name) {
 
 /* ---- Rules by opcode ---------------------------------------------------------------------- */
 
+static void prepare_nothing(emu_decoder *d, emu_form *f) {
+  f->refused = "the emulator does not know this instruction";
+}
+static const emu_rule rule_unknown = {prepare_nothing, NULL};
+
+/* Of opcodes that need more than a handler with the form's name: the others that compute are plain. */
 static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_ADD] = &emu_rule_float,
     [HD_OP_SUB] = &emu_rule_float,
@@ -196,21 +202,6 @@ static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_ADDC] = &emu_rule_carry,
     [HD_OP_SUBC] = &emu_rule_carry,
     [HD_OP_MADC] = &emu_rule_carry,
-    [HD_OP_MUL24] = &emu_rule_plain,
-    [HD_OP_MAD24] = &emu_rule_plain,
-    [HD_OP_SAD] = &emu_rule_plain,
-    [HD_OP_REM] = &emu_rule_plain,
-    [HD_OP_POPC] = &emu_rule_plain,
-    [HD_OP_CLZ] = &emu_rule_plain,
-    [HD_OP_BFIND] = &emu_rule_plain,
-    [HD_OP_FNS] = &emu_rule_plain,
-    [HD_OP_BREV] = &emu_rule_plain,
-    [HD_OP_BFE] = &emu_rule_plain,
-    [HD_OP_BFI] = &emu_rule_plain,
-    [HD_OP_BMSK] = &emu_rule_plain,
-    [HD_OP_SZEXT] = &emu_rule_plain,
-    [HD_OP_DP4A] = &emu_rule_plain,
-    [HD_OP_DP2A] = &emu_rule_plain,
     [HD_OP_VADD] = &emu_rule_video,
     [HD_OP_VSUB] = &emu_rule_video,
     [HD_OP_VABSDIFF] = &emu_rule_video,
@@ -234,19 +225,6 @@ static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_VMIN4] = &emu_rule_video,
     [HD_OP_VMAX4] = &emu_rule_video,
     [HD_OP_VSET4] = &emu_rule_video,
-    [HD_OP_TESTP] = &emu_rule_plain,
-    [HD_OP_COPYSIGN] = &emu_rule_plain,
-    [HD_OP_AND] = &emu_rule_plain,
-    [HD_OP_OR] = &emu_rule_plain,
-    [HD_OP_XOR] = &emu_rule_plain,
-    [HD_OP_NOT] = &emu_rule_plain,
-    [HD_OP_CNOT] = &emu_rule_plain,
-    [HD_OP_SHF] = &emu_rule_plain,
-    [HD_OP_SHL] = &emu_rule_plain,
-    [HD_OP_SHR] = &emu_rule_plain,
-    [HD_OP_PRMT] = &emu_rule_plain,
-    [HD_OP_SELP] = &emu_rule_plain,
-    [HD_OP_SLCT] = &emu_rule_plain,
     [HD_OP_LOP3] = &emu_rule_lop3,
     [HD_OP_SETP] = &emu_rule_setp,
     [HD_OP_SET] = &emu_rule_set,
@@ -254,6 +232,7 @@ static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_CVT] = &emu_rule_cvt,
     [HD_OP_CVTA] = &emu_rule_cvta,
     [HD_OP_ISSPACEP] = &emu_rule_isspacep,
+    [HD_OP_ISTYPEP] = &rule_unknown,
     [HD_OP_ALLOCA] = &emu_rule_alloca,
     [HD_OP_STACKSAVE] = &emu_rule_stack,
     [HD_OP_STACKRESTORE] = &emu_rule_stack,
@@ -309,11 +288,6 @@ static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_MOVMATRIX] = &emu_rule_movmatrix,
 };
 
-static void prepare_nothing(emu_decoder *d, emu_form *f) {
-  f->refused = "the emulator does not know this instruction";
-}
-static const emu_rule rule_unknown = {prepare_nothing, NULL};
-
 /* A rule looks for the words that it knows, and some look for none: a word that no table has may mean
  * anything, whatever the opcode. */
 static void refuse_unknown_words(emu_decoder *d, emu_form *f) {
@@ -321,11 +295,16 @@ static void refuse_unknown_words(emu_decoder *d, emu_form *f) {
     if (hd_ptx_mod_kind(f->ptx->mods[k]) == HD_MK_UNKNOWN) emu_refuse_word(d, f, f->ptx->mods[k]);
 }
 
+static const emu_rule *rule_of(hd_ptx_op op) {
+  if (op < HD_OP_COUNT && rules[op]) return rules[op];
+  return hd_ptx_op_class(op) == HD_OPC_COMPUTE ? &emu_rule_plain : &rule_unknown;
+}
+
 const emu_form *emu_form_of(emu_decoder *d, uint32_t index) {
   emu_form *f = &d->forms[index];
   if (f->rule) return f;
   f->ptx = &d->m->forms[index];
-  f->rule = f->ptx->op < HD_OP_COUNT && rules[f->ptx->op] ? rules[f->ptx->op] : &rule_unknown;
+  f->rule = rule_of(f->ptx->op);
   emu_read_words(f->ptx, &f->words);
   const hd_mod misplaced = emu_misplaced(f->ptx);
   if (misplaced)
