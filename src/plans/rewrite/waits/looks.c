@@ -124,7 +124,7 @@ static bool is_shared_in_parts(const use_search *x) {
 
 static bool is_stored_in_parts(const use_search *x, uint32_t inst) {
   const hd_ptx_access *a = wait_access(x->w, inst);
-  if (a->bytes != x->bytes) return true;
+  if (a->bytes != x->bytes * a->elements) return true;
   if (hd_ptx_access_in(a, HD_IN_ANY_SHARED)) return x->index || is_shared_in_parts(x);
   return !hd_ptx_access_in(a, HD_IN_GLOBAL);
 }
@@ -140,16 +140,25 @@ static bool keeps_lowest(const use_search *x, uint32_t inst, const hd_ptx_result
   return t->power && value >= 0 && value <= x->lowest;
 }
 
+/* The operand is the register, or a vector with it. */
+static bool is_among(const use_search *x, uint32_t inst, uint32_t operand) {
+  const wait_search *w = x->w;
+  const hd_ptx_opnd *o = &wait_operands(w, inst)[operand];
+  if (o->kind != HD_O_VEC) return wait_register(w, inst, o) == x->reg;
+  for (uint32_t k = 0; k < o->n_kids; k++)
+    if (wait_register(w, inst, &w->m->opnds[o->sym + k]) == x->reg) return true;
+  return false;
+}
+
 /* The number is an address, or is stored as it is. */
 static bool accesses_whole(const use_search *x, uint32_t inst) {
   wait_search *w = x->w;
   const hd_ptx_access *a = wait_access(w, inst);
   const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
   if (!a->value) return hd_ptx_alike_of(hd_inst_form(&w->g, inst)) == HD_ALIKE_MEMORY;
-  if (!combines(a))
-    return n == 2 && (wait_operand(w, inst, a->value) != x->reg || !is_stored_in_parts(x, inst));
+  if (!combines(a)) return n == 2 && (!is_among(x, inst, a->value) || !is_stored_in_parts(x, inst));
   for (uint32_t k = a->value; k < n; k++)
-    if (wait_operand(w, inst, k) == x->reg) return false;
+    if (is_among(x, inst, k)) return false;
   return true;
 }
 
