@@ -104,7 +104,7 @@ typedef struct hd_ptx_term {
   uint8_t of;
   uint8_t by; /* the other factor; 0: none */
   bool power; /* the other factor is 2 to `by` */
-  bool minus; /* it is taken away: never the first term */
+  bool minus; /* it is taken away from the first term, which is an operand by itself */
 } hd_ptx_term;
 
 typedef struct hd_ptx_result {

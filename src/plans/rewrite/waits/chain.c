@@ -114,10 +114,10 @@ static bool chosen(const wait_search *w, uint32_t inst, uint32_t addend, uint32_
 }
 
 bool chain_choice(const wait_search *w, uint32_t inst, uint32_t *pred, bool *when) {
-  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  const hd_ptx_result *r = wait_result(w, inst);
   int64_t value;
-  if ((op != HD_OP_ADD && op != HD_OP_SUB) || hd_inst_stmt(&w->g, inst)->n_opnds != 3) return false;
-  for (uint32_t k = 2; k >= 1u + (op == HD_OP_SUB); k--)
+  if (!hd_ptx_adds_two(r)) return false;
+  for (uint32_t k = 2; k >= 1u + r->terms[1].minus; k--)
     if (chosen(w, inst, k, pred, when, &value)) return true;
   return false;
 }
@@ -125,23 +125,23 @@ bool chain_choice(const wait_search *w, uint32_t inst, uint32_t *pred, bool *whe
 /* add or sub of a number in the chain's direction: the register that moves. *step: the number is never 0. */
 static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
   const wait_search *w = c->w;
-  hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
+  const hd_ptx_result *r = wait_result(w, inst);
+  const hd_ptx_term *t = r->terms;
   hd_ptx_type type = arithmetic(w, inst), types[2];
   const hd_ptx_opnd *o = wait_operands(w, inst);
-  if (op == HD_OP_MAD && c->up && wait_product_positive(w, inst, &o[1], &o[2]) &&
-      !hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_HI)) {
+  if (r->makes == HD_MAKES_SUM && r->n_terms == 2 && t->by && !t->power && c->up &&
+      wait_product_positive(w, inst, &o[t->of], &o[t->by])) {
     hd_ptx_types_of(hd_inst_form(&w->g, inst), types);
     *step = true;
     c->one = c->even = c->launched = false;
     if (!add_step(c, inst, 0)) return HD_NONE;
     if (types[0].bits < c->bits) c->bits = types[0].bits;
-    return wait_register(w, inst, &o[3]);
+    return wait_register(w, inst, &o[t[1].of]);
   }
-  if ((op != HD_OP_ADD && op != HD_OP_SUB) || hd_inst_stmt(&w->g, inst)->n_opnds != 3) return HD_NONE;
-  if (type.number == HD_NUM_NONE) return HD_NONE;
-  for (unsigned by = 2; by >= 1u + (op == HD_OP_SUB); by--) {
+  if (!hd_ptx_adds_two(r) || type.number == HD_NUM_NONE) return HD_NONE;
+  for (unsigned by = 2; by >= 1u + t[1].minus; by--) {
     unsigned sign = sign_of(w, inst, &o[by], 0);
-    if (op == HD_OP_SUB) sign = mirrored_sign(sign);
+    if (t[1].minus) sign = mirrored_sign(sign);
     if (sign & (c->up ? NEGATIVE : POSITIVE)) continue;
     int64_t value = 0;
     uint32_t pred;

@@ -158,14 +158,15 @@ static course course_of_load(course_search *x, uint32_t at) {
 
 /* a * b + a, as of the diagonal of a matrix: the number and its product with one of the launch, which is not
  * taken for -1. */
-static bool is_diagonal(const wait_search *w, uint32_t at) {
-  const hd_ptx_opnd *o = wait_operands(w, at);
-  const uint32_t addend = wait_operand(w, at, 3);
+static bool is_diagonal(const wait_search *w, uint32_t at, const hd_ptx_term t[2]) {
+  const uint32_t addend = wait_operand(w, at, t[1].of);
   int64_t value;
-  for (unsigned k = 1; k <= 2; k++)
-    if (addend != HD_NONE && wait_operand(w, at, k) == addend && wait_invariant(w, at, &o[3 - k]) &&
-        !wait_constant(w, at, &o[3 - k], &value))
+  for (unsigned k = 0; k < 2 && addend != HD_NONE && !t->power; k++) {
+    const hd_ptx_opnd *by = &wait_operands(w, at)[k ? t->of : t->by];
+    if (wait_operand(w, at, k ? t->by : t->of) == addend && wait_invariant(w, at, by) &&
+        !wait_constant(w, at, by, &value))
       return true;
+  }
   return false;
 }
 
@@ -179,18 +180,23 @@ static course scaled(course_search *x, uint32_t at, const hd_ptx_term *t, unsign
   return in_bits(c, bits);
 }
 
+static course course_of_product(course_search *x, uint32_t at, const hd_ptx_term *t, unsigned bits) {
+  const hd_ptx_opnd *o = wait_operands(x->w, at);
+  return t->power ? scaled(x, at, t, bits) : product(x, at, &o[t->of], &o[t->by], bits);
+}
+
 /* What a product adds to a number. */
 static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2], unsigned bits) {
   const wait_search *w = x->w;
   const hd_ptx_opnd *o = wait_operands(w, at);
-  const course c = product(x, at, &o[t[0].of], &o[t[0].by], bits);
+  const course c = course_of_product(x, at, &t[0], bits);
   course d = course_of_operand(x, at, &o[t[1].of]);
-  if (is_diagonal(w, at)) return c;
+  if (is_diagonal(w, at, t)) return c;
   if (d.kind != BACK) return sum_of(c, d);
   /* What it adds is made of two numbers of the launch: one way, if it is the only step. */
   if (c.kind != KEPT || d.way != NOWHERE) return stays;
-  d.way =
-      wait_product_positive(w, at, &o[t[0].of], &o[t[0].by]) ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
+  const bool up = !t->power && wait_product_positive(w, at, &o[t->of], &o[t->by]);
+  d.way = up ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
   return d;
 }
 
@@ -199,7 +205,7 @@ static course course_of_terms(course_search *x, uint32_t at, const hd_ptx_result
   const hd_ptx_term *t = r->terms;
   if (hd_ptx_adds_two(r)) return in_bits(sum(x, at, &o[t[0].of], &o[t[1].of], t[1].minus), bits);
   if (r->n_terms == 2) return product_sum(x, at, t, bits);
-  return t->power ? scaled(x, at, t, bits) : product(x, at, &o[t->of], &o[t->by], bits);
+  return course_of_product(x, at, t, bits);
 }
 
 static course course_of_write(course_search *x, uint32_t at) {
