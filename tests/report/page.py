@@ -110,6 +110,7 @@ def make_folder(folder):
     heddle("sweep", workload, *model, "-o", folder / "sweep.csv")
     (folder / "refused.csv").write_text(REFUSED + heddle("sweep", workload, *model, "--plans", "order=col bind=cancel").split("\n", 1)[1])
     (folder / "analysis.json").write_text(heddle("analyze", workload, "--size", "tiny", "--seconds", 1, "--json"))
+    heddle("simulate", workload, *model, "--timeline", folder / "timeline.json")
     one = json.loads((folder / "optimized/matmul-sm80.json").read_text())
     one["workload"] = "</script><img src=x onerror=alert(1)>"
     for i in range(69):
@@ -134,7 +135,7 @@ def check_page(page, width, dark):
     if not found:
         return
     s = found["sections"]
-    check(name + "all is drawn", len(s) == 75 and s["results.jsonl"]["rows"] == 70 and s["results.jsonl"]["svg"] == 3
+    check(name + "all is drawn", len(s) == 76 and s["results.jsonl"]["rows"] == 70 and s["results.jsonl"]["svg"] == 3
           and s["optimized/matmul-sm80.json"]["svg"] >= 2 and s["sweep.csv"]["tips"] >= 5 and s["analysis.json"]["tips"] > 2
           and all(x["text"] > 40 for x in s.values()), {k: v for k, v in s.items() if "/w" not in k})
     rows = found["refused"]
@@ -144,7 +145,7 @@ def check_page(page, width, dark):
     check(name + "printed, all sections are there", found["printed"])
     check(name + "nothing is wider than the window", found["wide"] <= 0, found["wide"])
     check(name + "as the system wants it", (found["dark"] == "rgb(20, 24, 29)") == dark, found["dark"])
-    check(name + "links lead to sections", len(found["links"]) == 75 and all(ok for _, ok in found["links"]), found["links"])
+    check(name + "links lead to sections", len(found["links"]) == 76 and all(ok for _, ok in found["links"]), found["links"])
     check(name + "heads stand over their columns", not found["astray"], found["astray"])
     check(name + "tables sort", found["down"] == sorted(found["down"], reverse=True) and found["up"] == sorted(found["up"])
           and len(set(found["up"])) > 20, found["up"])

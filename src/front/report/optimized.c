@@ -41,8 +41,12 @@ static hd_status make_timelines(const hd_report *r, const hd_optimized *f, hd_ti
   if (f->rows[0].status != HD_OK || !report_by_clock(r)) return HD_OK;
   /* The same replays came to their ends before. */
   hd_study_set_until(f->study, 0);
-  return hd_timelines_make(f->study, r->workload, r->gpu, f->dispatch, f->seed, plans, f->best ? 2 : 1,
-                           HD_TIMELINES_PAGE, out, d);
+  hd_diag e = {0};
+  const hd_status st = hd_timelines_make(f->study, r->workload, r->gpu, f->dispatch, f->seed, plans,
+                                         f->best ? 2 : 1, HD_TIMELINES_PAGE, out, &e);
+  if (hd_blames_plan(st) || st == HD_ERR_BUDGET) return HD_OK; /* a page can do without them */
+  if (st != HD_OK && d) *d = e;
+  return st;
 }
 
 /* The page, and the same as JSON, which `heddle report` makes one page of many from: without

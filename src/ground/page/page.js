@@ -604,6 +604,11 @@ const KINDS = {
       el("p", {class: "sub"}, d.times + "."),
       d.pins && el("p", {}, "On a GPU: ", el("code", {}, `heddle run --pin ${d.pins.split("/").pop()} -- ${d.program}`), ". A module with a kernel under its plan is in the .ptx file of that name; its last lines say how it is launched.")],
   },
+  events: {
+    is: (d) => d && Array.isArray(d.traceEvents),
+    title: (d) => `Trace events: ${plural(d.traceEvents.filter((e) => e.ph === "X").length, "CTA")} of ${(d.otherData || {}).kernel || "a kernel"}`,
+    draw: () => [el("p", {}, "Perfetto (ui.perfetto.dev) and speedscope open this file.")],
+  },
   analysis: {
     is: (d) => d && Array.isArray(d.accesses) && Array.isArray(d.kernels),
     title: (d) => `Reuse in ${d.input}${d.category ? ": " + d.category : ""}`,
