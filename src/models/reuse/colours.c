@@ -120,7 +120,7 @@ static void count_within(collecting *c, hd_colouring *out) {
 }
 
 static hd_status colour(collecting *c, uint32_t n, uint32_t n_arrays, hd_colouring *out, hd_diag *d) {
-  place *places = malloc(((size_t)n + 1) * sizeof *places);
+  place *places = calloc((size_t)n + 1, sizeof *places);
   for (uint32_t a = 0; places && a <= n_arrays; a++) {
     out[a].array = a;
     if (!(out[a].of = malloc((size_t)n + 1))) break;
