@@ -67,11 +67,12 @@ HD_OWN hd_status hd_sharing_with(const hd_trace *t, const uint64_t *tasks, uint3
  * lines are of one group, and neighbouring groups use neighbouring places. */
 enum { HD_COLOURS = 12, HD_NO_COLOUR = 255 };
 typedef struct hd_colouring {
-  uint32_t array;  /* number; as many as there are: what lies in none */
-  uint32_t n;      /* groups, at most HD_COLOURS; 0: no CTA shares a line of the array */
-  uint8_t *of;     /* per task asked for: its group, by place; HD_NO_COLOUR: it shares nothing there */
-  uint64_t uses;   /* (CTA, line) pairs of which another CTA has the line, too */
-  uint64_t within; /* of these: one of the same group has it */
+  uint32_t array;    /* number; as many as there are: what lies in none */
+  uint32_t n;        /* groups, at most HD_COLOURS; 0: no CTA shares a line of the array */
+  uint8_t *of;       /* per task asked for: its group, by place; HD_NO_COLOUR: it shares nothing there */
+  uint64_t uses;     /* (CTA, line) pairs of which another CTA has the line, too */
+  uint64_t within;   /* of these: one of the same group has it */
+  uint64_t requests; /* of warps' accesses: lines that CTAs share, as often as they are named */
 } hd_colouring;
 
 /* Groups of n different tasks, in ascending order; those that the trace does not have share nothing. Places

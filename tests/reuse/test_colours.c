@@ -64,6 +64,9 @@ static void ctas_that_share_the_same_lines_are_of_one_group(void **state) {
     assert_int_equal(c[k].uses, TASKS * LINES);
     assert_int_equal(c[k].within, c[k].uses);
   }
+  /* One line of A is named twice. */
+  assert_int_equal(c[0].requests, TASKS * (LINES + 1));
+  assert_int_equal(c[1].requests, TASKS * LINES);
   hd_colourings_free(c, 3);
   hd_trace_destroy(t);
 }

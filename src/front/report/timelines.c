@@ -154,6 +154,7 @@ static double within(const void *row) {
 }
 static const field colouring_fields[] = {{"array", .text = array_of},
                                          {"groups", THROUGH(colouring, c, hd_colouring, n)},
+                                         {"requests", THROUGH(colouring, c, hd_colouring, requests)},
                                          {"within", .real = within},
                                          {0}};
 

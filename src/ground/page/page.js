@@ -314,10 +314,11 @@ function timelines(all) {
     b.addEventListener("click", () => paint(k));
     return b;
   }));
-  /* At first by the data that the two plans bring together most differently. */
+  /* At first by the data that the two plans bring together most differently, of what they ask for often. */
+  const often = Math.max(...d.colours.map((c) => c.requests));
   const change = (k) => {
     const [a, b] = [d.plans[0], d.plans.at(-1)].map((p) => atOnce(p, p.groups[k]));
-    return Math.abs(Math.log(a.all / b.all)) + Math.abs(Math.log(a.sm / b.sm)) || 0;
+    return 4 * d.colours[k].requests < often ? -1 : Math.abs(Math.log(a.all / b.all)) + Math.abs(Math.log(a.sm / b.sm)) || 0;
   };
   if (d.colours.length) paint(d.colours.reduce((best, c, k) => (change(k) > change(best) + 1e-9 ? k : best), 0));
   return [el("p", {class: "sub"}, `Each bar is a CTA of ${d.kernel}, from its start to its end on its SM. `, ...(d.colours.length ? ["Coloured by ", choice, "."] : ["No data is shared by some CTAs and not by others."]), note),

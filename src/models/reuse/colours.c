@@ -16,6 +16,7 @@ typedef struct line_state {
   uint64_t key;
   uint32_t array;
   uint32_t users, last; /* CTAs that name it, and the latest of them */
+  uint64_t requests;    /* of warps' accesses */
   uint32_t once, twice; /* groups of which one, several of these are */
 } line_state;
 
@@ -55,6 +56,7 @@ static void note(collecting *c, uint64_t line, uint64_t address) {
   }
   line_state *l = &c->lines.data[number];
   if (!l->users) l->array = reuse_arrays_find(&c->arrays, address);
+  l->requests++;
   if (l->last == c->task) return;
   l->last = c->task;
   l->users++;
@@ -108,6 +110,10 @@ static void group(place *places, uint32_t n, hd_colouring *out) {
 
 /* The pairs of an array whose lines others of the same group have. */
 static void count_within(collecting *c, hd_colouring *out) {
+  for (size_t i = 0; i < c->lines.n; i++)
+    if (c->lines.data[i].array == out->array && c->lines.data[i].users >= 2 &&
+        followed(c, c->lines.data[i].key))
+      out->requests += c->lines.data[i].requests;
   for (size_t i = 0; i < c->pairs.n; i++) {
     line_state *l = &c->lines.data[c->pairs.data[i].line];
     if (l->array != out->array || l->users < 2) continue;
