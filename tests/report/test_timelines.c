@@ -12,9 +12,9 @@
 typedef struct session {
   hd_workload *w;
   hd_study *s;
-  hd_gpu g;
   hd_timelines t;
 } session;
+static hd_gpu gpu; /* which timelines point to */
 
 static void must(hd_status st, const hd_diag *d) {
   char line[1400];
@@ -26,14 +26,14 @@ static session show(uint64_t most) {
   session z = {0};
   hd_diag d = {0};
   hd_plan plans[HD_TIMELINES] = {0};
-  must(hd_gpu_load("h100", SOURCE_DIR "/gpus", &z.g, &d), &d);
-  z.g.n_sms = 2;
+  must(hd_gpu_load("h100", SOURCE_DIR "/gpus", &gpu, &d), &d);
+  gpu.n_sms = 2;
   must(hd_workload_open(SOURCE_DIR "/corpus/triton/matmul-sm80", NULL, "small", &z.w, &d), &d);
-  const hd_run_options run = {.machine = {.threads = 1, .n_sms = z.g.n_sms}};
+  const hd_run_options run = {.machine = {.threads = 1, .n_sms = gpu.n_sms}};
   const hd_study_options how = {.timed = true};
   must(hd_study_open(z.w, &run, &how, &z.s, &d), &d);
   must(hd_plan_parse("order=col", &plans[1], &d), &d);
-  must(hd_timelines_make(z.s, z.w, &z.g, HD_DISPATCH_DEMAND, 1, plans, HD_TIMELINES, most, &z.t, &d), &d);
+  must(hd_timelines_make(z.s, z.w, &gpu, HD_DISPATCH_DEMAND, 1, plans, HD_TIMELINES, most, &z.t, &d), &d);
   return z;
 }
 
