@@ -315,32 +315,14 @@ HD_OWN hd_status hd_trace_walk(const hd_trace *t, uint64_t first, uint64_t n, hd
 
 /* ---- Replay --------------------------------------------------------------------- */
 
+#define HD_COUNTER_OF_REAL double
+#define HD_COUNTER_OF_COUNT uint64_t
+#define HD_COUNTER_OF_LAST uint32_t
+/* Each field is a row of heddle/counters.def. */
 typedef struct hd_counters {
-  double time_us; /* model: bound by the busiest resource, or by a clock (hd_replay_options.timed); device:
-                     measured */
-  uint64_t warp_instructions, thread_instructions;
-  uint64_t l1_sectors, l1_hits; /* loads that go through L1 (.cg loads, and global loads where L1 does not
-                                cache them, do not; of .L1::no_allocate loads those sectors count that L1
-                                has), in units of the GPU's L1 sector (its line on Fermi); a sector that is
-                                still on its way counts as a hit */
-  uint64_t l2_sectors,
-      l2_hits; /* 32-byte sectors, loads and stores; a store hits what L2 holds any part of */
-  uint64_t l2_read_sectors, l2_write_sectors; /* loads; stores and atomics */
-  uint64_t dram_read_bytes, dram_write_bytes; /* dirty sectors left in L2 at the end count as written */
-  uint64_t compulsory_bytes;                  /* hd_trace_info read_bytes + written_bytes */
-  /* Bounds per resource, with the imbalance between SMs; cycles is the largest. An access keeps L1 busy for
-   * at least a cycle and, with a clock, for as long as it waits for a way of its set. A load that waits for
-   * an MSHR does not: others go on. */
-  double cycles, cycles_issue, cycles_l1, cycles_l2, cycles_dram;
-  /* With a clock: cycles of all warps from start to end, and of these the cycles they waited, by reason. In
-   * the rest they issued. */
-  double warp_cycles, stall_memory, stall_dependency, stall_barrier, stall_throttle, stall_issue;
-  /* With a clock: cycles in which any of DRAM's channels has requests, and what the bytes would take at the
-   * rate of all channels. Their quotient is the efficiency of DRAM's banks (SCH 6.2). */
-  double dram_busy, dram_useful;
-  double time_error_us; /* standard error of time_us, where launches or tasks were predicted from some of them
-                           (predict.h); of rows that are added, the sum of both */
-  uint32_t resident;    /* CTAs per SM that ran at once */
+#define HD_COUNTER(kind, field, unit, decimals, uses, description) HD_COUNTER_OF_##kind field;
+#include "heddle/counters.def"
+#undef HD_COUNTER
 } hd_counters;
 /* Add the counters of one launch to those of others: everything is summed but `resident`, which is the last
  * one's. */
@@ -375,7 +357,12 @@ typedef struct hd_counter {
   int decimals;  /* of a real one, in CSV */
   unsigned uses; /* HD_COUNTER_IS_EVENT, ... */
 } hd_counter;
-enum { HD_COUNTER_FIELDS = 27 };
+enum {
+#define HD_COUNTER(kind, field, unit, decimals, uses, description) HD_COUNTER_NUMBER_##field,
+#include "heddle/counters.def"
+#undef HD_COUNTER
+  HD_COUNTER_FIELDS
+};
 HD_API extern const hd_counter hd_counter_table[HD_COUNTER_FIELDS];
 HD_OWN double hd_counter_real(const hd_counter *f, const hd_counters *c);
 /* 0 of a real one. */

@@ -97,7 +97,8 @@ void model_memory_reset(model_memory *m, bool keep, bool timed) {
   model_queue_reset(&m->atomics);
   model_dram_reset(&m->dram, timed);
   if (!keep) m->dirt = 0;
-  m->sectors = m->hits = m->reads = m->writes = m->dram_reads = m->dram_writes = 0;
+  m->sectors = m->hits = m->dram_reads = m->dram_writes = 0;
+  m->counted = (hd_counters){0};
 }
 
 void model_memory_rank(model_memory *m) {
@@ -292,7 +293,7 @@ void model_memory_read(model_memory *m, uint32_t sm, model_request *r, uint32_t 
     bytes += m->load_asks[n_sectors];
   }
   m->sectors += sectors;
-  m->reads += sectors;
+  m->counted.l2_read_sectors += sectors;
   m->ports[by.gpc].asked += (double)all * MODEL_SECTOR;
   take_rate(m, &by, bytes);
 }
@@ -323,7 +324,7 @@ void model_memory_write(model_memory *m, uint32_t sm, model_request *r, uint32_t
     r->wait = by.wait + model_dram_wait(&m->dram, r->line);
   }
   m->sectors += sectors;
-  m->writes += sectors;
+  m->counted.l2_write_sectors += sectors;
   take_rate(m, &by, bytes);
 }
 
@@ -340,6 +341,6 @@ void model_memory_atomic(model_memory *m, uint32_t sm, model_request *r, uint32_
   }
   m->atomics.asked += (double)sectors;
   m->sectors += sectors;
-  m->writes += sectors;
+  m->counted.l2_write_sectors += sectors;
   take_rate(m, &by, (double)sectors * MODEL_SECTOR);
 }

@@ -58,7 +58,8 @@ typedef struct model_memory {
   double dirt;       /* of others' data in a line: part that is dirty */
   double dirty_part; /* the value of `dirt` when the data of others counts */
   /* In 32-byte sectors. */
-  uint64_t sectors, hits, reads, writes, dram_reads, dram_writes;
+  uint64_t sectors, hits, dram_reads, dram_writes;
+  hd_counters counted; /* what else it counts; collected as it is */
 } model_memory;
 
 bool model_memory_init(model_memory *m, const hd_gpu *g);

@@ -182,24 +182,24 @@ static void collect(hd_model *m, const hd_trace *t, const model_dispatcher *q, b
                     hd_counters *out) {
   hd_trace_info info = hd_trace_get_info(t);
   const model_memory *mem = &m->mem;
-  uint64_t left = model_memory_clean(&m->mem), ran = 0;
-  for (uint32_t i = 0; i < m->gpu.n_sms; i++) ran += m->sms[i].warp_instructions;
-  double part = info.warp_instructions ? (double)ran / (double)info.warp_instructions : 1;
-  *out = (hd_counters){.warp_instructions = ran,
-                       .thread_instructions = (uint64_t)((double)info.thread_instructions * part + 0.5),
-                       .l2_sectors = mem->sectors,
-                       .l2_hits = mem->hits,
-                       .l2_read_sectors = mem->reads,
-                       .l2_write_sectors = mem->writes,
-                       .dram_read_bytes = mem->dram_reads * MODEL_SECTOR,
-                       .dram_write_bytes = (mem->dram_writes + left) * MODEL_SECTOR,
-                       .compulsory_bytes = (uint64_t)((double)(info.read_bytes + info.written_bytes) * part),
-                       .resident = q->running};
+  const uint64_t left = model_memory_clean(&m->mem);
+  *out = mem->counted;
+  for (uint32_t i = 0; i < m->gpu.n_sms; i++) hd_counters_add(out, &m->sms[i].counted);
+  const double part =
+      info.warp_instructions ? (double)out->warp_instructions / (double)info.warp_instructions : 1;
+  out->thread_instructions = (uint64_t)((double)info.thread_instructions * part + 0.5);
+  out->l2_sectors = mem->sectors;
+  out->l2_hits = mem->hits;
+  out->dram_read_bytes = mem->dram_reads * MODEL_SECTOR;
+  out->dram_write_bytes = (mem->dram_writes + left) * MODEL_SECTOR;
+  out->compulsory_bytes = (uint64_t)((double)(info.read_bytes + info.written_bytes) * part);
+  out->resident = q->running;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
     const model_sm *s = &m->sms[i];
     out->l1_sectors += s->l1_sectors / s->l1_unit;
     out->l1_hits += s->l1_hits / s->l1_unit;
-    out->cycles_issue = larger(out->cycles_issue, (double)s->warp_instructions / m->gpu.issue_per_cycle);
+    out->cycles_issue =
+        larger(out->cycles_issue, (double)s->counted.warp_instructions / m->gpu.issue_per_cycle);
     out->cycles_l1 = larger(out->cycles_l1, s->l1_cycles);
   }
   out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;

@@ -31,7 +31,8 @@ void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas) {
   s->n_by_age = 0;
   s->n_mshr = 0;
   for (uint32_t w = 0; w < SM_MAX_WARPS; w++) s->ready[w] = SM_NEVER;
-  s->l1_sectors = s->l1_hits = s->warp_instructions = 0;
+  s->l1_sectors = s->l1_hits = 0;
+  s->counted = (hd_counters){0};
   s->l1_cycles = s->port = s->store_port = s->stores_end = 0;
   model_cache_clear(&s->l1);
   if (s->readonly.sets) model_cache_clear(&s->readonly);
@@ -71,7 +72,7 @@ enum { LONGEST_GAP = 1 << 23 }; /* cycles; 256 times as many fit 32 bits */
 void model_sm_open(model_sm *s, uint32_t cta, uint64_t task) {
   const hd_trace *t = s->trace;
   model_trace_task sums = model_trace_get_task(t, task);
-  s->warp_instructions += sums.warp_instructions;
+  s->counted.warp_instructions += sums.warp_instructions;
   uint64_t steps = sums.accesses ? sums.accesses : s->warps_per_cta;
   double per_step = (double)sums.warp_instructions / (double)steps;
   if (per_step > LONGEST_GAP) per_step = LONGEST_GAP;

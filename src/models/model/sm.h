@@ -80,7 +80,7 @@ typedef struct model_sm {
   uint32_t missing;   /* lines that L1 does not have of that access, or has no part in */
   uint32_t line_base; /* added to its lines: other launches' data lies elsewhere */
   uint64_t l1_sectors, l1_hits;
-  uint64_t warp_instructions;
+  hd_counters counted;     /* what else it counts; collected as it is */
   double l1_cycles;        /* that L1 was busy */
   double port, store_port; /* cycles at which the ways from L2 to this SM, and back, are free */
   double stores_end;       /* at which the last of its stores has come to L2 */
