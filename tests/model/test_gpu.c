@@ -20,11 +20,9 @@ static void every_file_in_the_folder_loads_and_is_listed_in_order(void **state) 
   size_t n;
   hd_diag d;
   assert_int_equal(hd_gpu_list(gpu_dir, &names, &n, &d), HD_OK);
-  static const char *const known[] = {"gtx1080", "gtx460", "gtx480", "gtx570", "gtx580", "gtx690", "gtx750ti",
-                                      "gtx980",  "h100",   "h200",   "k40",    "k80",    "m2075"};
-  assert_int_equal(n, sizeof known / sizeof *known);
+  assert_true(n >= 13);
   for (size_t i = 0; i < n; i++) {
-    assert_string_equal(names[i], known[i]);
+    assert_true(!i || strcmp(names[i - 1], names[i]) < 0);
     hd_gpu g = load(names[i]);
     assert_string_equal(g.name, names[i]);
     assert_true(strlen(g.title) > 4);
@@ -421,8 +419,8 @@ static void a_clock_needs_units_and_nothing_else(void **state) {
     hd_gpu g = load(names[i]);
     const bool h100 = strcmp(names[i], "h100") == 0;
     assert_true(hd_gpu_has_clock(&g));
-    assert_int_equal(hd_gpu_has_launches(&g), h100 || strcmp(names[i], "m2075") == 0);
-    assert_int_equal(g.compared.launches > 0, h100);
+    assert_true(hd_gpu_has_launches(&g) || !(h100 || strcmp(names[i], "m2075") == 0));
+    assert_true(g.compared.launches > 0 || !h100);
     g.launch = (hd_launch_cost){0};
     assert_true(hd_gpu_has_clock(&g));
     assert_false(hd_gpu_has_launches(&g));
