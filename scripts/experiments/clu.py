@@ -262,31 +262,64 @@ def agents_alone(model, app, gpu, setting, numbers=AGENTS, free=False):
     return base, *min(((known[plan], n) for plan, n in plans.items() if known[plan]), key=lambda x: x[0]["time_us"])
 
 
+SHORT = ("BKP", "DCT", "HS")
+COSTLY = ("BKP", "DCT", "SGM", "HS")  # on one GPU at least
+
+
 def free_agents(model, page):
     """The class with agents that cost no instruction: the most that listing 5's static stride could give."""
     rows, means = [], []
     for gpu, generation, setting, paper, *_ in CLU_GPUS:
         gains = [[], []]
         for app in CLU_ALGORITHM:
-            costs = agents_alone(model, app, gpu, setting)
+            best = free_best = best_of(clu_application(model, app, gpu, setting, False))
+            costs = agents_alone(model, app, gpu, setting) if app[0] in COSTLY else None
             free = costs and agents_alone(model, app, gpu, setting, (costs[2],) if costs[2] != "all" else (), True)
-            if not free:
-                continue
-            pair = [speedup(r, base) for base, r, _ in (costs, free)]
-            got = clu_application(model, app, gpu, setting, False)
-            for k, best in enumerate((best_of(got), max(best_of(got) or 0, pair[1]))):
-                gains[k].append(best)
-            rows.append([f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}"] + [times(x) for x in pair] + [free[2]])
+            if free:
+                pair = [speedup(r, base) for base, r, _ in (costs, free)]
+                rows.append([f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}"] + [times(x) for x in pair] + [free[2]])
+                free_best = max(best or 0, pair[1])
+            for of, x in zip(gains, (best, free_best if free or app[0] not in COSTLY else None)):
+                of.append(x)
         for title, of in (("arithmetic mean", mean), ("geometric mean", geomean)):
             means.append([f"{generation} ({gpu})", title] + [mean_text(of, g, len(CLU_ALGORITHM)) for g in gains] + [paper[1]])
     if not rows:
         return
     page.text("### Agents that cost no instruction",
-              "Algorithm-related applications with the fastest number of agents, as rewritten, and with the faster one of that number and "
+              "Algorithm-related applications whose agents cost more than they save, with the fastest number of agents, as rewritten, and with the faster one of that number and "
               "all under `--free-mapping`, which charges none of the instructions between two tasks: a bound on what listing 5's static stride could gain over an atomic for each "
               "task. Below, the class's mean of the best bars, with the free agents among them.")
     page.table("clu-free-agents", ["GPU", "application", "workload, size", "agents", "free agents", "number"], rows)
     page.table("clu-free-agents-means", ["GPU", "of the best bars", "as rewritten", "with free agents", "the paper"], means)
+
+
+CTA_CYCLES = (5, 10)  # from one CTA's launch to the next one's
+
+
+def cta_launches(model, page):
+    """The same applications where launching a CTA takes time, which agents spare."""
+    rows, means = [], []
+    for gpu, generation, setting, paper, *_ in CLU_GPUS:
+        gains = [[] for _ in range(1 + len(CTA_CYCLES))]
+        for app in CLU_ALGORITHM:
+            best = best_of(clu_application(model, app, gpu, setting, False))
+            found = [agents_alone(model, app, gpu, setting | cta, ()) for cta in [{}] + [{"cta": n} for n in CTA_CYCLES]] \
+                if app[0] in SHORT else []
+            pair = [speedup(f[1], f[0]) if f else None for f in found]
+            if all(found):
+                rows += [[f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}"] + [times(x) for x in pair]] if pair else []
+            for k, of in enumerate(gains):
+                of.append(best if not k or not pair else max(1, pair[k]) if pair[k] else None)
+        for title, of in (("arithmetic mean", mean), ("geometric mean", geomean)):
+            means.append([f"{generation} ({gpu})", title] + [mean_text(of, g, len(CLU_ALGORITHM)) for g in gains] + [paper[1]])
+    if not rows:
+        return
+    page.text("### CTAs that take time to launch",
+              "On these GPUs launching a CTA costs nothing, for nothing is published of it; on an H100 one can be launched each 1.19 cycles. "
+              "Here one of the whole GPU can each 5 and each 10 cycles, for the applications whose CTAs are shortest: all agents over "
+              "the default. Below, the class's mean of the best bars with these.")
+    page.table("clu-cta-launches", ["GPU", "application", "workload, size", "no cost"] + [f"{n} cycles" for n in CTA_CYCLES], rows)
+    page.table("clu-cta-launches-means", ["GPU", "of the best bars", "no cost"] + [f"{n} cycles" for n in CTA_CYCLES] + ["the paper"], means)
 
 
 def textures(model, page):
@@ -478,6 +511,8 @@ def chapter(model, page):
     with model.at(CAUSES + 19):
         whole_rows(model, page)
     textures(model, page)
+    with model.at(CAUSES + 17):
+        cta_launches(model, page)
     with model.at(SETTINGS):
         many_ctas(model, page)
     locality(model, page)

@@ -61,15 +61,16 @@ class Model:
         os.replace(path + ".new", path)
         return path
 
-    def variant(self, gpu, l1=None, scheduler=None, mshrs=None, ca=False):
+    def variant(self, gpu, l1=None, scheduler=None, mshrs=None, ca=False, cta=None):
         """The GPU with another size of L1, which leaves shared memory the rest of their store on Fermi and Kepler; another warp
-        scheduler; other MSHRs; global loads cached in L1, as -dlcm=ca compiles them. What is None stays as the file has it."""
-        asked = gpu, l1, scheduler, mshrs, ca
+        scheduler; other MSHRs; global loads cached in L1, as -dlcm=ca compiles them; so many cycles from one CTA's launch to the next
+        one's. What is None stays as the file has it."""
+        asked = gpu, l1, scheduler, mshrs, ca, cta
         if asked not in self.variants:
             self.variants[asked] = self.make_variant(*asked)
         return self.variants[asked]
 
-    def make_variant(self, gpu, l1, scheduler, mshrs, ca):
+    def make_variant(self, gpu, l1, scheduler, mshrs, ca, cta):
         text, name = self.text_of(gpu), [gpu]
 
         def put(key, value, called):
@@ -93,6 +94,9 @@ class Model:
             put("mshrs", mshrs, f"m{mshrs}")
         if ca:
             put("global", "true", "ca")
+        if cta:
+            text = text.replace("\n[l1]\n", f"\n[launch]\nfirst_us = 0\nnext_us = 0\ncta_cycles = {cta}\n\n[l1]\n", 1)
+            name.append(f"cta{cta}")
         if len(name) == 1:
             return gpu
         path = os.path.join(self.cache, "-".join(name) + ".toml")
