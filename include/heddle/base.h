@@ -76,12 +76,15 @@ typedef enum hd_bound {
 /* One failure: what and where. Errors are values: a function that fails fills
  * the hd_diag it was given (which may be NULL) and returns its status.
  * `file` is "" when there is none; `line` and `column` count from 1, 0 when
- * there is none; `source` is the offending line's text, cut to fit, or "". */
+ * there is none; `source` is the offending line's text, cut to fit, or "".
+ * A refusal has the line of the kernel's PTX, which its message names, and no
+ * column. */
 typedef struct hd_diag {
   hd_status status;
   hd_fault fault;
   uint16_t reason; /* where in the message its reason begins, behind the instruction that it is about */
   hd_bound bound;  /* with HD_ERR_BUDGET, if it is known */
+  bool unknown;    /* with HD_ERR_USAGE: a name is of nothing that there is */
   uint32_t line, column;
   char file[512];
   char message[768];
@@ -99,6 +102,9 @@ HD_OWN hd_status hd_fail_because(hd_diag *d, hd_status st, const char *why, cons
 /* The same for a bound that was reached. Returns HD_ERR_BUDGET. */
 HD_OWN hd_status hd_fail_bound(hd_diag *d, hd_bound bound, const char *fmt, ...) HD_PRINTF(3, 4);
 
+/* The same where a name is of nothing that there is. Returns HD_ERR_USAGE. */
+HD_OWN hd_status hd_fail_unknown(hd_diag *d, const char *fmt, ...) HD_PRINTF(2, 3);
+
 /* As hd_fail, with a place. `text`,`len` is the whole file's text (or NULL):
  * the line at `offset` is quoted and line/column are counted from it. */
 HD_OWN hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len,
@@ -106,6 +112,7 @@ HD_OWN hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const ch
 #ifdef __clang_analyzer__ /* which sees no function of another file: a failure is one */
 #define hd_fail(d, st, ...) (hd_fail(d, st, __VA_ARGS__), (st))
 #define hd_fail_bound(d, bound, ...) (hd_fail_bound(d, bound, __VA_ARGS__), HD_ERR_BUDGET)
+#define hd_fail_unknown(d, ...) (hd_fail_unknown(d, __VA_ARGS__), HD_ERR_USAGE)
 #define hd_fail_at(d, st, ...) (hd_fail_at(d, st, __VA_ARGS__), (st))
 #define hd_fail_because(d, st, ...) (hd_fail_because(d, st, __VA_ARGS__), (st))
 #endif
@@ -289,6 +296,12 @@ HD_OWN hd_status hd_folder_make(const char *path, hd_diag *d);
 /* ---- Time -------------------------------------------------------------- */
 
 HD_OWN double hd_seconds(void); /* monotonic */
+
+/* Whether work that may be cut short has to end: at `until` (hd_seconds; 0: never), or because another thread
+ * has made *stop true (NULL: none does). */
+static inline bool hd_is_over(double until, const bool *stop) {
+  return (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) || (until > 0 && hd_seconds() >= until);
+}
 
 /* ---- Threads ----------------------------------------------------------- */
 

@@ -73,6 +73,7 @@ typedef struct hd_emu_options {
    * when they are written. Nothing may change that emulator's memory as long as this one lives, and its
    * allocations must be made here, too. NULL: memory begins with zeros. */
   const hd_emu *like;
+  const bool *stop; /* launches end with HD_ERR_BUDGET once it is true (hd_is_over); NULL: never */
 } hd_emu_options;
 
 HD_API hd_status hd_emu_create(const hd_emu_options *opt, hd_emu **out, hd_diag *d);

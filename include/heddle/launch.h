@@ -130,6 +130,7 @@ typedef struct hd_budget {
   double trace_seconds; /* of two idle cores, about, that tracing a launch may take, as so much work: no clock
                            is read */
   double until;         /* hd_seconds at which runs on the emulator and replays of a study end, done or not */
+  const bool *stop;     /* they end once it is true (hd_is_over). It outlives a study; NULL: it never is */
 } hd_budget;
 
 /* One run of a workload, or many of one kind. */

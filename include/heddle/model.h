@@ -427,6 +427,7 @@ typedef struct hd_replay_options {
   hd_timeline *timeline;        /* filled in, with a clock, unless NULL */
   uint32_t *ctas;   /* filled in, unless NULL: per SM of the GPU, the tasks that began there (of the part) */
   double until;     /* hd_seconds at which the replay ends, done or not, with HD_ERR_BUDGET; 0: never */
+  const bool *stop; /* it ends the same way once that is true (hd_is_over); NULL: never */
   bool keep_caches; /* start with L2 as the last replay left it; every launch finds its L1s empty */
 } hd_replay_options;
 

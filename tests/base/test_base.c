@@ -62,6 +62,10 @@ static void diagnostics_name_line_column_and_source(void **state) {
   hd_fail(&d, HD_ERR_IO, "control \x01 bytes\nbecome question marks");
   assert_string_equal(hd_diag_line(&d, line, sizeof line), "control ? bytes?become question marks");
   assert_int_equal(hd_fail(NULL, HD_ERR_NOMEM, "no diagnostic wanted"), HD_ERR_NOMEM);
+  assert_int_equal(hd_fail_unknown(&d, "no %s", "such"), HD_ERR_USAGE);
+  assert_true(d.unknown);
+  hd_fail(&d, HD_ERR_USAGE, "it is known");
+  assert_false(d.unknown);
 }
 
 static void a_reason_is_found_behind_whatever_it_is_about(void **state) {
@@ -89,6 +93,15 @@ static void every_status_says_whether_a_plan_is_to_blame(void **state) {
       [HD_ERR_USAGE] = true};
   for (size_t k = 0; k < sizeof plan / sizeof *plan; k++)
     assert_int_equal(hd_blames_plan((hd_status)k), plan[k]);
+}
+
+static void work_is_over_at_a_second_or_when_it_is_stopped(void **state) {
+  bool stop = false;
+  assert_false(hd_is_over(0, NULL));
+  assert_false(hd_is_over(hd_seconds() + 1000, &stop));
+  assert_true(hd_is_over(hd_seconds(), &stop));
+  stop = true;
+  assert_true(hd_is_over(0, &stop));
 }
 
 static void numbers_parse_whole_or_not_at_all(void **state) {
@@ -275,6 +288,8 @@ int main(void) {
                 names_that_are_spelt_nearly_so_are_found_in_lists),
       BEHAVIOUR("a meter tells some hundred times, from all threads, and its end",
                 a_meter_tells_a_hundred_times_from_all_threads),
+      BEHAVIOUR("work is over at a second, or when it is stopped",
+                work_is_over_at_a_second_or_when_it_is_stopped),
       BEHAVIOUR("a number parses whole or not at all", numbers_parse_whole_or_not_at_all),
       BEHAVIOUR("bits are counted in empty, full and all other masks",
                 bits_are_counted_in_empty_full_and_all_other_masks),

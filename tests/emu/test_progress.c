@@ -3,8 +3,10 @@
 #include "check.h"
 #include "heddle/emu.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Kernel k: %b is the CTA's number, %t the thread's, %n the number of CTAs, %a the address of 64 KB of zeros.
  */
@@ -22,6 +24,7 @@ typedef struct run {
   hd_dispatch_kind kind;
   uint64_t quiet;
   double seconds; /* that it may take; 0: any */
+  const bool *stop;
 } run;
 
 static hd_status launch(const char *body, run how, hd_diag *d, uint32_t *out) {
@@ -35,7 +38,8 @@ static hd_status launch(const char *body, run how, hd_diag *d, uint32_t *out) {
                               .n_sms = how.sms ? how.sms : 1,
                               .checks = how.checks,
                               .max_instructions = UINT64_C(1) << 32,
-                              .quiet_instructions = how.quiet};
+                              .quiet_instructions = how.quiet,
+                              .stop = how.stop};
   uint64_t a;
   memset(d, 0, sizeof *d);
   hd_buf_printf(&text, "%s%s\nret;\n}\n", HEAD, body);
@@ -251,6 +255,29 @@ static void a_wait_for_a_later_cta_ends_where_it_has_a_place(void **state) {
       }
 }
 
+static void *stop_soon(void *stop) {
+  const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
+  nanosleep(&moment, NULL);
+  __atomic_store_n((bool *)stop, true, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static void another_thread_ends_a_launch(void **state) {
+  static const char spin[] = "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 4000000000;\n"
+                             "@%p1 bra L;\nst.global.u32 [%a], %r1;";
+  for (uint32_t threads = 1; threads <= 2; threads++) {
+    bool stop = false;
+    pthread_t thread;
+    hd_diag d;
+    uint32_t result;
+    assert_int_equal(pthread_create(&thread, NULL, stop_soon, &stop), 0);
+    assert_int_equal(launch(spin, (run){.grid = 4, .threads = threads, .sms = 2, .stop = &stop}, &d, &result),
+                     HD_ERR_BUDGET);
+    pthread_join(thread, NULL);
+    assert_int_equal(result, 0);
+  }
+}
+
 /* Minutes of a loop in one CTA, alone and in turn with others, and CTAs that have not started. */
 static void a_launch_ends_when_its_time_is_over(void **state) {
   static const char spin[] = "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 4000000000;\n"
@@ -280,6 +307,7 @@ int main(void) {
       cmocka_unit_test(a_deadlock_is_a_fault_that_names_the_loop),
       cmocka_unit_test(slow_progress_is_no_deadlock),
       cmocka_unit_test(a_launch_ends_when_its_time_is_over),
+      cmocka_unit_test(another_thread_ends_a_launch),
       cmocka_unit_test(a_wait_for_a_later_cta_ends_where_it_has_a_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,36 @@ static void runs_and_replays_end_when_their_time_is_over(void **state) {
   close_session(&z);
 }
 
+static void runs_replays_and_sweeps_end_when_they_are_stopped(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("matmul-naive", "small");
+  const hd_gpu g = load_gpu("h100");
+  bool stop = true;
+  hd_study *s = NULL;
+  hd_diag d = {0};
+  hd_counters c;
+  const hd_run_options run = {.machine.threads = 2, .budget.stop = &stop};
+  const hd_study_options how = {.timed = true};
+  hd_sweep_row rows[2] = {{.status = HD_OK}, {.plan = parse_plan("order=col")}};
+  assert_int_equal(hd_study_open(w, &run, &how, &s, &d), HD_ERR_BUDGET);
+  stop = false;
+  assert_int_equal(hd_study_open(w, &run, &how, &s, &d), HD_OK);
+  session z = {.w = w, .s = s, .g = g};
+  const hd_counters before = replay(&z, "order=col");
+  stop = true;
+  assert_int_equal(hd_study_replay(s, &g, &rows[1].plan, HD_DISPATCH_ROUND_ROBIN, 1, &c, &d), HD_ERR_BUDGET);
+  bool whole;
+  const hd_sweep_job job = {
+      .workload = w, .run = run, .how = how, .study = &s, .gpu = &g, .rows = rows, .n = 2};
+  assert_int_equal(hd_sweep_split(&job, NULL, &whole, &d), HD_OK);
+  assert_int_equal(rows[0].status, HD_ERR_BUDGET);
+  assert_int_equal(rows[1].status, HD_ERR_BUDGET);
+  stop = false;
+  const hd_counters after = replay(&z, "order=col");
+  assert_memory_equal(&before, &after, sizeof before);
+  close_session(&z);
+}
+
 /* A task that was cut off is not taken for a whole one later. */
 static void a_recording_that_was_cut_off_is_of_no_use(void **state) {
   skip_without_compiler();
@@ -237,6 +267,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a trace ends when it takes too long", a_trace_ends_when_it_takes_too_long),
       BEHAVIOUR("runs and replays end when their time is over", runs_and_replays_end_when_their_time_is_over),
+      BEHAVIOUR("runs, replays and sweeps end when they are stopped",
+                runs_replays_and_sweeps_end_when_they_are_stopped),
       BEHAVIOUR("a recording that was cut off is of no use", a_recording_that_was_cut_off_is_of_no_use),
       BEHAVIOUR("a study takes contents that are given", a_study_takes_contents_that_are_given),
       BEHAVIOUR("what bypasses does not reach L1", what_bypasses_does_not_reach_l1),

@@ -87,6 +87,20 @@ static void a_failure_says_whose_it_is(void **state) {
   }
 }
 
+static void a_refusal_has_its_line(void **state) {
+  static const char reads[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
+                              "  .reg .b32 %r<2>;\n  mov.u32 %r1, %smid;\n  ret;\n}\n";
+  const hd_plan p = plan_of("order=reverse");
+  hd_apply_kernel k = {.name = "k", .plan = &p, .options = options};
+  for (int blamed = 0; blamed < 2; blamed++) {
+    hd_rewritten got;
+    if (blamed) k.blame = "somebody";
+    assert_int_equal(hd_apply_text(reads, sizeof reads - 1, "t", &k, 1, HD_TEXT_CANONICAL, &got, &d),
+                     HD_ERR_REFUSED);
+    assert_int_equal(d.line, 7);
+  }
+}
+
 /* The first load, once the kernel is known. */
 static hd_status find_loads(void *ctx, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *o,
                             hd_diag *why) {
@@ -114,6 +128,7 @@ int main(void) {
       BEHAVIOUR("each kernel gets its plan and its recipe", each_kernel_gets_its_plan_and_its_recipe),
       BEHAVIOUR("without a form there is a module and no text", without_a_form_there_is_a_module_and_no_text),
       BEHAVIOUR("a failure says whose it is", a_failure_says_whose_it_is),
+      BEHAVIOUR("a refusal has its line", a_refusal_has_its_line),
       BEHAVIOUR("options are completed when the kernel is known",
                 options_are_completed_when_the_kernel_is_known)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,11 +219,11 @@ static hd_status none(const finding *f, const char *where, hd_diag *d) {
   for (size_t i = 0; i < n && shown < SHOWN; i++)
     if (!misspelt || f->near.data[i].distance == nearest)
       hd_buf_printf(&list, "%s%s", shown++ ? ", " : "", f->near.data[i].title);
-  hd_fail(d, HD_ERR_USAGE, "%s: no kernel '%.100s'; %s %.500s%s", where, f->name,
-          misspelt ? "did you mean" : "there is", list.data ? list.data : "",
-          misspelt    ? "?"
-          : shown < n ? ", ..."
-                      : "");
+  hd_fail_unknown(d, "%s: no kernel '%.100s'; %s %.500s%s", where, f->name,
+                  misspelt ? "did you mean" : "there is", list.data ? list.data : "",
+                  misspelt    ? "?"
+                  : shown < n ? ", ..."
+                              : "");
   hd_buf_free(&list);
   return HD_ERR_USAGE;
 }
@@ -300,7 +300,7 @@ hd_status hd_kernel_find(const char *path, uint64_t index, const char *name, hd_
   if (st == HD_OK) st = search(&f, path, &w, false, d);
   if (st == HD_OK && !w.modules) {
     st = index == UINT64_MAX ? hd_container_no_ptx(path, w.assembled, d)
-                             : hd_fail(d, HD_ERR_USAGE, "%s: no module %" PRIu64, path, index);
+                             : hd_fail_unknown(d, "%s: no module %" PRIu64, path, index);
   } else if (st == HD_OK && !f.found.n) {
     w.word = NULL;
     st = search(&f, path, &w, true, d);

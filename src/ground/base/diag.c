@@ -66,6 +66,7 @@ static void fill(hd_diag *d, hd_status st, size_t room, const char *fmt, va_list
   d->status = st;
   d->fault = HD_FAULT_NONE;
   d->bound = HD_BOUND_NONE;
+  d->unknown = false;
   d->reason = 0;
   d->line = d->column = 0;
   d->file[0] = d->source[0] = 0;
@@ -73,6 +74,7 @@ static void fill(hd_diag *d, hd_status st, size_t room, const char *fmt, va_list
 
 #undef hd_fail /* analyzers see this instead */
 #undef hd_fail_bound
+#undef hd_fail_unknown
 #undef hd_fail_at
 #undef hd_fail_because
 
@@ -107,6 +109,17 @@ hd_status hd_fail_bound(hd_diag *d, hd_bound bound, const char *fmt, ...) {
   return HD_ERR_BUDGET;
 }
 
+hd_status hd_fail_unknown(hd_diag *d, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  if (d) {
+    fill(d, HD_ERR_USAGE, sizeof d->message, fmt, ap);
+    d->unknown = true;
+  }
+  va_end(ap);
+  return HD_ERR_USAGE;
+}
+
 hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *text, size_t len, size_t offset,
                      const char *fmt, ...) {
   if (!d) return st;
@@ -134,7 +147,7 @@ hd_status hd_fail_at(hd_diag *d, hd_status st, const char *file, const char *tex
 
 const char *hd_diag_line(const hd_diag *d, char *out, size_t cap) {
   if (cap == 0) return out;
-  if (d->file[0] && d->line)
+  if (d->file[0] && d->column)
     hd_fit(out, cap, "%s:%u:%u: %s", d->file, d->line, d->column, d->message);
   else if (d->file[0])
     hd_fit(out, cap, "%s: %s", d->file, d->message);

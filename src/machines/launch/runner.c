@@ -86,10 +86,18 @@ static bool is_cooperative(const hd_workload *w) {
 
 static hd_status open_on(runner *r, const hd_compiled *code, const hd_resolved *plans,
                          const hd_run_options *o, unsigned checks, const hd_emu *like, hd_diag *d) {
-  *r = (runner){.w = code->workload, .code = code, .n_sms = o->machine.n_sms, .until = o->budget.until};
+  *r = (runner){.w = code->workload,
+                .code = code,
+                .n_sms = o->machine.n_sms,
+                .until = o->budget.until,
+                .stop = o->budget.stop};
   if (!r->n_sms) r->n_sms = is_cooperative(r->w) ? LAUNCH_COOPERATIVE_SMS : LAUNCH_SMS;
   hd_arena_init(&r->arena);
-  hd_emu_options eo = {.checks = checks, .threads = o->machine.threads, .n_sms = r->n_sms, .like = like};
+  hd_emu_options eo = {.checks = checks,
+                       .threads = o->machine.threads,
+                       .n_sms = r->n_sms,
+                       .like = like,
+                       .stop = o->budget.stop};
   hd_status st = launch_check_variables(code, d);
   if (st == HD_OK) st = hd_emu_create(&eo, &r->emu, d);
   if (st == HD_OK) hd_emu_set_until(r->emu, o->budget.until);
@@ -276,6 +284,7 @@ typedef struct some {
   uint64_t *clusters; /* CTAs that depend on each other */
   uint64_t n, most;
   double until; /* hd_seconds; 0: never */
+  const bool *stop;
   uint32_t n_sms;
   _Atomic uint64_t next;
   _Atomic int status;
@@ -299,7 +308,7 @@ static bool step_cta(const some *s, hd_emu_cta *c, bool *goes_on) {
 static bool run_cluster(const some *s, hd_emu_cta *first) {
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
-    if (s->until > 0 && hd_seconds() >= s->until) return false;
+    if (hd_is_over(s->until, s->stop)) return false;
     for (uint32_t k = 0; k < hd_emu_cluster_size(first); k++)
       if (!step_cta(s, hd_emu_cluster_cta(first, k), &goes_on)) return true;
   }
@@ -346,7 +355,7 @@ static hd_status find_clusters(some *s, const uint64_t *tasks, uint64_t n, hd_di
 hd_status runner_run_some(runner *r, uint32_t launch, const hd_emu_hooks *hooks, const uint64_t *tasks,
                           uint64_t n, uint64_t most, unsigned threads, hd_diag *d) {
   const hd_emu_launch_params p = launch_params(r, launch, 1);
-  some s = {.most = most, .until = r->until, .n_sms = r->n_sms, .d = d};
+  some s = {.most = most, .until = r->until, .stop = r->stop, .n_sms = r->n_sms, .d = d};
   hd_emu_set_until(r->emu, r->until);
   hd_status st = hd_emu_grid_begin(r->program, &p, hooks, &s.grid, d);
   if (st != HD_OK) return st;

@@ -33,7 +33,8 @@ typedef struct runner {
   void **pointers;     /* per buffer that points: its contents; else NULL */
   launch_setup setup;
   uint32_t n_sms;
-  double until; /* hd_seconds at which runs end, done or not; 0: never */
+  double until;     /* hd_seconds at which runs end, done or not; 0: never */
+  const bool *stop; /* or once it is true; NULL: never */
   runner_variable
       *undescribed; /* in the order of the original's module; runner_find_undescribed finds them */
   uint32_t n_undescribed;

@@ -152,8 +152,8 @@ static hd_status look_up(const char *name, const char *dir, char *folder, size_t
                  list.data ? list.data : "");
   } else {
     hd_suggest((const char *const *)names, count, HD_FEW_NAMES, name, &list);
-    st = list.len ? hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s'; there is %s", name, list.data)
-                  : hd_fail(d, HD_ERR_USAGE, "there is no workload '%.200s' among %zu", name, count);
+    st = list.len ? hd_fail_unknown(d, "there is no workload '%.200s'; there is %s", name, list.data)
+                  : hd_fail_unknown(d, "there is no workload '%.200s' among %zu", name, count);
   }
   hd_buf_free(&list);
   hd_workload_list_free(names, count);

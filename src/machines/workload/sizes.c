@@ -99,8 +99,8 @@ hd_status wl_read_sizes(wl_reader *r, const json_t *root, const char *chosen) {
   if (st == HD_OK && !found) {
     char near[HD_NEAR];
     const char *known = list.data ? list.data : "";
-    st = hd_fail(r->d, HD_ERR_USAGE, "there is no size '%.60s', known are: %s%s", chosen, known,
-                 hd_near(known, chosen, strlen(chosen), near));
+    st = hd_fail_unknown(r->d, "there is no size '%.60s', known are: %s%s", chosen, known,
+                         hd_near(known, chosen, strlen(chosen), near));
     if (r->d) snprintf(r->d->file, sizeof r->d->file, "%s", r->path);
   }
   hd_buf_free(&list);
@@ -131,8 +131,8 @@ static hd_status set_parameter(wl_reader *r, const char *text) {
       hd_buf_printf(&list, "%s%s", i ? ", " : "", r->names.data[i].name);
     char near[HD_NEAR];
     const char *known = list.data ? list.data : "";
-    hd_fail(r->d, HD_ERR_USAGE, "%s: there is no parameter '%.*s', known are: %s%s", r->w->name,
-            (int)(len < 60 ? len : 60), text, known, hd_near(known, text, len, near));
+    hd_fail_unknown(r->d, "%s: there is no parameter '%.*s', known are: %s%s", r->w->name,
+                    (int)(len < 60 ? len : 60), text, known, hd_near(known, text, len, near));
     hd_buf_free(&list);
     return HD_ERR_USAGE;
   }

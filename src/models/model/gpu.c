@@ -477,9 +477,8 @@ static hd_status no_such_gpu(const char *name, const char *gpu_dir, hd_diag *d) 
   hd_status st = hd_gpu_list(gpu_dir, &names, &n, d);
   if (st != HD_OK) return st;
   hd_suggest((const char *const *)names, n, HD_FEW_NAMES, name, &list);
-  st = list.len
-           ? hd_fail(d, HD_ERR_USAGE, "there is no GPU '%.60s'; there is %s", name, list.data)
-           : hd_fail(d, HD_ERR_USAGE, "there is no GPU '%.60s' among %zu; --gpu list names them", name, n);
+  st = list.len ? hd_fail_unknown(d, "there is no GPU '%.60s'; there is %s", name, list.data)
+                : hd_fail_unknown(d, "there is no GPU '%.60s' among %zu; --gpu list names them", name, n);
   hd_buf_free(&list);
   hd_gpu_list_free(names, n);
   return st;

@@ -129,7 +129,7 @@ static void watch_epoch(const hd_model *m, model_dispatcher *q, uint64_t now, ui
 }
 
 /* False: its time was over first. */
-static bool run(hd_model *m, model_dispatcher *q, uint32_t resident, double until) {
+static bool run(hd_model *m, model_dispatcher *q, uint32_t resident, const hd_replay_options *o) {
   uint32_t n_sms = m->gpu.n_sms;
   first_wave(q, m, resident);
   uint64_t now = 0, told = 0;
@@ -137,7 +137,7 @@ static bool run(hd_model *m, model_dispatcher *q, uint32_t resident, double unti
     uint64_t wake = model_replay_wake(m);
     if (q->search.n && q->search.wake < wake) wake = q->search.wake;
     if (wake == SM_NEVER) break;
-    if (until > 0 && hd_seconds() >= until) return false;
+    if (hd_is_over(o->until, o->stop)) return false;
     const uint32_t n = model_replay_epoch(m, wake, &now);
     q->ended += n;
     if (q->watch) watch_epoch(m, q, now, n);
@@ -420,7 +420,7 @@ hd_status hd_model_replay(hd_model *m, const hd_trace *t, const hd_replay_option
   }
   q.watch = o->timed && o->timeline ? &watch : NULL;
   reset(m, t, o, &q);
-  const bool done = run(m, &q, q.running, o->until);
+  const bool done = run(m, &q, q.running, o);
   if (done) collect(m, t, &q, o->keep_caches, out);
   st = end_watch(m, &q, done, d);
   model_dispatch_free(&q);

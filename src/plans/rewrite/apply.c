@@ -7,7 +7,9 @@ static void begin_with(const char *blame, hd_status st, hd_diag *d) {
   char why[sizeof d->message];
   if (!d || d->file[0]) return;
   memcpy(why, d->message, sizeof why);
+  const uint32_t line = d->line;
   hd_fail(d, st, "%s: %.700s", blame, why);
+  d->line = line;
 }
 
 static hd_status rewrite_kernel(hd_ptx_module *m, const hd_apply_kernel *k, hd_recipe *recipe, hd_diag *d) {

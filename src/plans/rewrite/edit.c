@@ -34,6 +34,7 @@ hd_status rewrite_refuse(const hd_ptx_module *m, const hd_ptx_stmt *st, const ch
   hd_buf text = {0};
   hd_ptx_print_stmt(m, st, &text);
   hd_fail_because(d, HD_ERR_REFUSED, why, "line %u: %.200s", st->line, text.data ? text.data : "");
+  if (d) d->line = st->line;
   hd_buf_free(&text);
   return HD_ERR_REFUSED;
 }
@@ -42,8 +43,10 @@ hd_status rewrite_first_refusal(const hd_refusal *why, size_t n, hd_diag *d) {
   if (!n) return HD_OK;
   if (why->kind == HD_REFUSE_NO_MEMORY) return hd_nomem(d);
   if (!why->line) return hd_fail(d, HD_ERR_REFUSED, "%s", why->what);
-  return hd_fail_because(d, HD_ERR_REFUSED, why->what + why->reason, "line %u: %.*s", why->line,
-                         why->reason ? why->reason - 2 : 0, why->what);
+  hd_fail_because(d, HD_ERR_REFUSED, why->what + why->reason, "line %u: %.*s", why->line,
+                  why->reason ? why->reason - 2 : 0, why->what);
+  if (d) d->line = why->line;
+  return HD_ERR_REFUSED;
 }
 
 /* ---- The kernel's block ------------------------------------------------------------------- */

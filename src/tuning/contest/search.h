@@ -37,9 +37,10 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
 /* The clock of a bench: it goes by the work that was done, so that what a budget pays for does not depend on
  * what else the machine does. From the wall on it says that all time is over. */
 typedef struct search_meter {
-  double worked; /* seconds */
-  double until;  /* hd_seconds at which the wall is; 0: there is none */
-  bool cut;      /* it was reached */
+  double worked;    /* seconds */
+  double until;     /* hd_seconds at which the wall is; 0: there is none */
+  const bool *stop; /* it is there once this is true; NULL: never */
+  bool cut;         /* it was reached */
 } search_meter;
 double search_meter_now(search_meter *m);
 bool search_meter_is_over(search_meter *m);

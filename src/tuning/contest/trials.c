@@ -16,7 +16,7 @@ static const double hopeless_beside = 0.92; /* of the best so far */
 /* ---- The clock ------------------------------------------------------------------------ */
 
 bool search_meter_is_over(search_meter *m) {
-  m->cut |= m->until > 0 && hd_seconds() >= m->until;
+  m->cut |= hd_is_over(m->until, m->stop);
   return m->cut;
 }
 

@@ -171,6 +171,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                                      .extra_depth = extra->depth,
                                      .timed = s->how.timed,
                                      .until = s->run.budget.until,
+                                     .stop = s->run.budget.stop,
                                      .warps = warps};
   set_threshold(t, p, &out->options);
   return st;

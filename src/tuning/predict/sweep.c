@@ -36,7 +36,7 @@ static hd_status sweep_item(void *ctx, size_t i, unsigned thread, hd_buf *answer
   hd_status st = get_study(w, d);
   if (st == HD_OK && !w->models[thread]) st = hd_model_create(j->gpu, &w->models[thread], d);
   if (st != HD_OK) return st;
-  if (j->stop && j->stop(j->ctx)) {
+  if ((j->stop && j->stop(j->ctx)) || hd_is_over(0, j->run.budget.stop)) {
     a.status = hd_fail_bound(&e, HD_BOUND_TIME, "it was stopped before this plan was replayed");
     a.bound = e.bound;
     hd_fit(a.why, sizeof a.why, "%s", e.message);

@@ -308,6 +308,7 @@ hd_status device_bench_open(hd_device *dev, const hd_workload *w, const hd_tune_
   if (!b) return hd_nomem(d);
   b->keep_l2 = o->keep_l2;
   b->meter.until = until;
+  b->meter.stop = o->run.budget.stop;
   b->shared = o->shared;
   b->sums = calloc((size_t)w->n_buffers + 1, sizeof *b->sums);
   b->near = calloc((size_t)w->n_buffers + 1, sizeof *b->near);

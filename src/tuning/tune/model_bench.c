@@ -114,6 +114,7 @@ hd_status model_bench_open(hd_study *s, const hd_gpu *g, const hd_workload *w, c
   b->how = *how;
   b->run.machine.n_sms = g->n_sms;
   b->meter.until = run->budget.until;
+  b->meter.stop = run->budget.stop;
   b->look = (second_look){.first = s, .g = g, .run = b->run, .how = b->how, .dispatch = g->dispatch};
   b->look.how.sample_units *= LOOK;
   *out = b;

@@ -355,7 +355,7 @@ static bool take_ticket(hd_emu_grid *g, uint64_t task, uint32_t *ticket) {
   return *ticket != 0;
 }
 
-bool emu_is_late(const hd_emu_grid *g) { return g->emu->until > 0 && hd_seconds() >= g->emu->until; }
+bool emu_is_late(const hd_emu_grid *g) { return hd_is_over(g->emu->until, g->emu->opt.stop); }
 
 hd_status emu_say_late(const hd_emu_grid *g, hd_diag *d) {
   return hd_fail_bound(d, HD_BOUND_TIME, "%s takes longer than it may on the emulator", g->code->name);
