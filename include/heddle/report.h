@@ -122,6 +122,11 @@ HD_API void hd_optimized_text(const hd_workload *w, const hd_optimized *f, hd_bu
 /* Those comments alone: nothing where it is launched as before. */
 HD_OWN void hd_optimized_launch(const hd_workload *w, const hd_optimized *f, hd_buf *out);
 
+/* Append the page of an optimization whose `study` is there, and the same as JSON, which hd_report_folder
+ * makes one page of many from. */
+HD_OWN hd_status hd_optimized_page(const hd_report *r, const hd_optimized *f, hd_buf *page, hd_buf *json,
+                                   hd_diag *d);
+
 typedef struct hd_optimized_files {
   char kernel[4200], page[4200], json[4200], table[4200]; /* paths */
 } hd_optimized_files;
@@ -136,6 +141,13 @@ HD_OWN void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
 /* A sentence on the rows whose samples differ from place to place (HD_SAMPLE_ERROR), which names the worst;
  * nothing where there are none. */
 HD_OWN void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out);
+
+/* ---- One result ---------------------------------------------------------------------- */
+
+/* The page of a result of any command, of its JSON: a heading, a line below it, and what the script draws of
+ * it. HD_ERR_INPUT: it is no JSON. */
+HD_OWN hd_status hd_report_page(const char *title, const char *line, const char *json, size_t len,
+                                hd_buf *out, hd_diag *d);
 
 /* ---- All that lies in a folder ------------------------------------------------------- */
 
@@ -155,6 +167,10 @@ HD_OWN void hd_report_probe(const hd_probe_result *r, hd_buf *out);
 /* Arrays of a workload go by their buffers' names where pointers to them, among a launch's arguments, are
  * numbered: buffer b begins at address (b + 1) << HD_REPORT_BUFFER_SHIFT, too far apart to be mixed up. */
 enum { HD_REPORT_BUFFER_SHIFT = 40 };
+
+/* Launch number `launch` of the workload, for the analysis of its kernel, with such pointers. Its arguments
+ * are the caller's to free. */
+HD_OWN hd_status hd_report_point(const hd_compiled *code, uint32_t launch, hd_point *out, hd_diag *d);
 
 typedef struct hd_analysis_page {
   const hd_point *at;         /* what is known of the launch, for coalescing and assumptions; or NULL */

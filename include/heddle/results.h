@@ -217,6 +217,7 @@ typedef struct hd_listed_kernel {
   uint64_t parameter_bytes, shared_bytes; /* shared_bytes: static */
   size_t refusals;                        /* of another order of its CTAs */
   hd_refusal why;                         /* the first */
+  const hd_parameter *params;             /* so many as `parameters` says */
 } hd_listed_kernel;
 typedef struct hd_listing {
   const char *file; /* under way; outlives the listing */

@@ -60,7 +60,7 @@ typedef struct hd_tunings {
   hd_device *device;
   hd_bench_place place; /* the device, by hd_bench_describe */
   hd_store *store;      /* NULL: none */
-  hd_tune_options tune; /* ctx becomes the workload's name */
+  hd_tune_options tune; /* ctx NULL: it becomes the workload's name */
   bool again, verify;   /* tune though there is a verdict; measure the verdict that there is */
   bool json;
   uint32_t most_trials; /* of each kernel, in text */

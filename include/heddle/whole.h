@@ -10,6 +10,7 @@
 #include "heddle/hot.h"
 #include "heddle/optimize.h"
 #include "heddle/steer.h"
+#include "heddle/suite.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +28,7 @@ typedef struct hd_whole_options {
   size_t most;                    /* kernels that are optimized; 0: 5 */
   /* Of each kernel, but `seconds` of work, which are for all of them (0: 60): the emulator ends the program's
    * launches (hd_program_options.work) after what two idle cores do in half of that, unless `exact`; and
-   * `ctx`, which is the kernel's title. */
+   * `ctx`: where that is NULL it is the kernel's title. */
   hd_optimize_options each;
   void (*told)(const hd_diag *); /* as of hd_steer_watch */
 } hd_whole_options;
@@ -37,6 +38,12 @@ typedef struct hd_whole_options {
  * standard error. HD_ERR_INPUT: it made no CUDA call, or launched no such kernel. *out is freed by
  * hd_hot_free; on failure it needs no freeing. */
 HD_API hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d);
+
+/* Run a program, as hd_steer_watch has it, and profile it (hd_suite_profile). *profiled false: it made no
+ * CUDA call; *code: its exit code, or 128 and its signal. *out is to be freed if it was profiled. */
+HD_OWN hd_status hd_whole_profile(const hd_steer_options *steer, char **argv, void (*told)(const hd_diag *),
+                                  const hd_profile_options *o, bool *profiled, int *code, hd_profile *out,
+                                  hd_diag *d);
 
 #ifdef __cplusplus
 }

@@ -263,6 +263,19 @@ typedef struct hd_launch_option {
 /* Number i of them, in the order of a help text; NULL: there are no more. */
 HD_OWN const hd_launch_option *hd_launch_option_at(size_t i);
 
+/* A parameter of a kernel. */
+typedef struct hd_parameter {
+  const char *type; /* PTX's: "u64", "f32", "b8" of bytes */
+  uint64_t bytes;
+  char c[96];  /* as C++ writes its type: "float const*", where the kernel's name says it; else "" */
+  bool points; /* that is a pointer */
+  const char *elem, *fill; /* a type that arguments have, hd_elem_name's, of it or of where it points, and a
+                              fill to suggest; NULL: another type, or not known */
+} hd_parameter;
+/* Those of function `func`, in order: at most cap are stored, their number is returned. Texts but c are the
+ * module's or constants. */
+HD_OWN size_t hd_kernel_parameters(const hd_ptx_module *m, uint32_t func, hd_parameter *out, size_t cap);
+
 typedef struct hd_launch_word {
   const char *option; /* hd_launch_option.name */
   const char *text;

@@ -32,7 +32,30 @@ Totals for programs:
         "shared_bytes": 0,
         "refusals": 0,
         "limits": "block<=256x1x1",
-        "title": "scale"
+        "title": "scale",
+        "name": "scale",
+        "arguments": [
+          {
+            "type": "u64",
+            "bytes": 8,
+            "points": false
+          },
+          {
+            "type": "u64",
+            "bytes": 8,
+            "points": false
+          },
+          {
+            "type": "f32",
+            "bytes": 4,
+            "points": false
+          },
+          {
+            "type": "u32",
+            "bytes": 4,
+            "points": false
+          }
+        ]
       },
       {
         "file": "S/tests/cli/data/scale.ptx",
@@ -45,6 +68,14 @@ Totals for programs:
         "refusals": 1,
         "limits": "",
         "title": "where",
+        "name": "where",
+        "arguments": [
+          {
+            "type": "u64",
+            "bytes": 8,
+            "points": false
+          }
+        ],
         "refused": {
           "kind": "special-register",
           "line": 49,

@@ -52,6 +52,17 @@ static void a_document_holds_every_kernel_with_its_verdict(void **state) {
   assert_golden("document-verbose.txt", &out);
 }
 
+static void a_page_is_of_any_json(void **state) {
+  static const char json[] = "{\"a\": [1, 2]}";
+  hd_buf page = {0};
+  hd_diag d;
+  assert_int_equal(hd_report_page("a <title>", "a line", json, sizeof json - 1, &page, &d), HD_OK);
+  assert_non_null(strstr(page.data, "a &lt;title&gt;"));
+  assert_non_null(strstr(page.data, "{\"a\":[1,2]}"));
+  assert_int_equal(hd_report_page("a", "b", "{", 1, &page, &d), HD_ERR_INPUT);
+  hd_buf_free(&page);
+}
+
 static void its_json_has_the_accesses_of_all_kernels_in_one_list(void **state) {
   hd_buf out = {0};
   print(true, false, &out);
@@ -90,6 +101,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a document holds every kernel with its verdict",
                 a_document_holds_every_kernel_with_its_verdict),
+      BEHAVIOUR("a page is of any JSON", a_page_is_of_any_json),
       BEHAVIOUR("its JSON has the accesses of all kernels in one list",
                 its_json_has_the_accesses_of_all_kernels_in_one_list),
       BEHAVIOUR("coverage counts accesses of files by class", coverage_counts_accesses_of_files_by_class),

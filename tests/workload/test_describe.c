@@ -224,12 +224,40 @@ static void structs_images_and_variables_are_described(void **state) {
   hd_workload_close(w);
 }
 
+static void parameters_are_those_that_the_name_and_the_text_say(void **state) {
+  static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                             ".visible .entry _Z1kPKfid4pair(.param .u64 a, .param .u32 b, .param .f64 c,\n"
+                             "  .param .align 8 .b8 d[16])\n{\n  ret;\n}\n"
+                             ".visible .entry plain(.param .u64 a)\n{\n  ret;\n}\n";
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_parameter p[4];
+  hd_arena_init(&arena);
+  assert_int_equal(hd_ptx_parse(text, sizeof text - 1, "t", &arena, &m, NULL), HD_OK);
+  assert_int_equal(hd_kernel_parameters(m, (uint32_t)hd_ptx_find_kernel(m, "_Z1kPKfid4pair"), p, 4), 4);
+  assert_string_equal(p[0].c, "float const*");
+  assert_true(p[0].points && !p[1].points && !p[3].points);
+  assert_string_equal(p[0].elem, "f32");
+  assert_string_equal(p[1].elem, "s32");
+  assert_string_equal(p[2].type, "f64");
+  assert_string_equal(p[3].c, "pair");
+  assert_null(p[3].elem);
+  assert_int_equal(p[3].bytes, 16);
+  assert_int_equal(hd_kernel_parameters(m, (uint32_t)hd_ptx_find_kernel(m, "plain"), p, 0), 1);
+  assert_int_equal(hd_kernel_parameters(m, (uint32_t)hd_ptx_find_kernel(m, "plain"), p, 4), 1);
+  assert_string_equal(p[0].c, "");
+  assert_false(p[0].points);
+  hd_arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("words become a workload that opens again", words_become_a_workload_that_opens_again),
       BEHAVIOUR("a saved folder is the same workload", a_saved_folder_is_the_same_workload),
       BEHAVIOUR("kernels in a row share buffers and launch shapes",
                 kernels_in_a_row_share_buffers_and_launch_shapes),
+      BEHAVIOUR("parameters are those that the name and the text say",
+                parameters_are_those_that_the_name_and_the_text_say),
       BEHAVIOUR("mistakes name the word", mistakes_name_the_word),
       BEHAVIOUR("a block beyond what the kernel allows is refused",
                 a_block_beyond_what_the_kernel_allows_is_refused),

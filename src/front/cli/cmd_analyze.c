@@ -104,35 +104,26 @@ static hd_status analyze_file(analyzer *out, const char *path, hd_diag *d) {
 
 /* The launch of a kernel that decides its analysis: the first one. */
 static hd_status analyze_launched(analyzer *out, const hd_compiled *code, const hd_wl_kernel *kernel,
-                                  const uint64_t *addresses, hd_diag *d) {
-  const hd_wl_launch *l = &code->workload->launches[kernel->first];
-  hd_point at = {0};
-  void *args;
-  hd_status st = hd_launch_args(code, kernel->first, addresses, &args, &at.args_bytes, d);
+                                  hd_diag *d) {
+  hd_point at;
+  hd_status st = hd_report_point(code, kernel->first, &at, d);
   if (st != HD_OK) return st;
-  memcpy(at.grid, l->grid, sizeof at.grid);
-  memcpy(at.block, l->block, sizeof at.block);
-  at.args = args;
   st = analyze_kernel(out, code->module, kernel->func, &at, d);
-  free(args);
+  free((void *)at.args);
   return st;
 }
 
 static hd_status analyze_kernels(analyzer *out, const hd_compiled *code, hd_diag *d) {
   const char *wanted = out->o->kernel;
-  uint32_t n = code->workload->n_buffers, found = 0;
-  uint64_t *addresses = calloc((size_t)n + 1, sizeof *addresses);
-  hd_status st = addresses ? HD_OK : hd_nomem(d);
-  /* Addresses that no launch mixes up. */
-  for (uint32_t i = 0; addresses && i < n; i++) addresses[i] = (uint64_t)(i + 1) << HD_REPORT_BUFFER_SHIFT;
+  hd_status st = HD_OK;
+  uint32_t found = 0;
   for (uint32_t k = 0; st == HD_OK && k < code->n_kernels; k++) {
-    if (wanted && strcmp(wanted, code->kernels[k].name) != 0) continue;
+    if (wanted && !hd_kernel_matches(code->kernels[k].name, wanted)) continue;
     found++;
-    st = analyze_launched(out, code, &code->kernels[k], addresses, d);
+    st = analyze_launched(out, code, &code->kernels[k], d);
   }
-  free(addresses);
   if (st == HD_OK && !found)
-    st = hd_fail(d, HD_ERR_USAGE, "%s launches no kernel '%s'", code->workload->name, wanted ? wanted : "");
+    st = hd_fail_unknown(d, "%s launches no kernel '%s'", code->workload->name, wanted ? wanted : "");
   return st;
 }
 

@@ -1,11 +1,6 @@
 /* Where a CUDA program's time goes. The program runs in a process of its own, which it becomes. */
-#include <stdlib.h>
-
 #include "cli.h"
-#include "heddle/process.h"
-#include "heddle/program.h"
-#include "heddle/steer.h"
-#include "heddle/suite.h"
+#include "heddle/whole.h"
 
 typedef struct options {
   hd_steer_options steer;
@@ -15,26 +10,20 @@ typedef struct options {
 
 static void tell(const hd_diag *d) { cli_fail(d); }
 
-static hd_status print(const options *o, const char *report, const char *program, hd_diag *d) {
+static hd_status print(const options *o, const hd_profile *p, const char *program, hd_diag *d) {
   enum { ROWS = 20 };
-  hd_gpu gpu;
-  hd_profile p = {0};
   hd_buf text = {0}, json = {0}, page = {0};
-  hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", cli_gpus_dir(), &gpu, d);
-  const hd_profile_options how = {&gpu, (size_t)o->most, (unsigned)o->threads, cli_watch};
-  if (st == HD_OK) st = hd_suite_profile(report, &how, &p, d);
-  p.emulated = getenv(HD_PROGRAM_VARIABLE) != NULL;
-  if (st == HD_OK) hd_profile_text(&p, ROWS, &text);
-  if (st == HD_OK && o->json) hd_profile_json(&p, &json);
-  if (st == HD_OK && o->html) hd_profile_html(&p, program, &page);
-  if (st == HD_OK && (text.failed || json.failed || page.failed)) st = hd_nomem(d);
+  hd_status st = HD_OK;
+  hd_profile_text(p, ROWS, &text);
+  if (o->json) hd_profile_json(p, &json);
+  if (o->html) hd_profile_html(p, program, &page);
+  if (text.failed || json.failed || page.failed) st = hd_nomem(d);
   if (st == HD_OK) fwrite(text.data, 1, text.len, stderr);
   if (st == HD_OK && o->json) st = hd_file_write(o->json, json.data, json.len, d);
   if (st == HD_OK && o->html) st = hd_file_write(o->html, page.data, page.len, d);
   hd_buf_free(&text);
   hd_buf_free(&json);
   hd_buf_free(&page);
-  hd_profile_free(&p);
   return st;
 }
 
@@ -51,10 +40,14 @@ int cmd_profile(int argc, char **argv) {
   int n, rc = cli_parse(table, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
-  hd_steer_watched w;
+  hd_gpu gpu;
+  hd_profile p = {0};
+  bool profiled = false;
   argv[n + 1] = NULL;
-  if (hd_steer_watch(&o.steer, argv + 1, tell, &w, &d) != HD_OK) return cli_fail(&d);
-  if (w.reported && print(&o, w.report, argv[1], &d) != HD_OK) cli_fail(&d);
-  hd_scratch_remove(w.folder);
-  return w.code;
+  const hd_profile_options how = {&gpu, (size_t)o.most, (unsigned)o.threads, cli_watch};
+  hd_status st = hd_gpu_load(o.gpu ? o.gpu : "h100", cli_gpus_dir(), &gpu, &d);
+  if (st == HD_OK) st = hd_whole_profile(&o.steer, argv + 1, tell, &how, &profiled, &rc, &p, &d);
+  if (st == HD_OK && profiled) st = print(&o, &p, argv[1], &d);
+  hd_profile_free(&p);
+  return st == HD_OK ? rc : cli_fail(&d);
 }

@@ -1,5 +1,6 @@
 /* The document that `analyze` prints for one input: advice, then its kernels one after the other. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/analysis.h"
 #include "report/json.h"
@@ -26,6 +27,24 @@ void hd_analysis_document_free(hd_analysis_document *doc) {
   json_decref(doc->top);
   json_decref(doc->kernels);
   free(doc);
+}
+
+/* Addresses that no launch mixes up. */
+hd_status hd_report_point(const hd_compiled *code, uint32_t launch, hd_point *out, hd_diag *d) {
+  const hd_workload *w = code->workload;
+  const hd_wl_launch *l = &w->launches[launch];
+  uint64_t *addresses = calloc((size_t)w->n_buffers + 1, sizeof *addresses);
+  void *args = NULL;
+  if (!addresses) return hd_nomem(d);
+  for (uint32_t i = 0; i < w->n_buffers; i++) addresses[i] = (uint64_t)(i + 1) << HD_REPORT_BUFFER_SHIFT;
+  *out = (hd_point){0};
+  const hd_status st = hd_launch_args(code, launch, addresses, &args, &out->args_bytes, d);
+  free(addresses);
+  if (st != HD_OK) return st;
+  memcpy(out->grid, l->grid, sizeof out->grid);
+  memcpy(out->block, l->block, sizeof out->block);
+  out->args = args;
+  return HD_OK;
 }
 
 void hd_analysis_document_advice(hd_analysis_document *doc, const hd_advice_report *r) {

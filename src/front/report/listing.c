@@ -28,6 +28,17 @@ static void put_dims(const hd_ptx_module *m, const hd_ptx_func *f, hd_mod name, 
   for (unsigned k = 0; k < dir->n_vals; k++) hd_buf_printf(out, "%s%u", k ? "x" : "", dir->vals[k]);
 }
 
+/* Their texts are the listing's. */
+static const hd_parameter *list_parameters(hd_listing *l, const hd_ptx_module *m, uint32_t func) {
+  const size_t n = m->funcs[func].n_params;
+  hd_parameter *all = HD_NEW_N(&l->arena, n + 1, hd_parameter);
+  if (!all) return NULL;
+  hd_kernel_parameters(m, func, all, n);
+  for (size_t i = 0; i < n; i++)
+    if (!(all[i].type = hd_arena_strndup(&l->arena, all[i].type, strlen(all[i].type)))) return NULL;
+  return all;
+}
+
 static hd_status list_kernel(hd_listing *l, uint32_t module, const hd_ptx_module *m, uint32_t func,
                              hd_diag *d) {
   const hd_ptx_func *f = &m->funcs[func];
@@ -46,7 +57,8 @@ static hd_status list_kernel(hd_listing *l, uint32_t module, const hd_ptx_module
   k.name = hd_arena_printf(&l->arena, "%s", m->syms[f->sym].name);
   k.limits = limits.failed ? NULL : hd_arena_printf(&l->arena, "%s", limits.data ? limits.data : "");
   hd_buf_free(&limits);
-  return k.name && k.limits && hd_vec_push(&l->rows, k) ? HD_OK : hd_nomem(d);
+  k.params = list_parameters(l, m, func);
+  return k.name && k.limits && k.params && hd_vec_push(&l->rows, k) ? HD_OK : hd_nomem(d);
 }
 
 void hd_listing_begin(hd_listing *l, bool detailed) {
@@ -131,6 +143,24 @@ static void put_order(const void *row, hd_buf *out) {
     hd_buf_printf(out, "no: %s", why->what);
 }
 
+static const char *type_in_c(const void *row) {
+  const hd_parameter *p = row;
+  return p->c[0] ? p->c : NULL;
+}
+
+static const field parameter_fields[] = {
+    {"type", MEMBER(hd_parameter, type)},
+    {"bytes", MEMBER(hd_parameter, bytes)},
+    {"c", .text = type_in_c},
+    {"points", MEMBER(hd_parameter, points)},
+    {"element", MEMBER(hd_parameter, elem)},
+    {0},
+};
+static json_t *parameters_json(const void *row) {
+  const hd_listed_kernel *k = row;
+  return report_rows_json(parameter_fields, k->params, k->params ? k->parameters : 0, sizeof *k->params);
+}
+
 #define OF(member) MEMBER(hd_listed_kernel, member)
 static const field kernel_fields[] = {
     {"file", OF(file)},
@@ -144,6 +174,8 @@ static const field kernel_fields[] = {
     {"limits", OF(limits)},
     {.heading = "limits", .text = limits},
     {"title", .put = put_title},
+    {"name", .put = put_name},
+    {"arguments", .tree = parameters_json},
     {.heading = "kernel", .put = put_name},
     {"refused", .when = was_refused, STRUCT(hd_listed_kernel, why, report_refusal_fields)},
     {.heading = "CTA order", .put = put_order},

@@ -49,26 +49,28 @@ static hd_status make_timelines(const hd_report *r, const hd_optimized *f, hd_ti
   return st;
 }
 
-/* The page, and the same as JSON, which `heddle report` makes one page of many from: without
- * what would make that page large. */
-static hd_status write_page(hd_report *r, const hd_optimized *f, const hd_optimized_files *to, hd_diag *d) {
-  hd_buf page = {0}, json = {0};
+hd_status hd_optimized_page(const hd_report *r, const hd_optimized *f, hd_buf *page, hd_buf *json,
+                            hd_diag *d) {
+  hd_report own = *r;
   hd_reuse_picture picture;
   hd_timelines timelines;
   hd_status st = hd_reuse_picture_make(f->study, r->workload, r->gpu->l1.line, &picture, d);
   if (st != HD_OK) return st;
   st = make_timelines(r, f, &timelines, d);
-  r->picture = &picture;
-  if (st == HD_OK) report_put_json(report_page_tree(r), &json);
-  r->timelines = timelines.n ? &timelines : NULL;
-  r->rewritten = f->best ? &f->written.text : NULL;
-  if (st == HD_OK) hd_report_html(r, &page);
-  r->picture = NULL;
-  r->timelines = NULL;
-  r->rewritten = NULL;
+  own.picture = &picture;
+  if (st == HD_OK) report_put_json(report_page_tree(&own), json);
+  own.timelines = timelines.n ? &timelines : NULL;
+  own.rewritten = f->best ? &f->written.text : NULL;
+  if (st == HD_OK) hd_report_html(&own, page);
   hd_reuse_picture_free(&picture);
   hd_timelines_free(&timelines);
-  if (st == HD_OK && (page.failed || json.failed)) st = hd_nomem(d);
+  return st == HD_OK && (page->failed || json->failed) ? hd_nomem(d) : st;
+}
+
+static hd_status write_page(const hd_report *r, const hd_optimized *f, const hd_optimized_files *to,
+                            hd_diag *d) {
+  hd_buf page = {0}, json = {0};
+  hd_status st = hd_optimized_page(r, f, &page, &json, d);
   if (st == HD_OK) st = hd_file_write(to->page, page.data, page.len, d);
   if (st == HD_OK) st = hd_file_write(to->json, json.data, json.len, d);
   hd_buf_free(&page);

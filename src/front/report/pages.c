@@ -79,6 +79,15 @@ static void put_page(const char *title, const char *line, const char *name, json
   hd_buf_free(&files);
 }
 
+hd_status hd_report_page(const char *title, const char *line, const char *json, size_t len, hd_buf *out,
+                         hd_diag *d) {
+  json_error_t e;
+  json_t *j = json_loadb(json, len, JSON_DECODE_ANY, &e);
+  if (!j) return hd_fail(d, HD_ERR_INPUT, "no JSON: %s", e.text);
+  put_page(title, line, "result", j, out);
+  return out->failed ? hd_nomem(d) : HD_OK;
+}
+
 void hd_report_html(const hd_report *r, hd_buf *out) {
   const hd_workload *w = r->workload;
   hd_buf line = {0};

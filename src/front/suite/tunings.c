@@ -42,7 +42,7 @@ static hd_status open_workload(const hd_tunings *o, size_t i, hd_workload **out,
 
 static hd_tune_options options_of(const hd_tunings *o, size_t i) {
   hd_tune_options how = o->tune;
-  how.ctx = o->names[i];
+  if (!how.ctx) how.ctx = o->names[i];
   return how;
 }
 

@@ -169,8 +169,7 @@ static void append(describing *s, describe_piece *to, const describe_piece *from
 static hd_status incomplete(const describing *s, uint32_t func, hd_diag *d) {
   hd_buf title = {0}, parameters = {0};
   hd_kernel_title(s->kernel, false, &title);
-  describe_parameters(s->module, func, &parameters);
-  const bool failed = title.failed || parameters.failed;
+  const bool failed = describe_parameters(s->module, func, &parameters, d) != HD_OK || title.failed;
   hd_fail(d, HD_ERR_USAGE, "%.200s: %.100s needs its launch, with an --arg for each parameter: %.440s",
           s->q->name, title.data ? title.data : "", parameters.data ? parameters.data : "");
   hd_buf_free(&title);

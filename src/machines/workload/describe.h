@@ -51,7 +51,7 @@ hd_status describe_name(describing *s, const char *name, hd_diag *d);
 hd_status describe_arg(describing *s, const char *unnamed, const char *text, hd_diag *d);
 
 /* parameters.c: the parameters with their types, and options to be filled in, on one line. */
-void describe_parameters(const hd_ptx_module *m, uint32_t func, hd_buf *out);
+hd_status describe_parameters(const hd_ptx_module *m, uint32_t func, hd_buf *out, hd_diag *d);
 
 /* describe_data.c: structs, textures and surfaces, variables */
 bool describe_is_struct(const char *text);

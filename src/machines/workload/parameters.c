@@ -1,4 +1,5 @@
 /* The parameters of a kernel, for somebody who has to fill them in. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "heddle/container.h"
@@ -62,47 +63,61 @@ static size_t item_of(const char *p) {
   return n;
 }
 
-static void put_by_ptx(const char *type, uint64_t bytes, hd_buf *out) {
-  if (strcmp(type, "u64") == 0 || strcmp(type, "b64") == 0)
+size_t hd_kernel_parameters(const hd_ptx_module *m, uint32_t func, hd_parameter *out, size_t cap) {
+  const hd_ptx_func *f = &m->funcs[func];
+  hd_buf whole = {0};
+  hd_kernel_title(m->syms[f->sym].name, true, &whole);
+  const char *at = whole.data && !whole.failed ? list_of(whole.data) : NULL;
+  for (uint32_t i = 0; i < f->n_params && i < cap; i++) {
+    const hd_ptx_var *v = &m->vars[f->first_param + i];
+    const size_t n = at ? item_of(at) : 0;
+    size_t k;
+    hd_parameter *p = &out[i];
+    *p = (hd_parameter){.type = hd_ptx_mod_text(m, v->type), .bytes = hd_ptx_var_size(m, v)};
+    if (n && find_type(at, n, &k, &p->points)) p->elem = types[k].elem, p->fill = types[k].fill;
+    if (n) hd_fit(p->c, sizeof p->c, "%.*s", (int)n, at);
+    at = n && at[n] == ',' ? at + n + 1 + strspn(at + n + 1, " ") : NULL;
+  }
+  hd_buf_free(&whole);
+  return f->n_params;
+}
+
+static void put_by_ptx(const hd_parameter *p, hd_buf *out) {
+  if (strcmp(p->type, "u64") == 0 || strcmp(p->type, "b64") == 0)
     hd_buf_puts(out, "'f32[COUNT]=uniform(-1, 1)'");
-  else if (bytes <= 8 && !(bytes & (bytes - 1)) && strcmp(type, "b8") != 0)
-    hd_buf_printf(out, "%c%s:VALUE", type[0] == 'b' ? 'u' : type[0], type + 1);
+  else if (p->bytes <= 8 && !(p->bytes & (p->bytes - 1)) && strcmp(p->type, "b8") != 0)
+    hd_buf_printf(out, "%c%s:VALUE", p->type[0] == 'b' ? 'u' : p->type[0], p->type + 1);
   else
     hd_buf_puts(out, "'struct{...}'");
 }
 
-void describe_parameters(const hd_ptx_module *m, uint32_t func, hd_buf *out) {
-  const hd_ptx_func *f = &m->funcs[func];
-  hd_buf whole = {0}, line = {0};
-  hd_kernel_title(m->syms[f->sym].name, true, &whole);
-  const char *at = whole.data ? list_of(whole.data) : NULL;
-  for (uint32_t i = 0; i < f->n_params; i++) {
-    const hd_ptx_var *v = &m->vars[f->first_param + i];
-    const char *type = hd_ptx_mod_text(m, v->type);
-    const uint64_t bytes = hd_ptx_var_size(m, v);
-    const size_t n = at ? item_of(at) : 0;
-    size_t k;
-    bool points;
-    const bool known = n && find_type(at, n, &k, &points);
-    hd_buf_printf(out, "%s%u: ", i ? ", " : "", i + 1);
-    if (n)
-      hd_buf_printf(out, "%.*s (.%s)", (int)n, at, type);
+hd_status describe_parameters(const hd_ptx_module *m, uint32_t func, hd_buf *out, hd_diag *d) {
+  const size_t n = m->funcs[func].n_params;
+  hd_parameter *all = calloc(n + 1, sizeof *all);
+  hd_buf line = {0};
+  if (!all) return hd_nomem(d);
+  hd_kernel_parameters(m, func, all, n);
+  for (size_t i = 0; i < n; i++) {
+    const hd_parameter *p = &all[i];
+    hd_buf_printf(out, "%s%zu: ", i ? ", " : "", i + 1);
+    if (p->c[0])
+      hd_buf_printf(out, "%s (.%s)", p->c, p->type);
     else
-      hd_buf_printf(out, ".%s", type);
-    if (bytes > 8) hd_buf_printf(out, " of %llu bytes", (unsigned long long)bytes);
+      hd_buf_printf(out, ".%s", p->type);
+    if (p->bytes > 8) hd_buf_printf(out, " of %llu bytes", (unsigned long long)p->bytes);
     hd_buf_puts(&line, " --arg ");
-    if (known && points)
-      hd_buf_printf(&line, "'%s[COUNT]=%s'", types[k].elem, types[k].fill);
-    else if (known)
-      hd_buf_printf(&line, "%s:VALUE", types[k].elem);
-    else if (n && at[n - 1] == '*')
+    if (p->elem && p->points)
+      hd_buf_printf(&line, "'%s[COUNT]=%s'", p->elem, p->fill);
+    else if (p->elem)
+      hd_buf_printf(&line, "%s:VALUE", p->elem);
+    else if (p->points)
       hd_buf_puts(&line, "'u8[COUNT]=zero'");
     else
-      put_by_ptx(type, bytes, &line);
-    at = n && at[n] == ',' ? at + n + 1 + strspn(at + n + 1, " ") : NULL;
+      put_by_ptx(p, &line);
   }
   hd_buf_printf(out, "; fill in: --grid X,Y,Z --block X,Y,Z%s", line.data ? line.data : "");
-  out->failed |= whole.failed || line.failed;
-  hd_buf_free(&whole);
+  out->failed |= line.failed;
   hd_buf_free(&line);
+  free(all);
+  return out->failed ? hd_nomem(d) : HD_OK;
 }

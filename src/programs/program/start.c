@@ -1,4 +1,5 @@
 /* Starts a program on heddle's CUDA libraries, which the environment names, with its settings. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,24 +94,41 @@ static hd_status put(const char *name, const char *value, const char *rest, hd_d
   return st;
 }
 
-/* A library's folder: beside heddle's program in a build, or in an installation. */
+/* The folder of this program, or of the file that this code is from: heddle's own library, which other
+ * programs may have loaded. */
+static bool get_folder(bool of_library, char *out, size_t cap) {
+  Dl_info from;
+  char *name = of_library && dladdr((void *)get_folder, &from) ? realpath(from.dli_fname, NULL) : NULL;
+  const ssize_t len = of_library ? -1 : readlink("/proc/self/exe", out, cap - 1);
+  if (len > 0) out[len] = 0;
+  const bool found = len > 0 || (name && snprintf(out, cap, "%s", name) < (int)cap);
+  char *slash = found ? strrchr(out, '/') : NULL;
+  if (slash) *slash = 0;
+  free(name);
+  return slash != NULL;
+}
+
+/* Beside it in a build, or in an installation. */
+static bool find_beside(const char *own, const char *library, char folder[HD_PROGRAM_PATH]) {
+  static const char *const beside[] = {"/emulated",      "/steered",         "/heddle",
+                                       "/../lib/heddle", "/../lib64/heddle", NULL};
+  char path[HD_PROGRAM_PATH + 64];
+  for (const char *const *b = beside; *b; b++) {
+    const int n = snprintf(folder, HD_PROGRAM_PATH, "%s%s", own, *b);
+    snprintf(path, sizeof path, "%s/%s", folder, library);
+    if (n < HD_PROGRAM_PATH && access(path, R_OK) == 0) return true;
+  }
+  return false;
+}
+
 static hd_status find_library(const char *library, const char *given, char folder[HD_PROGRAM_PATH],
                               hd_diag *d) {
-  static const char *const beside[] = {"/emulated", "/steered", "/../lib/heddle", "/../lib64/heddle", NULL};
   char own[HD_PROGRAM_PATH / 2], path[HD_PROGRAM_PATH + 64];
-  const ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
-  char *slash = NULL;
-  if (len > 0) {
-    own[len] = 0;
-    slash = strrchr(own, '/');
-  }
-  if (slash) *slash = 0;
-  for (const char *const *b = beside; given || *b; b++) {
-    if (!given && !slash) break;
-    const int n = snprintf(folder, HD_PROGRAM_PATH, "%s%s", given ? given : own, given ? "" : *b);
+  for (int of_library = 0; !given && of_library < 2; of_library++)
+    if (get_folder(of_library, own, sizeof own) && find_beside(own, library, folder)) return HD_OK;
+  if (given && snprintf(folder, HD_PROGRAM_PATH, "%s", given) < HD_PROGRAM_PATH) {
     snprintf(path, sizeof path, "%s/%s", folder, library);
-    if (n < HD_PROGRAM_PATH && access(path, R_OK) == 0) return HD_OK;
-    if (given) break;
+    if (access(path, R_OK) == 0) return HD_OK;
   }
   return hd_fail(d, HD_ERR_IO, "cannot find %s%s%s", library, given ? " in " : "", given ? given : "");
 }

@@ -99,7 +99,7 @@ static hd_status optimize(heating *z, const char *folder, hd_hot_kernel *k, hd_d
   hd_report report;
   hd_optimize_options how = z->o->each;
   how.seconds = z->seconds;
-  how.ctx = k->title;
+  if (!how.ctx) how.ctx = k->title;
   hd_status st = hd_workload_open(folder, NULL, NULL, &w, d);
   if (st == HD_OK) st = hd_optimize(w, g, &how, &f, d);
   if (st == HD_OK) {
@@ -122,7 +122,7 @@ static hd_status look_at(heating *z, const ranked *r, size_t number, hd_hot_kern
              *why = json_string_value(json_object_get(r->run, "why"));
   hd_diag own = {0};
   if (number >= z->most) return say_why(k, "not looked at: others are hotter (--most N)", d);
-  z->out->stopped |= z->o->each.stop && z->o->each.stop(k->title);
+  z->out->stopped |= z->o->each.stop && z->o->each.stop(z->o->each.ctx ? z->o->each.ctx : k->title);
   if (z->out->stopped) return say_why(k, "not looked at: it was stopped", d);
   if (!folder) return say_why(k, why ? why : "its launches were not recorded", d);
   const hd_status st = optimize(z, folder, k, &own);

@@ -57,3 +57,18 @@ hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d) 
   if (st != HD_OK) hd_hot_free(out);
   return st;
 }
+
+hd_status hd_whole_profile(const hd_steer_options *steer, char **argv, void (*told)(const hd_diag *),
+                           const hd_profile_options *o, bool *profiled, int *code, hd_profile *out,
+                           hd_diag *d) {
+  hd_steer_watched w;
+  *profiled = false;
+  hd_status st = hd_steer_watch(steer, argv, told, &w, d);
+  if (st != HD_OK) return st;
+  if (w.reported) st = hd_suite_profile(w.report, o, out, d);
+  *profiled = w.reported && st == HD_OK;
+  if (*profiled) out->emulated = steer->emulated || getenv(HD_PROGRAM_VARIABLE);
+  *code = w.code;
+  hd_scratch_remove(w.folder);
+  return st;
+}
