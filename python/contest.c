@@ -123,7 +123,7 @@ static PyObject *texts_of(const hd_plan *const *plans, size_t n) {
 }
 
 /* Plans that leave the launch as it is, the likeliest first. */
-PyObject *candidates(PyObject *module, PyObject *args) {
+static PyObject *candidates(PyObject *module, PyObject *args) {
   PyObject *grid, *block, *widths, *out = NULL;
   kernel_launch k = {0};
   if (!PyArg_ParseTuple(args, "s#sOOO", &k.text, &k.len, &k.kernel, &grid, &block, &widths)) return NULL;
@@ -215,7 +215,7 @@ static PyObject *hold(PyObject *module, PyObject *bench, const listing *l, const
 /* Whether a plan won (None: the time was over before it was decided), which is best, and what is known of it.
  * The bench's make(plan) gives a variant, or None if it cannot be; run(variant or None, check) gives seconds,
  * and whether it left the original's bytes; ahead(plans) says what may be made soon. */
-PyObject *contest(PyObject *module, PyObject *args) {
+static PyObject *contest(PyObject *module, PyObject *args) {
   PyObject *bench, *grid, *block, *widths, *out = NULL;
   unsigned long long seed;
   kernel_launch k = {0};
@@ -230,3 +230,10 @@ PyObject *contest(PyObject *module, PyObject *args) {
   free_listing(l);
   return out;
 }
+
+PyMethodDef contest_functions[] = {
+    {"candidates", candidates, METH_VARARGS, "(ptx, kernel, grid, block, widths) -> list"},
+    {"contest", contest, METH_VARARGS,
+     "(bench, ptx, kernel, grid, block, widths, seconds, gain, seed) -> (won, plan, variant, speedup, low, "
+     "high, before, after, pairs, tried)"},
+    {0}};

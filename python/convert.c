@@ -7,41 +7,64 @@
 
 static errors *errors_of(PyObject *module) { return PyModule_GetState(module); }
 
+static const struct {
+  hd_status status, base; /* HD_OK: heddle.Error */
+  const char *name, *doc;
+} kinds[] = {
+    {HD_ERR_INPUT, HD_OK, "heddle.InputError", "The input is malformed."},
+    {HD_ERR_IO, HD_OK, "heddle.SystemError", "The operating system said no."},
+    {HD_ERR_NOMEM, HD_OK, "heddle.BudgetError", "Out of memory, or over a budget of time, work or memory."},
+    {HD_ERR_BUDGET, HD_ERR_NOMEM, "heddle.NoAnswerError",
+     "A bound was reached before there was an answer. `result`: what is known all the same, or None; "
+     "`tried`: the "
+     "plans that were."},
+    {HD_ERR_REFUSED, HD_OK, "heddle.RefusedError",
+     "The rewriting would not be sound: `line` of the PTX says why, or `reason` alone."},
+    {HD_ERR_UNSUPPORTED, HD_OK, "heddle.UnsupportedError", "heddle does not do this."},
+    {HD_ERR_FAULT, HD_OK, "heddle.FaultError", "An emulated kernel did something wrong."},
+    {HD_ERR_USAGE, HD_OK, "heddle.UsageError", "The words are off: an argument, a plan, a value."},
+};
+
+static PyObject *add_error(PyObject *module, const char *name, const char *doc, PyObject *bases,
+                           PyObject *dict) {
+  PyObject *e = PyErr_NewExceptionWithDoc(name, doc, bases, dict);
+  if (e && PyModule_AddObjectRef(module, strchr(name, '.') + 1, e) != 0) Py_CLEAR(e);
+  return e;
+}
+
 int add_errors(PyObject *module) {
-  static const struct {
-    const char *name, *doc;
-  } kinds[] = {
-      [HD_OK] = {"heddle.Error", "Anything that heddle could not do; file, line and column say where."},
-      [HD_ERR_INPUT] = {"heddle.InputError", "The input is malformed."},
-      [HD_ERR_IO] = {"heddle.SystemError", "The operating system said no."},
-      [HD_ERR_NOMEM] = {"heddle.BudgetError", "Out of memory, or over a budget."},
-      [HD_ERR_REFUSED] = {"heddle.RefusedError", "The rewriting would not be sound."},
-      [HD_ERR_UNSUPPORTED] = {"heddle.UnsupportedError", "heddle does not do this."},
-      [HD_ERR_FAULT] = {"heddle.FaultError", "An emulated kernel did something wrong."},
-      [HD_ERR_USAGE] = {"heddle.UsageError", "The words are off: an unknown name, plan or size."},
-  };
   errors *all = errors_of(module);
+  PyObject *place = Py_BuildValue("{s:s,s:i,s:i,s:s,s:s,s:O,s:()}", "file", "", "line", 0, "column", 0,
+                                  "message", "", "reason", "", "result", Py_None, "tried");
+  all->of[HD_OK] =
+      place ? add_error(module, "heddle.Error",
+                        "Anything that heddle could not do; file, line and column say where.", NULL, place)
+            : NULL;
+  Py_XDECREF(place);
+  if (!all->of[HD_OK]) return -1;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    if (i == HD_ERR_BUDGET) {
-      all->of[i] = Py_NewRef(all->of[HD_ERR_NOMEM]);
-      continue;
-    }
-    all->of[i] = PyErr_NewExceptionWithDoc(kinds[i].name, kinds[i].doc, i ? all->of[HD_OK] : NULL, NULL);
-    if (!all->of[i] || PyModule_AddObjectRef(module, strchr(kinds[i].name, '.') + 1, all->of[i]) != 0)
-      return -1;
+    all->of[kinds[i].status] = add_error(module, kinds[i].name, kinds[i].doc, all->of[kinds[i].base], NULL);
+    if (!all->of[kinds[i].status]) return -1;
   }
-  return 0;
+  PyObject *bases = PyTuple_Pack(2, all->of[HD_ERR_USAGE], PyExc_LookupError);
+  if (bases)
+    all->not_found =
+        add_error(module, "heddle.NotFoundError", "A name is of nothing that there is.", bases, NULL);
+  Py_XDECREF(bases);
+  return all->not_found ? 0 : -1;
 }
 
 int visit_errors(PyObject *module, visitproc visit, void *arg) {
   errors *all = errors_of(module);
   for (size_t i = 0; all && i <= HD_ERR_USAGE; i++) Py_VISIT(all->of[i]);
+  if (all) Py_VISIT(all->not_found);
   return 0;
 }
 
 int clear_errors(PyObject *module) {
   errors *all = errors_of(module);
   for (size_t i = 0; all && i <= HD_ERR_USAGE; i++) Py_CLEAR(all->of[i]);
+  if (all) Py_CLEAR(all->not_found);
   return 0;
 }
 
@@ -53,18 +76,27 @@ static int set_place(PyObject *e, const char *name, PyObject *value) {
   return rc;
 }
 
+static PyObject *text_of(const char *text) {
+  return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
 PyObject *raise_failure(PyObject *module, const hd_diag *d) {
   const errors *all = errors_of(module);
   if (d->status == HD_ERR_NOMEM && strcmp(d->message, "out of memory") == 0) return PyErr_NoMemory();
   char line[1600];
-  PyObject *type = all->of[d->status <= HD_ERR_USAGE ? d->status : HD_OK],
-           *e = PyObject_CallFunction(type, "s", hd_diag_line(d, line, sizeof line));
+  PyObject *type = d->unknown                  ? all->not_found
+                   : d->status <= HD_ERR_USAGE ? all->of[d->status]
+                                               : all->of[HD_OK];
+  /* A name is looked for in many files: which one did not have it is in `file`. */
+  PyObject *said = text_of(d->unknown ? d->message : hd_diag_line(d, line, sizeof line));
+  PyObject *e = said ? PyObject_CallFunctionObjArgs(type, said, NULL) : NULL;
+  Py_XDECREF(said);
   if (!e) return NULL;
   if (set_place(e, "file", PyUnicode_DecodeFSDefault(d->file)) == 0 &&
       set_place(e, "line", PyLong_FromUnsignedLong(d->line)) == 0 &&
       set_place(e, "column", PyLong_FromUnsignedLong(d->column)) == 0 &&
-      set_place(e, "message", PyUnicode_DecodeUTF8(d->message, (Py_ssize_t)strlen(d->message), "replace")) ==
-          0)
+      set_place(e, "message", text_of(d->message)) == 0 &&
+      set_place(e, "reason", text_of(hd_diag_reason(d))) == 0)
     PyErr_SetObject(type, e);
   Py_DECREF(e);
   return NULL;
@@ -97,6 +129,14 @@ bool get_words(PyObject *from, words *out) {
   if (!PyErr_Occurred()) return true;
   free_words(out);
   return false;
+}
+
+bool get_launch_words(const words *flat, hd_launch_word **out) {
+  *out = PyMem_Calloc(flat->n / 2 + 1, sizeof **out);
+  if (!*out) PyErr_NoMemory();
+  for (size_t i = 0; *out && i + 1 < flat->n; i += 2)
+    (*out)[i / 2] = (hd_launch_word){flat->at[i], flat->at[i + 1]};
+  return *out != NULL;
 }
 
 int get_number(PyObject *from, void *out) {

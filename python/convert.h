@@ -6,11 +6,12 @@
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
-#include "heddle/base.h"
+#include "heddle/workload.h"
 
 /* The module's exceptions, its state. */
 typedef struct errors {
-  PyObject *of[HD_ERR_USAGE + 1]; /* by status; HD_OK: the base; one for HD_ERR_NOMEM and HD_ERR_BUDGET */
+  PyObject *of[HD_ERR_USAGE + 1]; /* by status; HD_OK: the base */
+  PyObject *not_found;            /* hd_diag.unknown */
 } errors;
 int add_errors(PyObject *module);
 int visit_errors(PyObject *module, visitproc visit, void *arg);
@@ -31,19 +32,23 @@ typedef struct words {
 /* `from` NULL or None: none. Every item is a str. False: an exception is raised. */
 bool get_words(PyObject *from, words *out);
 void free_words(words *w);
+/* Pairs of an option and its text, flattened: grid, 16, block, 32, ... To be freed by PyMem_Free. */
+bool get_launch_words(const words *flat, hd_launch_word **out);
 /* For "O&": an unsigned, where "I" would take a larger number's last bits. */
 int get_number(PyObject *from, void *out);
 /* X, (X,), (X, Y) or (X, Y, Z); None leaves {0}. False: an exception is raised. */
 bool get_dims(PyObject *from, uint32_t out[3]);
 
-/* verdicts.c */
-PyObject *get_verdict(PyObject *module, PyObject *args);
-PyObject *put_verdict(PyObject *module, PyObject *args);
-PyObject *verdict_place(PyObject *module, PyObject *args);
-PyObject *verdict_grid(PyObject *module, PyObject *args);
+/* The module's functions: each file's table, which ends with {0}. */
+extern PyMethodDef file_functions[];     /* files.c: plans, texts, kernels of files */
+extern PyMethodDef workload_functions[]; /* workloads.c */
+extern PyMethodDef model_functions[];    /* models.c: modelled GPUs, and tuning */
+extern PyMethodDef program_functions[];  /* programs.c */
+extern PyMethodDef array_functions[];    /* arrays.c */
+extern PyMethodDef verdict_functions[];  /* verdicts.c */
+extern PyMethodDef contest_functions[];  /* contest.c */
 
-/* contest.c */
-PyObject *candidates(PyObject *module, PyObject *args);
-PyObject *contest(PyObject *module, PyObject *args);
+/* workloads.c: what a capsule holds; NULL: an exception is raised. */
+hd_workload *workload_of(PyObject *capsule);
 
 #endif

@@ -23,7 +23,7 @@ static bool get_key(const char *kernel, const char *launch, const char *gpu, con
 }
 
 /* (plan, speedup, low, high) or None. */
-PyObject *get_verdict(PyObject *module, PyObject *args) {
+static PyObject *get_verdict(PyObject *module, PyObject *args) {
   const char *path, *kernel, *launch, *gpu, *driver;
   hd_verdict_key key;
   hd_verdict v;
@@ -44,7 +44,7 @@ PyObject *get_verdict(PyObject *module, PyObject *args) {
 
 /* A plan's speedup as measured: median, bounds at 99%, microseconds of the original and of the plan; plans
  * tried, and rounds of the decision. */
-PyObject *put_verdict(PyObject *module, PyObject *args) {
+static PyObject *put_verdict(PyObject *module, PyObject *args) {
   const char *path, *kernel, *launch, *gpu, *driver, *name, *plan;
   unsigned rounds;
   hd_verdict v;
@@ -71,7 +71,7 @@ PyObject *put_verdict(PyObject *module, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-PyObject *verdict_place(PyObject *module, PyObject *args) {
+static PyObject *verdict_place(PyObject *module, PyObject *args) {
   const char *gpu;
   unsigned version;
   hd_verdict_key key;
@@ -80,7 +80,7 @@ PyObject *verdict_place(PyObject *module, PyObject *args) {
   return Py_BuildValue("(ss)", key.gpu, key.driver);
 }
 
-PyObject *verdict_grid(PyObject *module, PyObject *args) {
+static PyObject *verdict_grid(PyObject *module, PyObject *args) {
   uint32_t grid[3];
   hd_verdict_key key;
   if (!PyArg_ParseTuple(args, "O&O&O&", get_number, &grid[0], get_number, &grid[1], get_number, &grid[2]))
@@ -88,3 +88,13 @@ PyObject *verdict_grid(PyObject *module, PyObject *args) {
   hd_verdict_grid(grid, key.launch);
   return PyUnicode_FromString(key.launch);
 }
+
+PyMethodDef verdict_functions[] = {
+    {"get_verdict", get_verdict, METH_VARARGS,
+     "(store, kernel, launch, gpu, driver) -> (plan, speedup, low, high) or None"},
+    {"put_verdict", put_verdict, METH_VARARGS,
+     "(store, kernel, launch, gpu, driver, name, plan, speedup, low, high, before_us, after_us, tried, "
+     "rounds)"},
+    {"verdict_place", verdict_place, METH_VARARGS, "(gpu, driver_version) -> (gpu, driver)"},
+    {"verdict_grid", verdict_grid, METH_VARARGS, "(x, y, z) -> launch"},
+    {0}};

@@ -31,6 +31,8 @@ heddle_setup() {
 # each version lays code out in its own way.
 heddle_setup_checks() {
   heddle_need python3-minimal python3-dev clang-format-14 jq
+  heddle_need python3-numpy mypy python3-nbclient python3-ipykernel ||
+    echo "no NumPy, mypy or nbclient: the Python package's page, notebook and types are not tested" >&2
   heddle_need libopenmpi-dev openmpi-bin || echo "no MPI: heddle-mpi is neither built nor tested" >&2
   heddle_need chromium-headless-shell || echo "no Chromium: nothing will look at pages" >&2
   heddle_need clang-tidy-14 || echo "no clang-tidy 14: scripts/check-tidy will check nothing" >&2

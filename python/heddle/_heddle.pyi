@@ -1,27 +1,48 @@
-from typing import Any, Sequence, Union
+from typing import Any, Callable, Mapping, NoReturn, Sequence, Union
 
 Dims = Union[int, Sequence[int], None]
+Progress = Union[Callable[[str, int, int], object], None]
 
 class Error(Exception):
     file: str
     line: int
     column: int
     message: str
+    reason: str
+    result: Any
+    tried: Sequence[str]
 
 class InputError(Error): ...
 class SystemError(Error): ...
 class BudgetError(Error): ...
+class NoAnswerError(BudgetError): ...
 class RefusedError(Error): ...
 class UnsupportedError(Error): ...
 class FaultError(Error): ...
 class UsageError(Error): ...
+class NotFoundError(UsageError, LookupError): ...
 
 def canonical(plan: str, /) -> str: ...
 def rewrite(
     ptx: str, plan: str, kernel: str | None, grid: Dims, block: Dims, sms: int, assume: str, /
 ) -> tuple[str, str]: ...
 def analyze(ptx: str, kernel: str | None, grid: Dims, block: Dims, /) -> str: ...
-def open_workload(name: str, folder: str | None, size: str | None, values: Sequence[str], words: Sequence[str], /) -> Any: ...
+def kernels(file: str, /) -> str: ...
+def find_kernel(file: str, name: str | None, module: int, /) -> tuple[str, str]: ...
+def matches(symbol: str, word: str, /) -> bool: ...
+def module_text(file: str, module: int, /) -> str: ...
+def page(title: str, line: str, json: str, /) -> str: ...
+def dlpack(capsule: Any, /) -> tuple[bytes, int, int, int, int]: ...
+def open_workload(
+    name: str,
+    folder: str | None,
+    size: str | None,
+    preferred: str | None,
+    values: Sequence[str],
+    words: Sequence[str],
+    save: str | None,
+    /,
+) -> Any: ...
 def describe_workload(
     workload: Any, /
 ) -> tuple[str, str, str, list[str], dict[str, int], list[tuple[str, tuple[int, int, int], tuple[int, int, int]]]]: ...
@@ -29,14 +50,105 @@ def list_workloads(folder: str, /) -> list[str]: ...
 def workload_ptx(workload: Any, arch: int, /) -> str: ...
 def keep_ptx(workload: Any, arch: int, /) -> None: ...
 def check(
-    workload: Any, plan: str, no_reference: bool, assume: str, sms: int, seed: int, threads: int, /
+    workload: Any,
+    plan: str,
+    no_reference: bool,
+    assume: str,
+    sms: int,
+    seed: int,
+    threads: int,
+    progress: Progress,
+    /,
+) -> tuple[str, str]: ...
+def analyze_workload(
+    workload: Any,
+    kernel: str | None,
+    gpu: str,
+    folder: str,
+    seconds: float,
+    static: bool,
+    verbose: bool,
+    threads: int,
+    progress: Progress,
+    /,
 ) -> str: ...
 def open_study(workload: Any, gpu: str, folder: str, depth: str, threads: int, /) -> Any: ...
 def simulate(study: Any, plan: str, seed: int, /) -> str: ...
-def sweep(study: Any, plans: Sequence[str], seed: int, threads: int, /) -> str: ...
+def sweep(
+    workload: Any,
+    study: Any,
+    gpu: str,
+    folder: str,
+    plans: Sequence[str],
+    budget: float,
+    exact: bool,
+    seed: int,
+    threads: int,
+    progress: Progress,
+    /,
+) -> tuple[str, str]: ...
 def optimize(
-    workload: Any, gpu: str, folder: str, keep_launch: bool, seconds: float, threads: int, /
-) -> tuple[str, str | None]: ...
+    workload: Any,
+    gpu: str,
+    folder: str,
+    plans: Sequence[str],
+    keep_launch: bool,
+    seconds: float,
+    wall: float,
+    exact: bool,
+    assume: str,
+    seed: int,
+    threads: int,
+    progress: Progress,
+    /,
+) -> tuple[str, str | None, str, str, bool]: ...
+def tune(
+    name: str,
+    folder: str | None,
+    size: str | None,
+    values: Sequence[str],
+    words: Sequence[str],
+    gpus: str,
+    device: str,
+    store: str | None,
+    plans: Sequence[str],
+    budget: float,
+    wall: float,
+    again: bool,
+    no_proof: bool,
+    any_grid: bool,
+    advice: bool,
+    assume: str,
+    threads: int,
+    progress: Progress,
+    /,
+) -> tuple[str, bool]: ...
+def become(options: Mapping[str, Any], argv: Sequence[str], gpus: str, /) -> NoReturn: ...
+def profile(
+    options: Mapping[str, Any],
+    argv: Sequence[str],
+    gpu: str,
+    gpus: str,
+    most: int,
+    threads: int,
+    progress: Progress,
+    /,
+) -> tuple[str, str, int]: ...
+def optimize_program(
+    options: Mapping[str, Any],
+    argv: Sequence[str],
+    folder: str,
+    gpu: str,
+    gpus: str,
+    most: int,
+    seconds: float,
+    wall: float,
+    exact: bool,
+    keep_launch: bool,
+    threads: int,
+    progress: Progress,
+    /,
+) -> tuple[str, str, int]: ...
 def get_verdict(
     store: str | None, kernel: str, launch: str, gpu: str, driver: str, /
 ) -> tuple[str, float, float, float] | None: ...

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 
 from . import _heddle
-from ._kernels import Plan
+from ._plans import Plan
 
 if TYPE_CHECKING:
     from .triton import Tuned, _State

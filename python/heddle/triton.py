@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
 from . import __version__, _heddle
-from ._kernels import Plan, PlanLike, rewrite
+from ._kernels import rewrite
+from ._plans import Plan, PlanLike
 
 try:
     from triton import knobs

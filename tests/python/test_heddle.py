@@ -1,6 +1,9 @@
 """The Python package, against what the library's own tests hold for true."""
 
+import array
+import contextlib
 import doctest
+import importlib.util
 import json
 import math
 import os
@@ -13,6 +16,9 @@ import unittest
 from pathlib import Path
 
 import heddle
+from heddle._arguments import as_array
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 ADD = """
 .version 7.0
@@ -70,7 +76,7 @@ class Kernels(unittest.TestCase):
         cases = [
             (heddle.InputError, lambda: heddle.rewrite(ADD.replace("mad.lo", "mad..lo"), "order=col")),
             (heddle.RefusedError, lambda: heddle.rewrite(ADD.replace("%ctaid.y", "%smid"), "order=col")),
-            (heddle.UsageError, lambda: heddle.rewrite(ADD, "order=col", kernel="sub")),
+            (heddle.NotFoundError, lambda: heddle.rewrite(ADD, "order=col", kernel="sub")),
             (heddle.InputError, lambda: heddle.rewrite(ADD, "order=somewhere")),
             (ValueError, lambda: heddle.rewrite(ADD, "bind=agents", sms=1 << 33)),
             (ValueError, lambda: heddle.rewrite(ADD, "bind=agents", sms=1 << 70)),
@@ -94,9 +100,26 @@ class Kernels(unittest.TestCase):
 
     def test_an_analysis_lists_accesses(self):
         a = heddle.analyze(ADD, grid=(7, 3), block=32)
-        self.assertIn("add", json.dumps(a))
-        with self.assertRaises(heddle.UsageError):
+        self.assertIn("add", json.dumps(a.details))
+        self.assertEqual(a.kernels[0]["kernel"], "add")
+        with self.assertRaises(heddle.NotFoundError) as e:
             heddle.analyze(ADD, kernel="sub")
+        self.assertIn("there is add", e.exception.message)
+
+    def test_names_are_plain_ones_or_patterns(self):
+        text = (EXAMPLES / "own/kernels.ptx").read_text()
+        for name in ("convolve", "_Z8convolvePKfPfi", "conv*", "convolve(float const*, float*, int)"):
+            self.assertEqual(len(heddle.analyze(text, kernel=name).kernels), 1, name)
+            self.assertNotEqual(heddle.rewrite(text, "order=col", kernel=name).ptx, text)
+
+    def test_a_refusal_has_its_line_and_its_reason(self):
+        text = ADD.replace("%ctaid.y", "%smid")
+        with self.assertRaises(heddle.RefusedError) as e:
+            heddle.rewrite(text, "order=col")
+        self.assertIn("%smid", text.splitlines()[e.exception.line - 1])
+        self.assertIn(f"line {e.exception.line}: ", e.exception.message)
+        self.assertTrue(e.exception.message.endswith(e.exception.reason))
+        self.assertNotIn("%smid", e.exception.reason)
 
 
 class Workloads(unittest.TestCase):
@@ -108,21 +131,23 @@ class Workloads(unittest.TestCase):
         w = heddle.Workload("matmul-naive", size="tiny")
         self.assertEqual(w.size, "tiny")
         self.assertIn("small", w.sizes)
-        kernel, grid, block = w.launches[0]
-        self.assertTrue(all(n >= 1 for n in grid + block))
-        self.assertIn(kernel, w.ptx())
+        launch = w.launches[0]
+        self.assertTrue(all(n >= 1 for n in launch.grid + launch.block))
+        self.assertIn(launch.kernel, w.ptx())
         name, value = next(iter(w.params.items()))
         self.assertEqual(heddle.Workload("matmul-naive", size="tiny", params={name: value}).params, w.params)
 
-    def test_an_unknown_name_or_size_is_a_usage_error(self):
+    def test_what_an_unknown_name_is_of_is_not_found(self):
         for make in (
             lambda: heddle.Workload("no-such-workload"),
             lambda: heddle.Workload("matmul-naive", size="huge"),
             lambda: heddle.Workload("matmul-naive", params={"nothing": 3}),
             lambda: heddle.Workload("matmul-naive", size="tiny").study("no-such-gpu"),
         ):
-            with self.assertRaises(heddle.Error):
+            with self.assertRaises(heddle.NotFoundError) as e:
                 make()
+            self.assertIsInstance(e.exception, LookupError)
+            self.assertIsInstance(e.exception, heddle.UsageError)
 
     def test_a_proof_is_true_where_results_are_equal(self):
         c = heddle.Workload("copy-col", size="tiny").check("order=reverse")
@@ -133,8 +158,8 @@ class Workloads(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "add.ptx"
             path.write_text(ADD)
-            w = heddle.Workload(path, kernel="add", grid=(7, 3), block=1, arg="u32[21]=zero")
-            self.assertEqual(w.launches, [("add", (7, 3, 1), (1, 1, 1))])
+            w = heddle.Workload(path, kernel="add", grid=(7, 3), block=1, args=["u32[21]=zero"])
+            self.assertEqual(w.launches, [heddle.LaunchInfo("add", (7, 3, 1), (1, 1, 1))])
             self.assertTrue(w.check("order=col"))
 
     def test_a_simulation_and_a_sweep_agree(self):
@@ -152,8 +177,54 @@ class Workloads(unittest.TestCase):
         self.assertIn("cannot open", columns["why"][1])
 
     def test_an_optimization_gives_a_proved_kernel_or_none(self):
-        o = heddle.Workload("matmul-naive", size="tiny").optimize(gpu="gtx980", seconds=5)
-        self.assertEqual(o.ptx is None, not o.plan)
+        for name, helps in (("matmul-naive", False), ("transpose-swapped", True)):
+            o = heddle.Workload(name, size="tiny").optimize(gpu="gtx980", budget=5)
+            self.assertEqual((o.ptx is None, bool(o.plan), o.proved, bool(o)), (not helps, helps, helps, helps), name)
+            self.assertEqual(o.speedup > 1, helps)
+            self.assertEqual(o.why == "", helps)
+            self.assertIn(heddle.Plan("order=col"), o.tried)
+            self.assertLess(len(repr(o)), 500)
+
+    def test_no_answer_has_what_was_tried(self):
+        with self.assertRaises(heddle.NoAnswerError) as e:
+            heddle.Workload("matmul-naive", size="tiny").optimize(gpu="gtx980", wall=1e-9)
+        self.assertEqual((e.exception.tried, e.exception.result.plan), ([], heddle.Plan()))
+        self.assertIsInstance(e.exception, heddle.BudgetError)
+
+    def test_a_result_is_shown_as_the_commands_page_and_saved_as_its_files(self):
+        w = heddle.Workload("transpose-swapped", size="tiny")
+        o = w.optimize(gpu="gtx980", budget=5)
+        results = [o, w.check(), w.analyze(static=True), w.tune(device="model:gtx980", store="none", budget=1)]
+        for r in results:
+            self.assertIn("<!doctype html>", r.html[:100].lower())
+            self.assertTrue(r._repr_html_().startswith("<iframe srcdoc="))
+            self.assertEqual(type(r)(**{"details": r.details}).details, r.details)
+        self.assertIn("srcdoc=", w.sweep(["order=col"], gpu="gtx980")._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            files = o.save(Path(folder, "made"))
+            self.assertEqual([f.name for f in files], [f"transpose-swapped.{e}" for e in ("html", "json", "ptx")])
+            self.assertEqual(files[2].read_text(), o.ptx)
+
+    def test_a_tuning_says_what_won_and_by_how_much(self):
+        w = heddle.Workload("transpose-swapped", size="tiny")
+        with tempfile.TemporaryDirectory() as folder:
+            store = os.path.join(folder, "v.db")
+            t = w.tune(device="model:gtx980", store=store)
+            self.assertTrue(t and t.plan and t.proved and t.speedup > 1 and not t.recalled)
+            k = t.kernels[0]
+            self.assertTrue(k.adopted and k.low <= k.speedup <= k.high and k.after_us < k.before_us)
+            again = heddle.tune(w, device="model:gtx980", store=store)
+            self.assertTrue(again.recalled)
+            self.assertEqual(again.plan, t.plan)
+        with self.assertRaises(heddle.NotFoundError):
+            w.tune(device="model:none", store="none")
+
+    def test_functions_are_the_methods(self):
+        w = heddle.Workload("copy-col", size="tiny")
+        self.assertEqual(heddle.sweep(w, ["order=col"], gpu="gtx980")["plan"], ["baseline", "order=col"])
+        self.assertEqual(heddle.check(w, "order=col").plan, heddle.Plan("order=col"))
+        self.assertEqual(heddle.analyze(w, static=True).title, "copy-col")
+        self.assertEqual(heddle.optimize(w, gpu="gtx980", plans=["order=col"]).tried[-1], heddle.Plan("order=col"))
 
     def test_threads_share_a_workload(self):
         w = heddle.Workload("copy-col", size="tiny")
@@ -178,26 +249,159 @@ class Workloads(unittest.TestCase):
             heddle._heddle.simulate(s.workload._handle, "baseline", 0)
 
 
+@contextlib.contextmanager
+def add_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "add.ptx"
+        path.write_text(ADD)
+        yield path
+
+
+class Files(unittest.TestCase):
+    def test_a_files_kernels_have_plain_names_and_typed_parameters(self):
+        found = {k.name: k for k in heddle.kernels(EXAMPLES / "own/kernels.ptx")}
+        self.assertIn("dense::product", found)
+        axpy = found["axpy<float, 4>"]
+        self.assertEqual([p.element for p in axpy.parameters], ["f32"] * 3)
+        self.assertEqual([p.is_pointer for p in axpy.parameters], [True, True, False])
+        self.assertEqual(axpy.title, "void axpy<float, 4>(float const*, float*, float)")
+        self.assertIn(axpy.symbol, axpy.ptx)
+        self.assertIsNone(axpy.refusal)
+        self.assertEqual(axpy, heddle.kernel(EXAMPLES / "own/kernels.ptx", "axpy<float, 4>"))
+        self.assertEqual(eval(repr(axpy.parameters[0]), vars(heddle)), axpy.parameters[0])
+
+    def test_a_kernel_that_is_refused_says_where(self):
+        with add_file() as path:
+            path.write_text(ADD.replace("%ctaid.y", "%smid"))
+            refusal = heddle.kernel(path).refusal
+            self.assertIn("%smid", path.read_text().splitlines()[refusal.line - 1])
+
+    def test_names_are_found_or_suggested(self):
+        file = EXAMPLES / "own/kernels.ptx"
+        self.assertEqual(heddle.kernel(file, "product").name, "dense::product")
+        self.assertEqual(heddle.kernels(file, "nothing"), [])
+        with self.assertRaisesRegex(heddle.NotFoundError, "did you mean convolve"):
+            heddle.kernel(file, "covolve")
+        with self.assertRaisesRegex(heddle.UsageError, "may be any of 2"):
+            heddle.kernel(file, "axpy")
+        with self.assertRaises(heddle.NotFoundError):
+            heddle.kernel(file, "convolve", module=7)
+        with self.assertRaises(FileNotFoundError):
+            heddle.kernels("no-such-file")
+        with self.assertRaises(heddle.InputError):
+            heddle.kernels(__file__)
+
+
+class Arguments(unittest.TestCase):
+    def setUp(self):
+        self.axpy = heddle.kernel(EXAMPLES / "own/kernels.ptx", "axpy<float, 4>")
+        self.x, self.y = array.array("f", range(4096)), array.array("f", [1]) * 4096
+
+    def launch(self, *args, **how):
+        return self.axpy.launch(*args, **{"grid": 16, "block": 64, **how})
+
+    def test_an_arrays_contents_are_what_the_kernel_gets(self):
+        with tempfile.TemporaryDirectory() as folder:
+            w = heddle.Workload(self.axpy.file, kernel=self.axpy.symbol, grid=16, block=64,
+                                args=[self.x, self.y, 0.5], save=folder)  # fmt: skip
+            self.assertEqual(Path(folder, "arg1.bin").read_bytes(), self.x.tobytes())
+            self.assertTrue(w.check("order=reverse"))
+            kept = heddle.Workload(folder)
+            self.assertTrue(kept.check("order=reverse"))
+            self.assertIn("f32", Path(folder, "workload.toml").read_text())
+
+    def test_an_array_that_is_given_twice_is_one_buffer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            heddle.Workload(self.axpy.file, kernel="axpy<float, 4>", grid=16, block=64, args=[self.x, self.x, 1.0],
+                            save=folder)  # fmt: skip
+            self.assertEqual(Path(folder, "workload.toml").read_text().count("[[buffer]]"), 1)
+
+    def test_numbers_become_what_the_parameter_is(self):
+        for number in (2, 2.5, float("nan"), float("inf"), "f32:0.5", 1 << 24):
+            self.launch(self.x, self.y, number)
+
+    def test_what_does_not_fit_names_the_parameter(self):
+        cases = [
+            ((self.x, self.y), 0, "takes 3 arguments .float const., float., float., not 2"),
+            ((self.x, 3, 1.0), 2, "is a pointer"),
+            ((array.array("d", [1.0] * 8), self.y, 1.0), 1, "points to f32, and array.array holds f64"),
+            ((array.array("i", [1] * 8), self.y, 1.0), 1, "points to f32, and array.array holds s32"),
+            ((self.x, self.y, self.x), 3, "is no pointer"),
+            ((self.x, self.y, None), 3, "not NoneType"),
+            ((self.x, self.y, (1 << 24) + 1), 3, "not exact"),
+            ((self.x, self.y, 1e39), 3, "does not fit"),
+            ((self.x, array.array("f"), 1.0), 2, "is empty"),
+        ]
+        for args, number, what in cases:
+            with self.subTest(what=what), self.assertRaisesRegex(heddle.ArgumentError, what) as e:
+                self.launch(*args)
+            self.assertEqual(e.exception.parameter, number)
+            self.assertIsInstance(e.exception, TypeError)
+            self.assertIn("axpy<float, 4>", str(e.exception))
+        with self.assertRaisesRegex(heddle.ArgumentError, "parameter 3 .int.: it is no number with a point"):
+            heddle.kernel(self.axpy.file, "convolve").launch(self.x, self.y, 1.0, grid=1, block=1)
+        with self.assertRaisesRegex(heddle.ArgumentError, "does not fit in s32"):
+            heddle.kernel(self.axpy.file, "convolve").launch(self.x, self.y, 1 << 31, grid=1, block=1)
+
+    def test_structs_take_their_bytes(self):
+        product = heddle.kernel(self.axpy.file, "product")
+        with self.assertRaisesRegex(heddle.ArgumentError, "struct of 16 bytes; 3 are given"):
+            product.launch(b"abc", b"0" * 16, self.x, grid=1, block=1)
+        matrix = "struct{f32[4096]=zero, s32:64, s32:64}"
+        self.assertTrue(product.launch(matrix, matrix, self.x, grid=(1, 64), block=64).check("order=col"))
+
+    def test_a_launch_is_typed(self):
+        for how in ({"grid": 0}, {"grid": (1, 2, 3, 4)}, {"block": -1}, {"grid": 1.5}):
+            with self.assertRaises(heddle.ArgumentError):
+                self.launch(self.x, self.y, 1.0, **how)
+        with self.assertRaises(TypeError):
+            self.launch(self.x, self.y, 1.0, grids=3)
+        self.assertEqual(self.launch(self.x, self.y, 1.0, grid=(4, 4)).launches[0].grid, (4, 4, 1))
+
+    def test_buffers_of_all_types_are_read(self):
+        for code, element in zip("bBhHiIqQfd", "s8 u8 s16 u16 s32 u32 s64 u64 f32 f64".split()):
+            a = as_array(array.array(code, [1, 2, 3]))
+            self.assertEqual((a.element, a.count), (element, 3))
+        self.assertEqual(as_array(memoryview(b"abcdef")[::2]).data, b"ace")
+        for nothing in (None, "text", 3, [1, 2], {"a": 1}):
+            self.assertIsNone(as_array(nothing))
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+    def test_arrays_of_numpy_and_dlpack_are_read_in_c_order(self):
+        import numpy as np
+
+        class ByDLPack:
+            def __init__(self, a, device=None):
+                self.a, self.device = a, device
+
+            def __dlpack__(self):
+                return self.a.__dlpack__()
+
+            def __dlpack_device__(self):
+                return self.device or self.a.__dlpack_device__()
+
+        x = np.arange(24, dtype=np.float32).reshape(4, 6)
+        for a in (x, x.T, x[::2, ::3], x.astype(np.int16).T, x.astype(np.complex64), x[:, None].astype(np.float16)):
+            for view in (a, ByDLPack(a)):
+                self.assertEqual(as_array(view).data, a.tobytes())
+        for wrong in (ByDLPack(x, (2, 0)), x.astype(">f4"), np.array(["a"])):
+            with self.assertRaises(heddle.ArgumentError):
+                self.launch(wrong, self.y, 1.0)
+        self.launch(x, self.y, np.float32(1))
+        for wrong in (np.float64(1), np.int32(1), np.float16(1)):
+            with self.assertRaisesRegex(heddle.ArgumentError, "parameter 3"):
+                self.launch(x, self.y, wrong)
+
+    def test_numpy_is_not_imported(self):
+        code = "import sys, heddle; assert 'numpy' not in sys.modules"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code]).returncode, 0)
+
+
 class Documentation(unittest.TestCase):
     def test_examples_in_doc_strings_hold(self):
-        for module in (heddle, heddle._kernels, heddle._workloads):
-            failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+        for module in (heddle, heddle._plans, heddle._kernels, heddle._workloads, heddle._programs):
+            failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS, extraglobs={"examples": EXAMPLES})
             self.assertEqual(failed, 0, module)
-
-    def test_the_page_on_the_package_runs(self):
-        page = Path(os.environ.get("HEDDLE_DATA", "nowhere"), "docs/python.md")
-        if not page.exists():
-            self.skipTest("installed without docs/")
-        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)
-        names = {"ptx": ADD, "heddle": heddle}
-        with tempfile.TemporaryDirectory() as folder:
-            saxpy = ADD.replace("entry add(.param .u64 p)", "entry saxpy(.param .u64 p, .param .u64 q, .param .f32 a)")
-            app = Path(folder, "app")
-            app.write_text(saxpy.replace("ld.param.u64 %rd1, [p]", "ld.param.u64 %rd1, [q]"))
-            for block in blocks:
-                if "heddle.triton" not in block:  # which needs Triton
-                    exec(block.replace('size="small"', 'size="tiny"').replace('"app"', repr(str(app))), names)
-            self.assertTrue(names["mine"].check("order=reverse").equal)
 
     def test_one_list_has_the_plans_of_a_launch(self):
         def plans(grid, widths=()):
@@ -280,6 +484,11 @@ class Stubs(unittest.TestCase):
         for name in dir(heddle._heddle):
             if not name.startswith("_"):
                 self.assertRegex(stubs, rf"(def|class) {name}\b")
+
+    def test_all_that_is_public_is_documented(self):
+        for name in heddle.__all__:
+            if name != "Argument":
+                self.assertTrue(getattr(heddle, name).__doc__, name)
 
 
 if __name__ == "__main__":
