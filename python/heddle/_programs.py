@@ -50,7 +50,7 @@ def _tell(stream: Any, progress: Progress, failures: list[BaseException]) -> Non
 
 
 def _wait(process: subprocess.Popen[bytes], failures: list[BaseException]) -> int:
-    """The process sees a terminal's Ctrl-C itself; a signal to this process alone is passed on."""
+    """The process sees a terminal's Ctrl-C itself; an exception of this process alone is passed on as one."""
     try:
         while True:
             try:
@@ -59,12 +59,14 @@ def _wait(process: subprocess.Popen[bytes], failures: list[BaseException]) -> in
                 if failures:
                     raise failures[0] from None
     except BaseException:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        for act, seconds in ((None, 0.5), (signal.SIGINT, _PATIENCE), (signal.SIGKILL, None)):
+            if act is not None:
+                process.send_signal(act)
+            try:
+                process.wait(seconds)
+                break
+            except subprocess.TimeoutExpired:
+                continue
         raise
 
 

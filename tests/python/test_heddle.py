@@ -403,6 +403,29 @@ class Documentation(unittest.TestCase):
             failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS, extraglobs={"examples": EXAMPLES})
             self.assertEqual(failed, 0, module)
 
+    def test_the_frameworks_pages_are_python_that_the_package_has(self):
+        pages = sorted((EXAMPLES.parent / "docs/frameworks").glob("*.md"))
+        self.assertGreater(len(pages), 2)
+        for page in pages:
+            for name, block in re.findall(r"^```python\n# (\S+)\n(.*?)^```", page.read_text(), re.S | re.M):
+                compile(block, f"{page.name}/{name}", "exec")
+                for used in re.findall(r"\bheddle\.(?!triton)(\w+)", re.sub(r"import heddle\S*", "", block)):
+                    self.assertIn(used, heddle.__all__, page.name)
+
+    def test_jaxs_page_rewrites_what_ptxas_is_given(self):
+        page = (EXAMPLES.parent / "docs/frameworks/jax.md").read_text()
+        script = re.search(r"^```python\n# ptxas.py\n(.*?)^```", page, re.S | re.M)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            own, assembler, text = (Path(folder, n) for n in ("ptxas.py", "ptxas", "add.ptx"))
+            own.write_text(script)
+            assembler.write_text('#!/bin/sh\ncp "$1" "$1.assembled"\n')
+            assembler.chmod(0o755)
+            text.write_text(ADD)
+            env = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"])
+            subprocess.run([sys.executable, str(own), str(text)], env=env, check=True)
+            self.assertEqual(Path(folder, "said").read_text(), "order=reverse\n")
+            self.assertEqual(Path(folder, "add.ptx.assembled").read_text(), heddle.rewrite(ADD, "order=reverse").ptx)
+
     def test_one_list_has_the_plans_of_a_launch(self):
         def plans(grid, widths=()):
             return heddle._heddle.candidates(ADD, "add", grid, 32, widths)
