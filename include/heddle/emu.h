@@ -33,16 +33,17 @@ typedef struct hd_emu hd_emu;
  * or writes memory that another one read. Exempt are two accesses that are morally strong (PTX ISA, memory
  * consistency model): both atomic, .volatile, .relaxed or stronger, of a scope wider than the CTA; the plain
  * load whose value is a guess that atom.cas compares; and plain stores of the bytes that another task's
- * stores left there (flags that several set). Flags order accesses, too: a strong write of a scope beyond the
- * CTA and its cluster publishes what its warp knows if it releases, else what was known when a thread last
- * fenced for such a scope; a strong read of the same address learns that. A barrier of the CTA orders its
- * threads for each other, and publishes nothing to other CTAs. Lanes of one warp count as one there. Shared
- * memory: accesses of two threads, one of them a store and not both strong, with no barrier, mbarrier or flag
- * with fences between them. Lanes of a warp need a barrier, too (bar.warp.sync; a shuffle or a vote is none),
- * but not within one instruction. Bytes of a bulk copy are known to who has waited for its mbarrier, and a
- * bulk copy or a warpgroup's product must not read what threads wrote without fence.proxy.async. Threads of
- * one CTA are not compared in global memory. A cluster of several CTAs counts as one task, and races in its
- * shared memory are not looked for. Launches use one host thread. */
+ * stores left there. Flags order accesses, too: a strong write of a scope beyond the CTA and its cluster
+ * publishes what its warp knows if it releases, else what was known when a thread last fenced for such a
+ * scope; a strong read of the same address learns that. A barrier of the CTA publishes nothing to other CTAs.
+ * Lanes of one warp count as one there. Shared memory: accesses of two threads, one of them a store and not
+ * both strong, with no barrier, mbarrier or flag with fences between them. Lanes of a warp need a barrier,
+ * too (bar.warp.sync; a shuffle or a vote is none), but not within one instruction. Bytes of a bulk copy are
+ * known to who has waited for its mbarrier, what one writes to global memory to who was told behind its
+ * wait_group, and a bulk copy or a warpgroup's product must not read what threads wrote without
+ * fence.proxy.async. Uses of an mbarrier must come behind its init. Threads of one CTA are not compared in
+ * global memory. A cluster of several CTAs is one task, races in its shared memory are not looked for.
+ * Launches use one host thread. */
 typedef enum hd_emu_check {                      /* bits */
                             HD_CHECK_BOUNDS = 1, /* out of bounds and misaligned accesses (always on) */
                             HD_CHECK_INIT = 2,   /* reads of memory never written; local: see `unwritten` */

@@ -191,6 +191,58 @@ static void reductions_follow_c(void **state) {
 #define STORE "cp.async.bulk.global.shared::cta.bulk_group [%out], [%r0], 16;\n"
 #define FILL "mov.u32 %r0, smem;\nst.shared.v4.u32 [%r0], {1, 2, 3, 4}; fence.proxy.async;\n"
 
+/* What must not be accessed before a copy is complete, and may be afterwards. */
+typedef struct flight {
+  const char *body;
+  uint32_t line; /* of the body, from 0 */
+  const char *words;
+} flight;
+#define COPY "mov.u32 %r0, smem;\ncp.async.ca.shared.global [%r0], [%in], 4;\n"
+#define COMMIT "cp.async.bulk.commit_group;\n"
+
+static const flight too_early[] = {
+    {BARRIER LOAD "ld.shared.u8 %r1, [%r0+189];", 3, "reads what the bulk copy at line 15 still writes"},
+    {BARRIER LOAD "ld.shared.u16 %r1, [%r0+128];", 3, "reads what the bulk copy at line 15 still writes"},
+    {BARRIER LOAD "st.shared.u32 [%r0+188], 5;", 3, "meets what the bulk copy at line 15 still writes"},
+    {BARRIER LOAD LOAD, 3, "meets what the bulk copy at line 15 still writes"},
+    {BARRIER LOAD "cp.async.ca.shared.global [%r0+132], [%in], 4;", 3,
+     "the bulk copy at line 15 still writes"},
+    {COPY "st.shared.u8 [%r0+3], 5;", 2, "meets what the cp.async at line 14 still writes"},
+    {COPY "cp.async.ca.shared.global [%r0], [%in+4], 4;", 2,
+     "meets what the cp.async at line 14 still writes"},
+    {COPY "cp.async.commit_group;\ncp.async.wait_group 1;\nst.shared.u32 [%r0], 5;", 4, "still writes"},
+    {FILL STORE "ld.global.u32 %r1, [%out+4];", 3,
+     "meets what the bulk copy at line 15 still writes: its thread has not waited for its group"},
+    {FILL STORE "st.global.u8 [%out+15], 5;", 3, "still writes"},
+    {FILL STORE COMMIT "cp.async.bulk.wait_group.read 0;\nld.global.u32 %r1, [%out];", 5, "still writes"},
+    {FILL STORE COMMIT "cp.async.bulk.wait_group 1;\nld.global.u32 %r1, [%out];", 5, "still writes"},
+    {FILL STORE "cp.async.bulk.wait_group 0;\nld.global.u32 %r1, [%out];", 4, "still writes"},
+};
+static const char *const in_time[] = {
+    COPY "st.shared.u32 [%r0+4], 5;\ncp.async.wait_all;\nst.shared.u32 [%r0], 5;",
+    COPY "cp.async.wait_all;\ncp.async.ca.shared.global [%r0], [%in+4], 4;",
+    BARRIER LOAD "st.shared.u32 [%r0+124], 5;\nst.shared.u32 [%r0+192], 5;",
+    FILL STORE COMMIT "cp.async.bulk.wait_group 0;\nld.global.u32 %r1, [%out];",
+    FILL STORE COMMIT STORE COMMIT "cp.async.bulk.wait_group 0;\nst.global.u32 [%out], 5;",
+    FILL STORE "st.global.u32 [%out+16], 5;",
+    FILL "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%in], [%r0], 16;\n"
+         "red.global.add.u32 [%in], 1;",
+};
+
+static void accesses_wait_for_copies(void **state) {
+  for (size_t k = 0; k < sizeof too_early / sizeof too_early[0]; k++)
+    async_must_fault(too_early[k].body, 1, too_early[k].line, too_early[k].words);
+  for (size_t k = 0; k < sizeof in_time / sizeof in_time[0]; k++) {
+    static const unsigned char data[4096];
+    async_machine x;
+    async_open(&x, in_time[k], HD_CHECK_ALL);
+    async_buffer(&x, &x.args.in, data, sizeof data);
+    async_buffer(&x, &x.args.out, NULL, sizeof data);
+    if (async_launch(&x, 1, NULL) != HD_OK) fail_msg("%s: %s", in_time[k], x.d.message);
+    async_close(&x);
+  }
+}
+
 static void copies_in_flight_are_watched(void **state) {
   async_must_fault(
       BARRIER LOAD "ld.shared.u32 %r1, [%r0+188];", 1, 3,
@@ -293,7 +345,7 @@ static void mistakes_are_faults(void **state) {
     async_must_fault(cases[k].body, 1, cases[k].line, cases[k].words);
   /* The fault names the thread that issued the copy, whatever piece of it is wrong. */
   async_must_fault(
-      "mov.u32 %r0, smem;\nmbarrier.init.shared.b64 [%r0], 1;\nbar.warp.sync -1;\nsetp.eq.u32 %p1, %t, 9;\n"
+      "mov.u32 %r0, smem; setp.eq.u32 %p1, %t, 9;\n@%p1 mbarrier.init.shared.b64 [%r0], 1;\n\n\n"
       "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r0+128], [%in+3584], 4096, "
       "[%r0];",
       32, 4, "thread (9,0,0)");
@@ -367,6 +419,7 @@ int main(void) {
                 stores_prefetches_and_copies_within_shared),
       BEHAVIOUR("reductions follow C", reductions_follow_c),
       BEHAVIOUR("what a copy in flight reads and writes is watched", copies_in_flight_are_watched),
+      BEHAVIOUR("accesses wait for copies", accesses_wait_for_copies),
       BEHAVIOUR("waiting ends the watch", waiting_ends_the_watch),
       BEHAVIOUR("copies that nobody waits for pass", copies_that_nobody_waits_for_pass),
       BEHAVIOUR("mistakes are faults", mistakes_are_faults),

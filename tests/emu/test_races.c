@@ -123,6 +123,9 @@ typedef struct flag_case {
 #define ALL "bar.sync 0;\n"
 #define SET "@%p0 st.relaxed.gpu.global.u32 [%a], 1;\n"
 #define FENCE "@%p0 fence.acq_rel.gpu;\n"
+#define BULK_OUT                                                                                             \
+  "@%p0 st.shared.v4.u32 [%s], {%t, %t, %t, %t};\nfence.proxy.async;\n"                                      \
+  "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 16;\n@%p0 cp.async.bulk.commit_group;\n"
 #define POLL(load)                                                                                           \
   "@!%p0 bra ON;\nW: " load " %r1, [%a];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra W;\nON: bar.warp.sync -1;\n"
 #define SEE POLL("ld.relaxed.gpu.global.u32")
@@ -167,6 +170,16 @@ static const flag_case flag_cases[] = {
      "@!%p0 mbarrier.arrive.shared.b64 _, [%bar];\n@!%p0 bra END;\n"
      "M: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra M;\n" FENCE SET "END:",
      SEE ALL GET, false},
+    {"a bulk store that was not waited for", BULK_OUT FENCE SET, SEE FENCE GET_ALONE, true},
+    {"a bulk store whose source alone was waited for",
+     BULK_OUT "cp.async.bulk.wait_group.read 0;\n" FENCE SET, SEE FENCE GET_ALONE, true},
+    {"a bulk store that was waited for", BULK_OUT "cp.async.bulk.wait_group 0;\n" FENCE SET,
+     SEE FENCE GET_ALONE, false},
+    {"a bulk store that was waited for behind the fence", BULK_OUT FENCE "cp.async.bulk.wait_group 0;\n" SET,
+     SEE FENCE GET_ALONE, true},
+    {"a bulk store that was waited for, then a release",
+     BULK_OUT "cp.async.bulk.wait_group 0;\n" ALL "@%p0 st.release.gpu.global.u32 [%a], 1;\n",
+     SEE FENCE GET_ALONE, false},
     {"a third CTA passes the flag on, with a fence",
      PUT_ALONE FENCE "@%p0 st.relaxed.gpu.global.u32 [%a+64], 1;\n", "%PASS", false},
 };
@@ -194,6 +207,41 @@ static void flags_order_what_was_released_to_the_gpu(void **state) {
   }
 }
 
+/* A bulk copy reads, through another proxy, what a thread wrote. */
+static const struct {
+  const char *before, *behind; /* CTA 0's flag; CTA 1's look at it */
+  bool race;
+} proxy_cases[] = {
+    {PUT_ALONE, "", true},
+    {PUT_ALONE, "fence.proxy.async;\n", false},
+    {PUT_ALONE, "fence.proxy.async.global;\n", false},
+    {PUT_ALONE, "fence.proxy.async.shared::cta;\n", true},
+    {PUT_ALONE "fence.proxy.async;\n", "", false},
+    {"", PUT_ALONE, true}, /* its own */
+    {"", PUT_ALONE "fence.proxy.async;\n", false},
+    {"", "", false},
+};
+
+static void copies_read_what_threads_wrote_behind_a_proxy_fence(void **state) {
+  for (size_t k = 0; k < sizeof proxy_cases / sizeof proxy_cases[0]; k++) {
+    char body[4096];
+    hd_diag d;
+    snprintf(
+        body, sizeof body,
+        "setp.eq.u32 %%p0, %%t, 0;\nadd.u64 %%d1, %%a, 4096;\nsetp.ne.u32 %%p9, %%b, 0;\n@%%p9 bra READ;\n"
+        "%s@%%p0 st.release.gpu.global.u32 [%%a], 1;\nret;\nREAD: @!%%p0 ret;\n"
+        "W: ld.acquire.gpu.global.u32 %%r1, [%%a];\nsetp.eq.u32 %%p2, %%r1, 0;\n@%%p2 bra W;\n%s"
+        "mbarrier.init.shared.b64 [%%bar], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [%%bar], 16;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%s], [%%d1], 16, [%%bar];\n",
+        proxy_cases[k].before, proxy_cases[k].behind);
+    const hd_status st = launch(body, 2, 64, &d);
+    if (st != HD_OK && st != HD_ERR_FAULT) fail_msg("%zu: %s", k, d.message);
+    if ((st == HD_ERR_FAULT) != proxy_cases[k].race)
+      fail_msg("%zu: %s", k, st == HD_OK ? "no race" : d.message);
+    if (proxy_cases[k].race && !strstr(d.message, "with no fence.proxy.async")) fail_msg("%s", d.message);
+  }
+}
+
 /* ---- Between threads of a CTA ----------------------------------------------------------------------- */
 
 typedef struct warps_case {
@@ -210,6 +258,14 @@ typedef struct warps_case {
   "setp.ne.u32 %p1, %w, 0;\n@%p1 bra C;\nst.shared.u32 [%s+16], 5;\n" before                                 \
   ";\nst.volatile.shared.u32 [%s], 1;\nret;\nC: ld.volatile.shared.u32 %r1, [%s];\n"                         \
   "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra C;\n" behind ";\nld.shared.u32 %r3, [%s+16];"
+
+/* Warp 0 stores and arrives at an mbarrier, and warp 1 waits for it and loads. */
+#define MBARRIER_BY(before, arrives, waits, behind)                                                          \
+  "setp.ne.u32 %p1, %t, 0;\n@!%p1 mbarrier.init.shared.b64 [%bar], 32;\nbar.sync 0;\n"                       \
+  "setp.ne.u32 %p2, %w, 0;\n@%p2 bra C;\nst.shared.u32 [%s+16], 5;\n" before "mbarrier.arrive" arrives       \
+  ".shared::cta.b64 _, [%bar];\nret;\n"                                                                      \
+  "C: mbarrier.try_wait.parity" waits ".shared::cta.b64 %p3, [%bar], 0;\n@!%p3 bra C;\n" behind              \
+  "ld.shared.u32 %r3, [%s+16];"
 
 #define ROWS                                                                                                 \
   "and.b32 %r1, %t, 31;\nshl.b32 %r1, %r1, 4;\nadd.u32 %r1, %s, %r1;\n" /* of 16 bytes, by lane              \
@@ -378,6 +434,67 @@ static const warps_case cases[] = {
           "C: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra C;\n"
           "xor.b32 %r2, %r1, 128;\nld.shared.u32 %r3, [%r2];",
      2, 0, 0},
+    {"several lanes read, and one of them writes",
+     "ld.shared.u32 %r3, [%s];\nsetp.eq.u32 %p1, %t, 0;\n@%p1 st.shared.u32 [%s], %t;", 1, 3, 1},
+    {"several lanes read, and one of them writes behind the warp's barrier",
+     "ld.shared.u32 %r3, [%s];\nbar.warp.sync -1;\nsetp.eq.u32 %p1, %t, 0;\n@%p1 st.shared.u32 [%s], %t;", 1,
+     0, 0},
+    {"two lanes read, and a third writes",
+     "setp.lt.u32 %p1, %t, 2;\n@%p1 ld.shared.u32 %r3, [%s];\nsetp.eq.u32 %p2, %t, 5;\n"
+     "@%p2 st.shared.u32 [%s], %t;",
+     1, 4, 2},
+    {"two lanes read one after the other, and the last writes",
+     "setp.eq.u32 %p1, %t, 1;\nsetp.eq.u32 %p2, %t, 0;\n@%p1 ld.shared.u32 %r3, [%s];\n"
+     "@%p2 ld.shared.u32 %r3, [%s];\n@%p2 st.shared.u32 [%s], %t;",
+     1, 5, 4},
+    {"one lane reads twice and writes",
+     "setp.eq.u32 %p1, %t, 1;\n@%p1 ld.shared.u32 %r3, [%s];\n@%p1 ld.shared.u32 %r3, [%s];\n"
+     "@%p1 st.shared.u32 [%s], %t;",
+     1, 0, 0},
+    {"half a warp reads, and one of it writes behind that half's barrier",
+     "setp.gt.u32 %p1, %t, 15;\n@%p1 bra E;\nld.shared.u32 %r3, [%s];\nbar.warp.sync 0xffff;\n"
+     "setp.eq.u32 %p2, %t, 0;\n@%p2 st.shared.u32 [%s], %t;\nE:",
+     1, 0, 0},
+    {"a relaxed arrival at an mbarrier", MBARRIER_BY("", ".relaxed.cta", "", ""), 2, 11, 6},
+    {"a relaxed wait for an mbarrier", MBARRIER_BY("", "", ".relaxed.cta", ""), 2, 11, 6},
+    {"a relaxed arrival behind a fence", MBARRIER_BY("fence.acq_rel.cta;", ".relaxed.cta", "", ""), 2, 0, 0},
+    {"a relaxed wait before a fence", MBARRIER_BY("", "", ".relaxed.cta", "fence.acq_rel.cta;"), 2, 0, 0},
+    {"a relaxed arrival and a relaxed wait, with fences",
+     MBARRIER_BY("fence.acq_rel.cta;", ".relaxed.cta", ".relaxed.cta", "fence.acq_rel.cta;"), 2, 0, 0},
+    {"a relaxed arrival at the cluster's barrier",
+     MINE NEXT "st.shared.u32 [%r1], %t;\nbarrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n"
+               "ld.shared.u32 %r3, [%r2];",
+     2, 7, 4},
+    {"an arrival at the cluster's barrier",
+     MINE NEXT
+     "st.shared.u32 [%r1], %t;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nld.shared.u32 %r3, [%r2];",
+     2, 0, 0},
+    {"a relaxed arrival at the cluster's barrier behind a fence",
+     MINE NEXT "st.shared.u32 [%r1], %t;\nfence.acq_rel.cluster;\nbarrier.cluster.arrive.relaxed;\n"
+               "barrier.cluster.wait;\nld.shared.u32 %r3, [%r2];",
+     2, 0, 0},
+    {"an mbarrier that another warp uses without a barrier behind its init",
+     "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 2;\nand.b32 %r4, %t, 31;\n"
+     "setp.eq.u32 %p2, %r4, 0;\n@%p2 mbarrier.arrive.shared.b64 _, [%bar];",
+     2, 5, 2},
+    {"an mbarrier that other lanes use without a barrier behind its init",
+     "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 32;\nmbarrier.arrive.shared.b64 _, "
+     "[%bar];",
+     1, 3, 2},
+    {"an mbarrier that another warp waits for without a barrier behind its init",
+     "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 1;\n@%p1 mbarrier.arrive.shared.b64 _, "
+     "[%bar];\n"
+     "L: mbarrier.test_wait.parity.shared.b64 %p2, [%bar], 0;\n@!%p2 bra L;",
+     2, 4, 2},
+    {"an mbarrier that other lanes use behind the warp's barrier",
+     "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 32;\nbar.warp.sync -1;\n"
+     "mbarrier.arrive.shared.b64 _, [%bar];",
+     1, 0, 0},
+    {"an mbarrier whose init is fenced before a relaxed arrival at the cluster's barrier",
+     "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], "
+     "64;\nfence.mbarrier_init.release.cluster;\n"
+     "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\nmbarrier.arrive.shared.b64 _, [%bar];",
+     2, 0, 0},
     {"a bulk copy whose mbarrier nobody waited for", BULK "bar.sync 0;\nld.shared.u32 %r3, [%s];", 2, 6, 4},
     {"a bulk copy whose mbarrier one thread waited for, and a barrier",
      BULK
@@ -429,6 +546,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(races_between_ctas_follow_moral_strength),
       cmocka_unit_test(flags_order_what_was_released_to_the_gpu),
+      cmocka_unit_test(copies_read_what_threads_wrote_behind_a_proxy_fence),
       cmocka_unit_test(races_inside_a_cta_are_found_and_nothing_else),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static bool is_shared(hd_mod mod) {
 enum { NO_OP = UINT8_MAX, PENDING_COUNT = UINT8_MAX - 1 };
 /* emu_form.data of mbarrier. */
 enum { B_OP = 0, B_SPACE = 1, B_FLAGS = 2 };
-enum { B_PARITY = 1, B_EXPECTS = 2, B_NO_COMPLETE = 4, B_TRY = 8, B_NO_INC = 16 };
+enum { B_PARITY = 1, B_EXPECTS = 2, B_NO_COMPLETE = 4, B_TRY = 8, B_NO_INC = 16, B_RELAXED = 32 };
 
 static void prepare_mbarrier(emu_decoder *d, emu_form *f) {
   uint32_t op = NO_OP, flags = 0;
@@ -72,8 +72,8 @@ static void prepare_mbarrier(emu_decoder *d, emu_form *f) {
     case HD_M_SHARED:
     case HD_M_SHARED_CTA:
     case HD_M_SHARED_CLUSTER: f->data[B_SPACE] = HD_SPACE_SHARED; break;
-    case HD_M_RELAXED: /* memory is sequentially consistent here */
-    case HD_M_ACQUIRE:
+    case HD_M_RELAXED: flags |= B_RELAXED; break;
+    case HD_M_ACQUIRE: /* memory is sequentially consistent here */
     case HD_M_RELEASE:
     case HD_M_CTA:
     case HD_M_CLUSTER: break;
@@ -88,6 +88,8 @@ static void prepare_mbarrier(emu_decoder *d, emu_form *f) {
       (flags & B_EXPECTS && !arrives && op != EMU_MBARRIER_EXPECT_TX))
     f->refused = emu_no_form;
   f->proto.fn = op == PENDING_COUNT ? emu_run_pending_count : emu_run_mbarrier;
+  /* Of what an mbarrier may be used for, these two alone are no atomic operations. */
+  if (op == EMU_MBARRIER_INIT || op == EMU_MBARRIER_INVAL) f->proto.mem.strong = EMU_WEAK;
   if (op == EMU_MBARRIER_WAIT) f->proto.control = EMU_POLL;
 }
 
@@ -106,7 +108,8 @@ static bool emit_mbarrier(emu_function *fn, const emu_form *f, const hd_ptx_stmt
                       .state_slot = EMU_NO_SLOT,
                       .parity = flags & B_PARITY,
                       .expects = flags & B_EXPECTS,
-                      .completes = !(flags & B_NO_COMPLETE)};
+                      .completes = !(flags & B_NO_COMPLETE),
+                      .relaxed = flags & B_RELAXED};
   in->extra = b;
   const hd_ptx_opnd *first = emu_operand(fn, s, 0), *second = emu_operand(fn, s, 1),
                     *third = emu_operand(fn, s, 2);
@@ -296,7 +299,7 @@ static void prepare_bulk(emu_decoder *d, emu_form *f) {
   if (w.commit || w.wait) {
     if (w.commit == w.wait || w.n_spaces || w.tensor || w.reduce || (w.commit && w.read))
       f->refused = emu_no_form;
-    f->proto.fn = w.commit ? emu_run_bulk_commit : emu_run_bulk_wait;
+    f->proto.fn = w.commit ? emu_run_bulk_commit : w.read ? emu_run_bulk_wait_read : emu_run_bulk_wait;
     return;
   }
   if ((w.multicast && (w.commit || w.wait || w.n_spaces != 2 || w.spaces[0] != HD_M_SHARED_CLUSTER ||

@@ -167,7 +167,7 @@ const emu_rule emu_rule_call = {prepare_call, emit_call};
 static void prepare_cluster_bar(emu_decoder *d, emu_form *f) {
   const bool arrives = EMU_HAS(f, ARRIVE);
   f->proto.control = EMU_CLUSTER_BAR;
-  f->proto.imm = arrives;
+  f->proto.imm = !arrives ? EMU_CLUSTER_WAIT : EMU_HAS(f, RELAXED) ? EMU_CLUSTER_RELAXED : EMU_CLUSTER_ARRIVE;
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     switch (f->ptx->mods[k]) {
     case HD_M_CLUSTER:

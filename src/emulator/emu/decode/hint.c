@@ -139,10 +139,11 @@ const emu_rule emu_rule_prefetch = {prepare_line, emit_line};
 
 /* Memory is sequentially consistent here, and there is one proxy: fences matter to the race check only. */
 static void prepare_fence(emu_decoder *d, emu_form *f) {
-  enum { PROXY = 16, GLOBAL = 32, ORDER = EMU_ACQUIRES | EMU_RELEASES };
+  enum { PROXY = 64, SHARED = 128, GLOBAL = 256, ORDER = EMU_ACQUIRES | EMU_RELEASES };
   static const struct {
     const char *word;
-    uint8_t scope, does; /* emu_strength; emu_sync */
+    uint8_t scope; /* emu_strength */
+    uint16_t does; /* emu_sync */
   } words[] = {{"acq_rel", 0, ORDER},
                {"acquire", 0, EMU_ACQUIRES},
                {"release", 0, EMU_RELEASES},
@@ -155,10 +156,10 @@ static void prepare_fence(emu_decoder *d, emu_form *f) {
                {"gl", EMU_STRONG, 0},
                {"proxy", 0, PROXY},
                {"alias", 0, 0},
-               {"async", 0, EMU_ASYNC_PROXY},
+               {"async", 0, EMU_ASYNC_PROXY | EMU_ASYNC_GLOBAL},
                {"global", 0, GLOBAL},
-               {"shared::cta", 0, 0},
-               {"shared::cluster", 0, 0},
+               {"shared::cta", 0, SHARED},
+               {"shared::cluster", 0, SHARED},
                {"mbarrier_init", 0, 0},
                {"tensormap::generic", 0, 0},
                {"async::generic", 0, EMU_ASYNC_PROXY},
@@ -180,9 +181,9 @@ static void prepare_fence(emu_decoder *d, emu_form *f) {
   if (!f->ptx->n_mods) f->refused = emu_no_form;
   /* membar says no more than a scope. */
   if (!(does & (ORDER | PROXY))) does |= ORDER;
-  /* Copies in flight are looked at in shared memory alone. */
   if (does & GLOBAL) does &= ~(unsigned)EMU_ASYNC_PROXY;
-  f->proto.mem.sync = (uint8_t)(does & (ORDER | EMU_ASYNC_PROXY));
+  if (does & SHARED) does &= ~(unsigned)EMU_ASYNC_GLOBAL;
+  f->proto.mem.sync = (uint8_t)(does & (ORDER | EMU_ASYNC_PROXY | EMU_ASYNC_GLOBAL));
   f->proto.mem.strong = (uint8_t)scope;
 }
 /* fence.proxy.tensormap::generic.acquire has an address and a size. */

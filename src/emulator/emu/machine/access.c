@@ -7,15 +7,11 @@
 #include "emu/machine/flags.h"
 #include "emu/machine/know.h"
 #include "emu/machine/order.h"
+#include "emu/machine/written.h"
 
 #include <inttypes.h>
 
 /* ---- Faults of an access ------------------------------------------------------------------ */
-
-static const char *access_word(hd_access_kind kind) {
-  static const char *const words[] = {"load", "store", "atomic", "prefetch"};
-  return words[kind];
-}
 
 /* How `address` lies to the allocations: the one it is in or near, or was in. The caller holds the lock. */
 static void describe(const hd_emu *e, uint64_t address, char *out, size_t cap) {
@@ -48,7 +44,7 @@ static bool misaligned(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t a
                        unsigned align, hd_access_kind kind) {
   if (!(address & (align - 1))) return false;
   emu_fault(w, i, 1u << lane, HD_FAULT_MISALIGNED,
-            "misaligned %s of %u bytes at 0x%" PRIx64 ", which is no multiple of %u", access_word(kind),
+            "misaligned %s of %u bytes at 0x%" PRIx64 ", which is no multiple of %u", emu_access_word(kind),
             bytes, address, align);
   return true;
 }
@@ -85,86 +81,13 @@ static void window_fault(emu_warp *w, const emu_inst *i, uint32_t mask, const ui
     if (addr[l] < v->base || bytes > v->bytes || addr[l] - v->base > v->bytes - bytes) {
       emu_fault(w, i, 1u << l, HD_FAULT_BOUNDS,
                 "out of bounds: %s of %u bytes at %s offset %" PRId64 ", where there are %" PRIu64 " bytes",
-                access_word(kind), bytes, v->name, (int64_t)(addr[l] - v->base), v->bytes);
+                emu_access_word(kind), bytes, v->name, (int64_t)(addr[l] - v->base), v->bytes);
       return;
     }
   }
 }
 
 /* ---- Checks and traces that options ask for ------------------------------------------------------ */
-
-#define UNWRITTEN "%s of %u bytes at %s 0x%" PRIx64 " reads memory that was never written"
-
-/* False: it is a fault. */
-static bool init_fault(emu_warp *w, const emu_cta *c, const emu_inst *i, unsigned lane, uint64_t address,
-                       unsigned bytes, hd_access_kind kind, hd_space space) {
-  const char *where = space == HD_SPACE_SHARED ? "shared offset" : "address";
-  const hd_fault unwritten = space == HD_SPACE_SHARED ? HD_FAULT_UNWRITTEN_SHARED : HD_FAULT_UNWRITTEN;
-  uint64_t bar;
-  const uint32_t line = space == HD_SPACE_SHARED ? emu_bulk_writer(c, address, bytes, &bar) : 0;
-  const uint32_t copy = space == HD_SPACE_SHARED ? emu_copy_writer(c, address, bytes) : 0;
-  if (copy)
-    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
-              "%s of %u bytes at shared offset 0x%" PRIx64
-              " reads what the cp.async at line %u still writes: its "
-              "thread has not waited for it",
-              access_word(kind), bytes, address, copy);
-  else if (line)
-    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
-              "%s of %u bytes at shared offset 0x%" PRIx64
-              " reads what the bulk copy at line %u still writes: "
-              "the phase of its mbarrier at shared offset 0x%" PRIx64 " is not complete",
-              access_word(kind), bytes, address, line, bar);
-  else if (c->grid->unwritten)
-    emu_stray_note(w, i, 1u << lane, unwritten, UNWRITTEN, access_word(kind), bytes, where, address);
-  else
-    emu_fault(w, i, 1u << lane, unwritten, UNWRITTEN, access_word(kind), bytes, where, address);
-  return !copy && !line && c->grid->unwritten;
-}
-
-/* `shadow` belongs to address `base`; shared memory is that of c. Checks all lanes before it marks any: they
- * act at once. */
-static bool check_init(emu_warp *w, emu_cta *c, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
-                       unsigned bytes, hd_access_kind kind, hd_space space, uint8_t *shadow, uint64_t base) {
-  if (kind != HD_ACCESS_STORE)
-    for (uint32_t left = mask; left; left &= left - 1) {
-      unsigned l = (unsigned)__builtin_ctz(left);
-      if (!emu_init_check(shadow + (addr[l] - base), bytes))
-        if (!init_fault(w, c, i, l, space == HD_SPACE_SHARED ? addr[l] - base : addr[l], bytes, kind, space))
-          return false;
-    }
-  if (kind != HD_ACCESS_LOAD && space == HD_SPACE_SHARED && c->async.readings.n)
-    for (uint32_t left = mask; left; left &= left - 1) {
-      unsigned l = (unsigned)__builtin_ctz(left);
-      const uint32_t line = emu_bulk_reader(c, addr[l] - base, bytes);
-      if (!line) continue;
-      emu_fault(w, i, 1u << l, HD_FAULT_OTHER,
-                "%s of %u bytes at shared offset 0x%" PRIx64
-                " overwrites what the bulk copy at line %u still "
-                "reads: its thread has not waited for its group",
-                access_word(kind), bytes, addr[l] - base, line);
-      return false;
-    }
-  uint64_t fresh = 0;
-  if (kind != HD_ACCESS_LOAD)
-    for (uint32_t left = mask; left; left &= left - 1)
-      fresh += emu_init_set(shadow + (addr[(unsigned)__builtin_ctz(left)] - base), bytes);
-  if (space == HD_SPACE_SHARED) c->shared_unwritten -= fresh;
-  return true;
-}
-
-/* Local memory, of which a finding never ends the kernel. */
-static void check_local(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t addr[32],
-                        unsigned bytes, hd_access_kind kind, uint64_t base) {
-  for (uint32_t left = mask; left; left &= left - 1) {
-    const unsigned l = (unsigned)__builtin_ctz(left);
-    uint8_t *s = emu_local_shadow((const emu_mwarp *)w, l, addr[l] - base);
-    if (kind != HD_ACCESS_STORE && !emu_init_check(s, bytes))
-      emu_stray_note(w, i, 1u << l, HD_FAULT_UNWRITTEN, UNWRITTEN, access_word(kind), bytes, "local offset",
-                     addr[l] - base);
-    if (kind != HD_ACCESS_LOAD) emu_init_set(s, bytes);
-  }
-}
 
 static void task_name(hd_emu_grid *g, uint32_t ticket, char *out, size_t cap) {
   const uint32_t *n = g->view.grid;
@@ -209,14 +132,19 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
   bool ok = pass_grid_barriers(g, w->cta);
-  const uint32_t writes = !ok ? 0 : kind == HD_ACCESS_LOAD ? ((emu_mwarp *)w)->ticket : emu_flags_ticket(w);
+  const bool async = ((emu_mwarp *)w)->copies_async;
+  const uint32_t writes = !ok                      ? 0
+                          : kind == HD_ACCESS_LOAD ? ((emu_mwarp *)w)->ticket
+                          : async                  ? emu_flags_copy_ticket(w)
+                                                   : emu_flags_ticket(w);
   ok = ok && (writes || kind == HD_ACCESS_LOAD);
   const emu_race_by by = {.reads = w->cta->ticket,
                           .writes = writes ? writes : w->cta->ticket,
                           .task = w->cta->task,
                           .knows = told(w, mask),
                           .kind = kind,
-                          .strong = is_strong(i, kind)};
+                          .strong = is_strong(i, kind),
+                          .async = async};
   why = (emu_conflict){.lane = (unsigned)__builtin_ctz(mask)};
   ok = ok && emu_race_access(g->emu, &g->race, &by, mask, addr, bytes, w->storing, &why);
   w->cta->touched = true;
@@ -226,10 +154,15 @@ static bool check_race(emu_warp *w, const emu_inst *i, uint32_t mask, const uint
   if (ok) return true;
   if (!why.other)
     emu_nomem(w, i, 1u << why.lane, "the record of races");
+  else if (why.no_fence)
+    emu_fault(w, i, 1u << why.lane, HD_FAULT_RACE,
+              "race with a copy: it reads %u bytes at 0x%" PRIx64
+              " that threads of %s wrote, with no fence.proxy.async between them",
+              bytes, why.address, name);
   else
     emu_fault(w, i, 1u << why.lane, HD_FAULT_RACE,
-              "race between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s", access_word(kind), bytes,
-              why.address, name, why.wrote ? "wrote" : "read");
+              "race between CTAs: %s of %u bytes at 0x%" PRIx64 " meets what %s %s", emu_access_word(kind),
+              bytes, why.address, name, why.wrote ? "wrote" : "read");
   return false;
 }
 
@@ -299,10 +232,11 @@ static __attribute__((noinline)) bool watched(emu_warp *w, const emu_inst *i, ui
   const bool global = space == HD_SPACE_GLOBAL || space == HD_SPACE_CONST;
   if (c->watch & EMU_WATCH_INIT && !written && (global || space == HD_SPACE_SHARED)) {
     uint8_t *shadow = global ? c->grid->emu->init : c->shared_init;
-    if (!check_init(w, c, i, mask, addr, bytes, kind, space, shadow, global ? EMU_GLOBAL_BASE : base))
+    if (!emu_check_init(w, c, i, mask, addr, bytes, kind, space, shadow, global ? EMU_GLOBAL_BASE : base))
       return false;
   }
-  if (c->local_init && space == HD_SPACE_LOCAL) check_local(w, i, mask, addr, bytes, kind, base);
+  if (global && c->async.writings.n && !emu_check_written_out(w, c, i, mask, addr, bytes, kind)) return false;
+  if (c->local_init && space == HD_SPACE_LOCAL) emu_check_local(w, i, mask, addr, bytes, kind, base);
   if (c->watch & EMU_WATCH_RACE && global && !check_race(w, i, mask, addr, bytes, kind)) return false;
   if (c->watch & EMU_WATCH_NC && space == HD_SPACE_GLOBAL && !check_nc(w, i, mask, addr, bytes, kind, cache))
     return false;
@@ -327,12 +261,12 @@ static bool reach(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t addres
               "out of bounds: %s of %u bytes at shared offset %" PRIu64
               " of the CTA of rank %u, where there are "
               "%" PRIu64 " bytes",
-              access_word(kind), bytes, offset, c->rank, c->shared_bytes);
+              emu_access_word(kind), bytes, offset, c->rank, c->shared_bytes);
     return false;
   }
   at[lane] = offset;
   return !(c->watch & EMU_WATCH_INIT) ||
-         check_init(w, c, i, 1u << lane, at, bytes, kind, HD_SPACE_SHARED, c->shared_init, 0);
+         emu_check_init(w, c, i, 1u << lane, at, bytes, kind, HD_SPACE_SHARED, c->shared_init, 0);
 }
 
 /* Some address of the mask's is not in the CTA's own shared memory, which begins at `base`. */
@@ -401,7 +335,7 @@ static __attribute__((noinline)) bool strays_shared(emu_warp *w, const emu_inst 
   emu_stray_note(w, i, beyond & -beyond, HD_FAULT_BOUNDS,
                  "out of bounds: %s of %u bytes at shared offset %" PRIu64 ", where there are %" PRIu64
                  " bytes",
-                 access_word(kind), bytes, addr[__builtin_ctz(beyond)] - v->base, v->bytes);
+                 emu_access_word(kind), bytes, addr[__builtin_ctz(beyond)] - v->base, v->bytes);
   return true;
 }
 
@@ -443,16 +377,16 @@ static __attribute__((noinline)) bool look_up(emu_warp *w, const emu_inst *i, ui
       describe(e, addr[l], where, sizeof where);
     pthread_rwlock_unlock(&e->lock);
     if (!inside && !foreign && strays(w, addr[l], bytes)) {
-      emu_stray_note(w, i, 1u << l, HD_FAULT_BOUNDS, STRAY, access_word(kind), bytes, addr[l], where);
+      emu_stray_note(w, i, 1u << l, HD_FAULT_BOUNDS, STRAY, emu_access_word(kind), bytes, addr[l], where);
       continue;
     }
     if (!inside) {
-      emu_fault(w, i, 1u << l, HD_FAULT_BOUNDS, STRAY, access_word(kind), bytes, addr[l], where);
+      emu_fault(w, i, 1u << l, HD_FAULT_BOUNDS, STRAY, emu_access_word(kind), bytes, addr[l], where);
       return false;
     }
     if (b->readonly && kind != HD_ACCESS_LOAD) {
-      emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "%s at 0x%" PRIx64 ", in a .const variable", access_word(kind),
-                addr[l]);
+      emu_fault(w, i, 1u << l, HD_FAULT_OTHER, "%s at 0x%" PRIx64 ", in a .const variable",
+                emu_access_word(kind), addr[l]);
       return false;
     }
     *written &= b->written;
@@ -545,7 +479,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
     }
   }
   if (space == HD_SPACE_PARAM && kind != HD_ACCESS_LOAD) {
-    emu_fault(w, i, mask, HD_FAULT_OTHER, "%s to the kernel's parameters", access_word(kind));
+    emu_fault(w, i, mask, HD_FAULT_OTHER, "%s to the kernel's parameters", emu_access_word(kind));
     return false;
   }
   *out = (emu_view){(uint64_t)(uintptr_t)v.host - v.base, (int64_t)v.stride};

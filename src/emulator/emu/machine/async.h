@@ -12,8 +12,11 @@
  * doing on a GPU, so that these are faults:
  *   - reading shared memory that a copy writes before the phase of its mbarrier is complete;
  *   - writing shared memory that a copy reads before the issuing thread has waited for its group.
- * HD_CHECK_RACE sees reads by threads that never waited for the phase, and missing proxy fences (order.c).
- * Not caught: global memory read by the kernel before a copy into it is complete. */
+ *   - writing shared memory that a copy writes, cp.async too, before it is complete;
+ *   - accessing global memory that a copy of the CTA writes before the issuing thread has waited for its
+ * group without .read; of tensors' boxes those alone that are contiguous. HD_CHECK_RACE finds such accesses
+ * of other CTAs (flags.c), reads by threads that never waited for the phase, and missing proxy fences
+ * (order.c, shadow.c). */
 #ifndef HEDDLE_EMU_ASYNC_H
 #define HEDDLE_EMU_ASYNC_H
 
@@ -64,6 +67,7 @@ typedef struct emu_mbarrier {
   bool expects;        /* ARRIVE...: count_slot are bytes to expect, before one arrival */
   bool completes;      /* ARRIVE...: it may complete the phase (not .noComplete) */
   bool increments;     /* COPIES: not .noinc */
+  bool relaxed;        /* ARRIVE..., WAIT: it orders no other accesses */
 } emu_mbarrier;
 void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 /* mbarrier.pending_count: src[0] state, dst u32. */
@@ -111,6 +115,8 @@ void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 /* commit_group; wait_group, which leaves the `imm` youngest groups. */
 void emu_run_bulk_commit(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+/* With .read: until their sources are read. */
+void emu_run_bulk_wait_read(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
 enum { EMU_CONVERT_FTZ = 1, EMU_CONVERT_TF32 = 2 };
 
@@ -120,14 +126,15 @@ typedef struct emu_mover {
   const emu_inst *i;
   const emu_bulk *b; /* op, reduction */
   emu_bulk_type type;
-  uint64_t bar;      /* LOAD, SHARED: the mbarrier's offset */
-  unsigned lane;     /* that issued it */
-  unsigned n, bytes; /* pieces waiting, of so many bytes */
-  unsigned convert;  /* EMU_CONVERT_... of each f32 that is copied */
-  bool filling;      /* they are to be filled with `fill` instead of copied */
-  uint16_t fill;     /* repeated */
-  const char *given; /* these bytes instead; NULL: `fill` */
-  uint64_t lo, hi;   /* the shared bytes touched so far */
+  uint64_t bar;                 /* LOAD, SHARED: the mbarrier's offset */
+  unsigned lane;                /* that issued it */
+  unsigned n, bytes;            /* pieces waiting, of so many bytes */
+  unsigned convert;             /* EMU_CONVERT_... of each f32 that is copied */
+  bool filling;                 /* they are to be filled with `fill` instead of copied */
+  uint16_t fill;                /* repeated */
+  const char *given;            /* these bytes instead; NULL: `fill` */
+  uint64_t lo, hi;              /* the shared bytes touched so far */
+  uint64_t out_lo, out_hi, out; /* STORE: the global bytes, and how many they are */
   uint64_t from[HD_WARP], to[HD_WARP];
 } emu_mover;
 void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bulk *b, unsigned lane);
@@ -150,6 +157,8 @@ void emu_bulk_landed(hd_emu_cta *c, uint64_t offset);
 /* The line of the copy that still writes (reads) some of the bytes at shared `offset`; 0: none does. */
 uint32_t emu_bulk_writer(const hd_emu_cta *c, uint64_t offset, unsigned bytes, uint64_t *bar);
 uint32_t emu_bulk_reader(const hd_emu_cta *c, uint64_t offset, unsigned bytes);
+/* The line of the copy that still writes some of the bytes at the global address. */
+uint32_t emu_bulk_out_writer(const hd_emu_cta *c, uint64_t address, unsigned bytes, bool atomic);
 
 /* ---- remote.c -------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@ enum {
   PIECE = 16,          /* bytes of an access's lane */
   COPY_ALIGN = 16,     /* of both addresses and the size */
   MAX_READINGS = 1024, /* of a CTA's copies */
+  MAX_WRITINGS = 64,   /* likewise; every access to global memory looks at them */
   SHADOW_PENDING = 2,  /* in CHECK_INIT's shadow: written when the copy's phase is complete */
 };
 
@@ -112,8 +113,8 @@ void emu_mover_begin(emu_mover *m, emu_warp *w, const emu_inst *i, const emu_bul
   m->filling = false;
   m->fill = 0;
   m->given = NULL;
-  m->lo = UINT64_MAX;
-  m->hi = 0;
+  m->lo = m->out_lo = UINT64_MAX;
+  m->hi = m->out_hi = m->out = 0;
   ((emu_mwarp *)w)->issuer = 1 + lane;
   ((emu_mwarp *)w)->copied = 0;
 }
@@ -136,6 +137,12 @@ static void mark_pending(emu_mover *m) {
 static void widen(emu_mover *m, uint64_t at) {
   if (at < m->lo) m->lo = at;
   if (at + m->bytes > m->hi) m->hi = at + m->bytes;
+}
+
+static void widen_out(emu_mover *m, uint64_t at) {
+  if (at < m->out_lo) m->out_lo = at;
+  if (at + m->bytes > m->out_hi) m->out_hi = at + m->bytes;
+  m->out += m->bytes;
 }
 
 static void convert(unsigned how, unsigned bytes, char *p) {
@@ -200,6 +207,7 @@ static bool move_pieces(emu_mover *m) {
     else
       memcpy(dst, src, m->bytes);
     widen(m, op == EMU_BULK_STORE ? m->from[k] : m->to[k]);
+    if (op == EMU_BULK_STORE) widen_out(m, m->to[k]);
   }
   if (op != EMU_BULK_STORE && watches_init(m->w->cta)) mark_pending(m);
   m->n = 0;
@@ -233,6 +241,8 @@ static bool out_of_memory(emu_mover *m) {
   return false;
 }
 
+static uint32_t thread_of(const emu_mover *m) { return m->w->index * HD_WARP + m->lane; }
+
 bool emu_mover_end(emu_mover *m) {
   emu_cta *c = m->w->cta;
   const bool ok = flush(m);
@@ -250,8 +260,15 @@ bool emu_mover_end(emu_mover *m) {
     l.hi++;
     return hd_vec_push(&to->async.landings, l) || out_of_memory(m);
   }
-  const emu_reading r = {
-      .lo = m->lo, .hi = m->hi, .line = m->i->line, .thread = m->w->index * HD_WARP + m->lane, .age = -1};
+  if (m->out_hi - m->out_lo == m->out) {
+    const emu_reading out = {
+        .lo = m->out_lo, .hi = m->out_hi, .line = m->i->line, .thread = thread_of(m), .age = -1};
+    if (c->async.writings.n == MAX_WRITINGS)
+      memmove(c->async.writings.data, c->async.writings.data + 1,
+              --c->async.writings.n * sizeof *c->async.writings.data);
+    if (!hd_vec_push(&c->async.writings, ((emu_writing){out, m->b->reduce}))) return out_of_memory(m);
+  }
+  const emu_reading r = {.lo = m->lo, .hi = m->hi, .line = m->i->line, .thread = thread_of(m), .age = -1};
   /* A kernel that never waits: the oldest one is forgotten. */
   if (c->async.readings.n == MAX_READINGS) {
     memmove(c->async.readings.data, c->async.readings.data + 1,
@@ -266,12 +283,13 @@ bool emu_mover_end(emu_mover *m) {
 /* ---- Copies in flight ------------------------------------------------------------------------------- */
 
 void emu_bulk_reset(hd_emu_cta *c) {
-  c->async.changes = 0;
-  c->async.landings.n = c->async.readings.n = 0;
+  c->async.changes = c->async.copies = 0;
+  c->async.landings.n = c->async.readings.n = c->async.writings.n = 0;
 }
 void emu_bulk_free(hd_emu_cta *c) {
   hd_vec_free(&c->async.landings);
   hd_vec_free(&c->async.readings);
+  hd_vec_free(&c->async.writings);
 }
 
 void emu_bulk_landed(hd_emu_cta *c, uint64_t offset) {
@@ -314,27 +332,50 @@ uint32_t emu_bulk_reader(const hd_emu_cta *c, uint64_t offset, unsigned bytes) {
   return 0;
 }
 
+uint32_t emu_bulk_out_writer(const hd_emu_cta *c, uint64_t address, unsigned bytes, bool atomic) {
+  for (size_t k = 0; k < c->async.writings.n; k++) {
+    const emu_writing *x = &c->async.writings.data[k];
+    if (address < x->copy.hi && address + bytes > x->copy.lo && !(atomic && x->reduces)) return x->copy.line;
+  }
+  return 0;
+}
+
 /* ---- Groups ------------------------------------------------------------------------------------------ */
+
+static bool is_of(const emu_reading *x, const emu_warp *w, uint32_t mask) {
+  return x->thread / HD_WARP == w->index && mask >> x->thread % HD_WARP & 1;
+}
 
 void emu_run_bulk_commit(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   emu_cta *c = w->cta;
-  for (size_t k = 0; k < c->async.readings.n; k++) {
-    emu_reading *x = &c->async.readings.data[k];
-    if (x->thread / HD_WARP == w->index && mask >> x->thread % HD_WARP & 1) x->age++;
-  }
+  for (size_t k = 0; k < c->async.readings.n; k++)
+    c->async.readings.data[k].age += is_of(&c->async.readings.data[k], w, mask);
+  for (size_t k = 0; k < c->async.writings.n; k++)
+    c->async.writings.data[k].copy.age += is_of(&c->async.writings.data[k].copy, w, mask);
 }
 
-/* With and without .read alike: bytes that a copy writes to global memory are there already. */
-void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+void emu_run_bulk_wait_read(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   emu_cta *c = w->cta;
   size_t kept = 0;
   for (size_t k = 0; k < c->async.readings.n; k++) {
     const emu_reading x = c->async.readings.data[k];
-    const bool waited = x.thread / HD_WARP == w->index && mask >> x.thread % HD_WARP & 1 && x.age >= i->imm;
-    if (!waited) c->async.readings.data[kept++] = x;
+    if (!is_of(&x, w, mask) || x.age < i->imm) c->async.readings.data[kept++] = x;
   }
   c->shared_unwritten -= c->async.readings.n - kept;
   c->async.readings.n = kept;
+}
+
+/* Other CTAs are told of the writes of all groups: which one a write belonged to is not known any more. */
+void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
+  emu_cta *c = w->cta;
+  size_t kept = 0;
+  emu_run_bulk_wait_read(w, i, r, mask);
+  for (size_t k = 0; k < c->async.writings.n; k++) {
+    const emu_writing x = c->async.writings.data[k];
+    if (!is_of(&x.copy, w, mask) || x.copy.age < i->imm) c->async.writings.data[kept++] = x;
+  }
+  c->async.writings.n = kept;
+  emu_flags_copied(w);
 }
 
 /* ---- Copies to several CTAs ------------------------------------------------------------------------ */

@@ -137,7 +137,7 @@ static void release(emu_mwarp *m) {
     f->waiting = EMU_READY;
     f->pc++;
     m->cluster_pending &= ~f->mask;
-    emu_order_wait(&m->w, ALL_LANES, ALL);
+    emu_order_wait(&m->w, ALL_LANES, ALL, false);
     emu_order_meet(&m->w, ALL_LANES, true);
   }
   if (m->barrier == EMU_CLUSTER_BARRIER) m->barrier = -1;
@@ -162,7 +162,7 @@ static void complete_if_all(hd_emu_cta *c) {
 }
 
 bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
-  const bool arrives = i->imm;
+  const bool arrives = i->imm != EMU_CLUSTER_WAIT;
   if (arrives) {
     if (m->cluster_pending & f->mask) {
       emu_fault(&m->w, i, m->cluster_pending & f->mask, HD_FAULT_OTHER,
@@ -173,7 +173,7 @@ bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
     m->cluster_arrived |= f->mask;
     f->pc++;
     emu_quiet_changed(m->w.cta);
-    emu_order_signal(&m->w, ALL_LANES, ALL);
+    emu_order_signal(&m->w, ALL_LANES, ALL, i->imm == EMU_CLUSTER_RELAXED);
     complete_if_all(m->w.cta);
     return true;
   }
@@ -190,7 +190,7 @@ bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
   }
   m->cluster_pending &= ~f->mask;
   f->pc++;
-  emu_order_wait(&m->w, ALL_LANES, ALL);
+  emu_order_wait(&m->w, ALL_LANES, ALL, false);
   emu_order_meet(&m->w, ALL_LANES, true);
   return true;
 }

@@ -51,6 +51,7 @@ static void land(emu_cta *c, copy *p, uint32_t lanes) {
   }
   c->shared_unwritten -= fresh;
   p->mask &= ~lanes;
+  c->async.copies -= !p->mask;
 }
 
 static void poison(emu_cta *c, const copy *p) {
@@ -90,6 +91,7 @@ bool emu_copy_begin(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_
       memmove(f->copies.data, f->copies.data + 1, --f->copies.n * sizeof f->copies.data[0]);
     }
     poison(c, &p);
+    c->async.copies++;
     if (!hd_vec_push(&f->copies, p)) f = NULL;
   }
   if (!f) emu_nomem(w, i, w->live, "a copy in flight");

@@ -41,11 +41,19 @@ typedef struct emu_reading {
   int64_t age; /* groups that the thread committed since its own; -1: it is not committed */
 } emu_reading;
 
+/* Global memory [lo, hi) that a bulk copy of the CTA still writes, likewise; .read does not wait for it. */
+typedef struct emu_writing {
+  emu_reading copy;
+  bool reduces;
+} emu_writing;
+
 /* A CTA's asynchronous copies, which are recorded with CHECK_INIT only. */
 typedef struct emu_async {
   uint64_t changes; /* of mbarriers: while there are none, a warp that asks again asks in vain */
+  uint64_t copies;  /* cp.async in flight; counted always */
   HD_VEC(emu_landing) landings;
   HD_VEC(emu_reading) readings;
+  HD_VEC(emu_writing) writings;
 } emu_async;
 
 /* Bounds of the allocation that an instruction accessed last, kept in a direct-mapped table
@@ -125,10 +133,13 @@ void emu_order_complete(hd_emu_cta *c, uint32_t leaving, uint32_t id, bool whole
 void emu_order_exit(hd_emu_cta *c, uint32_t warp);
 /* Lanes of a warp meet: at a barrier of the warp, which orders their accesses, or in another instruction. */
 void emu_order_meet(emu_warp *w, uint32_t lanes, bool orders);
-/* Lanes arrive at the mbarrier at a shared offset; its phase is complete; they have seen that. */
-void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset);
+/* Lanes arrive at the mbarrier at a shared offset; its phase is complete; they have seen that. Relaxed: only
+ * fences before and behind order other accesses. */
+void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed);
 void emu_order_phase(hd_emu_cta *c, uint64_t offset);
-void emu_order_wait(emu_warp *w, uint32_t lanes, uint64_t offset);
+void emu_order_wait(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed);
+/* The warp has waited for its bulk copies' writes to global memory (flags.c). */
+void emu_flags_copied(emu_warp *w);
 /* They make a strong access of any memory; c->order is not NULL. */
 void emu_order_flag(emu_warp *w, const emu_inst *i, hd_access_kind kind, uint32_t mask);
 

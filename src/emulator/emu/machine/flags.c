@@ -54,6 +54,35 @@ uint32_t emu_flags_ticket(emu_warp *w) {
   return m->ticket = ticket;
 }
 
+uint32_t emu_flags_copy_ticket(emu_warp *w) {
+  hd_emu_grid *g = w->cta->grid;
+  emu_mwarp *m = (emu_mwarp *)w;
+  if (m->copy_ticket >= g->race.first) return m->copy_ticket;
+  m->copy_ticket = emu_race_ticket(g->emu, &g->race, w->cta->task);
+  emu_race_task *t = emu_race_find(&g->race, m->copy_ticket);
+  if (!t) return 0;
+  t->async = true;
+  g->race.published = true;
+  return m->copy_ticket;
+}
+
+void emu_flags_copied(emu_warp *w) {
+  hd_emu_cta *c = w->cta;
+  hd_emu_grid *g = c->grid;
+  emu_mwarp *m = (emu_mwarp *)w;
+  if (!m->copy_ticket) return;
+  const bool lock = !g->ordered;
+  if (lock) pthread_mutex_lock(&g->lock);
+  emu_race_task *t = m->copy_ticket >= g->race.first ? emu_race_find(&g->race, m->copy_ticket) : NULL;
+  if (t && c->order && emu_flags_used(g)) {
+    t->time = c->order->warps[w->index].knows.of[w->index];
+    t->before = m->unreleased;
+    m->unreleased = t->ticket;
+  }
+  if (lock) pthread_mutex_unlock(&g->lock);
+  m->copy_ticket = 0;
+}
+
 /* The slot of a flag, or where it would be. */
 static emu_race_flag *slot_of(emu_race_flag *flags, size_t cap, uint64_t address) {
   size_t k = (size_t)(address * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (cap - 1);

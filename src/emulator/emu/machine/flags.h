@@ -6,6 +6,9 @@
 
 /* Whether the launch's CTAs may order their accesses by flags. */
 bool emu_flags_used(const hd_emu_grid *g);
+/* The ticket for what the warp's bulk copies write, which nobody is told before the warp has waited for them;
+ * 0: out of memory. */
+uint32_t emu_flags_copy_ticket(emu_warp *w);
 /* A fence of the GPU's scope by some thread: what the CTA has read so far can be told. */
 void emu_flags_fence(hd_emu_cta *c);
 /* The ticket of a warp's next stores to global memory. 0: out of memory. */

@@ -294,7 +294,7 @@ static void start_warp(emu_mwarp *m, uint32_t live) {
   m->cluster_arrived = m->cluster_pending = 0;
   m->spins = m->turn = m->polls = m->issuer = 0;
   m->landing = m->told = 0;
-  m->ticket = m->ticket_tells = m->unreleased = m->told_first = 0;
+  m->ticket = m->ticket_tells = m->copy_ticket = m->unreleased = m->told_first = 0;
   m->synced = m->yielded = m->starving = false;
   m->to_store = g->ordered;
   emu_frame *f = emu_frame_make(m, g->code, NULL, NULL, live);

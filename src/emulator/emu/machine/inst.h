@@ -28,7 +28,7 @@ typedef enum emu_control {
   EMU_RET,       /* from a kernel: exit */
   EMU_EXIT,
   EMU_BAR,         /* barrier of the CTA: extra: emu_bar */
-  EMU_CLUSTER_BAR, /* barrier.cluster: imm is 1 to arrive, 0 to wait */
+  EMU_CLUSTER_BAR, /* barrier.cluster: imm is an emu_cluster_part */
   EMU_GATHER,      /* a warp-synchronous plain operation: waits until all threads named by the member
                       mask (src[3] when gather_mask, else all threads of the warp that have
                       not exited) are at this instruction, then runs fn once with their union.
@@ -40,6 +40,12 @@ typedef enum emu_control {
   EMU_YIELD,       /* nanosleep: lets other fibers and warps run */
   EMU_POLL,        /* fn, which may have found that it must wait: then as EMU_YIELD */
 } emu_control;
+
+typedef enum emu_cluster_part {
+  EMU_CLUSTER_WAIT = 0,
+  EMU_CLUSTER_ARRIVE,
+  EMU_CLUSTER_RELAXED
+} emu_cluster_part;
 
 /* Gathers whose threads may meet from several instructions of one kind (machine/gather.c). */
 typedef enum emu_exchange {
@@ -243,8 +249,9 @@ typedef enum emu_sync { /* bits */
                         EMU_RELEASES = 2,
                         EMU_COLLECTIVE =
                             4, /* wgmma: four warps read together, and any of them may say that they have */
-                        EMU_ASYNC_PROXY = 8, /* a fence between accesses and asynchronous copies */
-} emu_sync;                                  /* bits */
+                        EMU_ASYNC_PROXY = 8,   /* a fence between accesses and asynchronous copies */
+                        EMU_ASYNC_GLOBAL = 32, /* the same in global memory */
+} emu_sync;                                    /* bits */
 
 typedef enum emu_bool { EMU_BOOL_NONE = 0, EMU_BOOL_AND, EMU_BOOL_OR, EMU_BOOL_XOR } emu_bool;
 

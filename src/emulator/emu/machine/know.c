@@ -4,8 +4,9 @@
  * every other warp: the accesses that the other warp made up to that time happened before its own next ones.
  * Warps learn of each other
  *   - at barriers: a warp that leaves knows what all those that arrived knew;
- *   - by mbarriers: a thread that has waited for a phase knows what those that arrived knew, and the bytes
- *     of the copies that were to complete in it. Those have the mbarrier as their writer: nobody knows of
+ *   - by mbarriers: a thread that has waited for a phase knows what those that arrived knew (.relaxed: what
+ *     they knew at their last fence, and it knows it behind its next one), and the bytes of the copies that
+ *     were to complete in it. Those have the mbarrier as their writer: nobody knows of
  *     them otherwise;
  *   - by flags: a strong write lets others know what the warp knew at its last fence (or now, if it
  *     releases); a warp that reads strongly and then fences (or acquires) knows it. All flags of a CTA count
@@ -227,6 +228,27 @@ static emu_signal *signal_at(emu_order *o, uint64_t offset) {
   return &o->signals.data[o->signals.n - 1];
 }
 
+void emu_know_made(emu_warp *w, unsigned lane, uint64_t offset, uint32_t line, bool ends) {
+  emu_order *o = w->cta->order;
+  emu_signal *s = o ? signal_at(o, offset) : NULL;
+  if (!s) return;
+  s->made = ends ? 0 : o->warps[w->index].knows.of[w->index];
+  s->made_by = w->index;
+  s->made_lane = lane;
+  s->made_line = line;
+}
+
+uint32_t emu_unknown_init(const emu_warp *w, unsigned lane, uint64_t offset) {
+  emu_order *o = w->cta->order;
+  const emu_signal *s = o ? signal_at(o, offset) : NULL;
+  if (!s || !s->made) return 0;
+  const emu_knower *me = &o->warps[w->index];
+  const bool known = s->made_by == w->index
+                         ? emu_lane_knows(me, lane, s->made_lane, s->made)
+                         : emu_knows(o, emu_known_to(me, lane), s->made_by, s->made_lane, s->made);
+  return known ? 0 : s->made_line;
+}
+
 bool emu_know_copy(emu_order *o, uint64_t offset, uint32_t *writer, uint32_t *number) {
   emu_signal *s = signal_at(o, offset);
   if (!s) return false;
@@ -237,11 +259,14 @@ bool emu_know_copy(emu_order *o, uint64_t offset, uint32_t *writer, uint32_t *nu
   return true;
 }
 
-void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset) {
+void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed) {
   emu_order *o = w->cta->order;
   emu_signal *s = o ? signal_at(o, offset) : NULL;
   if (!s) return;
-  tell(o, w, lanes, &s->pending);
+  if (relaxed)
+    learn(o, &s->pending, &o->warps[w->index].fenced);
+  else
+    tell(o, w, lanes, &s->pending);
   told_others(o, w->index);
 }
 
@@ -250,11 +275,14 @@ void emu_order_phase(hd_emu_cta *c, uint64_t offset) {
   if (s) learn(c->order, &s->done, &s->pending);
 }
 
-void emu_order_wait(emu_warp *w, uint32_t lanes, uint64_t offset) {
+void emu_order_wait(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed) {
   emu_order *o = w->cta->order;
   const emu_signal *s = o ? signal_at(o, offset) : NULL;
   if (!s) return;
-  hear(o, w, lanes, &s->done);
+  if (relaxed)
+    learn(o, &o->warps[w->index].heard, &s->done);
+  else
+    hear(o, w, lanes, &s->done);
   tick(o, w->index);
 }
 
@@ -269,8 +297,9 @@ static void fence_behind(const emu_order *o, const emu_times *knows, uint32_t *f
 void emu_run_fence(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   emu_order *o = w->cta->order;
   (void)r;
-  if (!o) return;
+  if (!o) return; /* nor are there copies, which have shared memory */
   emu_knower *k = &o->warps[w->index];
+  if (i->mem.sync & EMU_ASYNC_GLOBAL) w->cta->grid->race.proxy_fence = true;
   if (i->mem.sync & EMU_ASYNC_PROXY) {
     o->async = true;
     fence_behind(o, &k->knows, k->knows.async);

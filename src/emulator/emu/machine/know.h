@@ -39,6 +39,8 @@ typedef struct emu_signal {
   uint64_t offset;
   emu_times pending; /* of those that have arrived */
   emu_times done;    /* when its last phase was complete */
+  uint32_t made;     /* the time of its mbarrier.init; 0: none was seen */
+  uint32_t made_by, made_lane, made_line;
 } emu_signal;
 
 typedef struct emu_cell emu_cell;
@@ -64,6 +66,10 @@ bool emu_know_copy(emu_order *o, uint64_t offset, uint32_t *writer, uint32_t *nu
 static inline const emu_times *emu_known_to(const emu_knower *k, unsigned lane) {
   return k->informed >> lane & 1 ? &k->knows : &k->base;
 }
+/* The lane makes (or ends) the mbarrier at a shared offset. */
+void emu_know_made(emu_warp *w, unsigned lane, uint64_t offset, uint32_t line, bool ends);
+/* The line of its mbarrier.init, if the lane does not know of that; else 0. */
+uint32_t emu_unknown_init(const emu_warp *w, unsigned lane, uint64_t offset);
 /* Whether warp `of`'s access at that time, by that lane (or EMU_SEVERAL_LANES), happened before. */
 static inline bool emu_knows(const emu_order *o, const emu_times *t, uint32_t of, unsigned lane,
                              uint32_t time) {

@@ -12,6 +12,7 @@
  * turn away. A CTA whose warps all do nothing but test, while nothing changes, is stuck. */
 #include "emu/machine/async.h"
 #include "emu/machine/cluster.h"
+#include "emu/machine/know.h"
 
 #include <inttypes.h>
 
@@ -67,11 +68,22 @@ static char *locate(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offs
   return (char *)(uintptr_t)(offset + v.delta);
 }
 
+/* Races among the uses of an object are none, but each must be ordered behind its init. */
+static bool knows_init(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset) {
+  const uint32_t line = w->cta->order && !w->cta->cluster ? emu_unknown_init(w, lane, offset) : 0;
+  if (line)
+    emu_fault(w, i, 1u << lane, HD_FAULT_RACE,
+              "race inside a CTA: a use of the mbarrier at shared offset 0x%" PRIx64
+              " meets the mbarrier.init at line %u by another thread, with no barrier between them",
+              offset, line);
+  return !line;
+}
+
 static bool load(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset, const char *host,
                  object *o) {
   uint64_t word;
   memcpy(&word, host, sizeof word);
-  if (unpack(word, o)) return true;
+  if (unpack(word, o)) return knows_init(w, i, lane, offset);
   emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "there is no mbarrier at shared offset 0x%" PRIx64, offset);
   return false;
 }
@@ -166,6 +178,7 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
     if (!check_count(w, i, lane, count)) return false;
     o = (object){.pending = count, .expected = count};
     store(w, i, offset, host, &o);
+    emu_know_made(w, lane, offset, i->line, false);
     return true;
   }
   if (!load(w, i, lane, offset, host, &o)) return false;
@@ -175,6 +188,7 @@ static bool apply(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarr
   case EMU_MBARRIER_INVAL:
     emu_quiet_write(w->cta, host, sizeof(uint64_t));
     memset(host, 0, sizeof(uint64_t));
+    emu_know_made(w, lane, offset, i->line, true);
     w->cta->async.changes++;
     return true;
   case EMU_MBARRIER_EXPECT_TX:
@@ -200,7 +214,7 @@ bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uin
   char *host = locate(w, i, lane, offset, HD_ACCESS_ATOMIC);
   if (!host || !load(w, i, lane, offset, host, &o) || !add_tx(w, i, lane, offset, &o, -(int64_t)bytes))
     return false;
-  emu_order_signal(w, 1u << lane, offset);
+  emu_order_signal(w, 1u << lane, offset, false);
   complete_if_due(w, i, offset, &o);
   store(w, i, offset, host, &o);
   return true;
@@ -286,7 +300,7 @@ static void wait(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, char *r,
   }
   for (uint32_t left = w->cta->order ? done : 0, same; left; left &= ~same) {
     same = as_first(left, at);
-    emu_order_wait(w, same, at[__builtin_ctz(left)]);
+    emu_order_wait(w, same, at[__builtin_ctz(left)], b->relaxed);
   }
   uint32_t p;
   char *dst = r + (size_t)b->dst_slot * EMU_SLOT_BYTES;
@@ -311,7 +325,7 @@ static bool signal_all(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, co
   }
   for (uint32_t left = mask, same; left; left &= ~same) {
     same = as_first(left, at);
-    emu_order_signal(w, same, at[__builtin_ctz(left)]);
+    emu_order_signal(w, same, at[__builtin_ctz(left)], b->relaxed);
   }
   return true;
 }
@@ -323,7 +337,8 @@ void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
     return;
   }
   if (b->op == EMU_MBARRIER_COPIES) emu_copy_wait_all(w, mask);
-  const hd_access_kind kind = b->op == EMU_MBARRIER_INIT ? HD_ACCESS_STORE : HD_ACCESS_ATOMIC;
+  const bool plain = b->op == EMU_MBARRIER_INIT || b->op == EMU_MBARRIER_INVAL;
+  const hd_access_kind kind = plain ? HD_ACCESS_STORE : HD_ACCESS_ATOMIC;
   if (w->cta->order && arrives(b->op) && !signal_all(w, i, b, r, mask)) return;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);

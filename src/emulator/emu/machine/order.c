@@ -6,8 +6,8 @@
  * invented, a few are missed. A store of the bytes that are there does not race with the store that left them
  * (flags that several threads set).
  *
- * The lanes of one instruction are not compared with each other, nor is a lane with several that wrote or
- * read a granule together.
+ * The lanes of one instruction are not compared with each other, nor is a lane with several that wrote a
+ * granule together.
  *
  * A copy into shared memory is written by its mbarrier, so that only who has waited for the phase knows of
  * it. One out of it reads through another proxy: what threads wrote must have a fence.proxy.async behind it,
@@ -85,6 +85,14 @@ static bool knows_write(const visit *v, const emu_times *knows, const emu_cell *
   return emu_knows(v->o, knows, by, x->write_lane, x->write_time);
 }
 
+/* Of a read by the acting lane's own warp alone. Which lanes read together is not kept: any that it has met
+ * since may have been those. */
+static bool knows_read(const visit *v, const emu_cell *x) {
+  const emu_knower *me = v->me;
+  if (x->read_lane != EMU_SEVERAL_LANES) return emu_lane_knows(me, v->lane, x->read_lane, x->read_time);
+  return x->read_time <= me->synced || (me->apart && me->met[v->lane] && x->read_time <= me->met_at[v->lane]);
+}
+
 static bool find_conflict(const visit *v, const emu_cell *x, bool same, conflict *why) {
   const emu_times *knows = emu_known_to(v->me, v->lane);
   const uint32_t by = x->writer - 1u;
@@ -100,8 +108,7 @@ static bool find_conflict(const visit *v, const emu_cell *x, bool same, conflict
   }
   if (!v->write || (v->strong && x->strong_reads)) return false;
   *why = (conflict){v->warp, x->read_lane, x->read_line, BY_READ};
-  if (x->readers == 1u << v->warp)
-    return x->read_lane != EMU_SEVERAL_LANES && !emu_lane_knows(v->me, v->lane, x->read_lane, x->read_time);
+  if (x->readers == 1u << v->warp) return !knows_read(v, x);
   for (uint32_t left = x->readers & ~(1u << v->warp); left; left &= left - 1) {
     why->warp = (uint32_t)__builtin_ctz(left);
     if (!emu_knows(v->o, knows, why->warp, EMU_SEVERAL_LANES, x->read_time)) return true;
@@ -121,6 +128,7 @@ static void note(const visit *v, emu_cell *x) {
     x->readers = 0;
     return;
   }
+  const bool others = x->readers == 1u << v->warp && x->read_lane != v->lane && !knows_read(v, x);
   bool news = false; /* of a reader that this one does not know */
   for (uint32_t left = x->readers & ~(1u << v->warp); left && !news; left &= left - 1)
     news = knows->of[__builtin_ctz(left)] < x->read_time;
@@ -128,7 +136,7 @@ static void note(const visit *v, emu_cell *x) {
   x->read_time = news && x->read_time < v->now ? x->read_time : v->now;
   x->readers = (news ? x->readers : 0) | 1u << v->warp;
   x->read_line = v->line;
-  x->read_lane = (uint8_t)v->lane;
+  x->read_lane = (uint8_t)(others ? EMU_SEVERAL_LANES : v->lane);
 }
 
 /* Smaller cells, each with its old one's history. */
@@ -155,6 +163,10 @@ static bool fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset
     snprintf(what, sizeof what,
              "of a copy meets what warp %u wrote at line %u, with no fence.proxy.async between them",
              why->warp, why->line);
+  else if (why->warp == w->index && why->lane == EMU_SEVERAL_LANES)
+    snprintf(what, sizeof what,
+             "meets what several lanes of the same warp read at line %u, with no barrier between them",
+             why->line);
   else if (why->warp == w->index)
     snprintf(what, sizeof what,
              "meets what lane %u of the same warp %s at line %u, with no barrier between them", why->lane,

@@ -81,7 +81,8 @@ bool emu_init_check(const uint8_t *s, unsigned bytes) {
       if (__atomic_load_n((const any_u32 *)s, __ATOMIC_RELAXED) != (uint32_t)ALL_8) return false;
       s += 4, bytes -= 4;
     } else {
-      if (!__atomic_load_n(s, __ATOMIC_RELAXED)) return false;
+      if (__atomic_load_n(s, __ATOMIC_RELAXED) != 1)
+        return false; /* a copy in flight leaves others: bulk.c */
       s++, bytes--;
     }
   }
@@ -208,9 +209,21 @@ static bool happened_before(uint32_t word, emu_race_log *log, const emu_race_by 
   return t && (t->task == by->task || (t->released && t->released <= by->knows));
 }
 
+/* Whether a bulk copy reads what threads of this launch wrote, and none has fenced since it began. */
+static bool lacks_fence(uint32_t writer, emu_race_log *log, const emu_race_by *by) {
+  if (!by->async || by->kind != HD_ACCESS_LOAD || log->proxy_fence || id_of(writer) < log->first)
+    return false;
+  const emu_race_task *t = emu_race_find(log, id_of(writer));
+  return t && !t->async && t->task != UINT64_MAX;
+}
+
 /* One access to bytes of one history; `same`: a store of what is there already. False: it conflicts. */
 static bool touch(uint64_t *state, emu_race_log *log, const emu_race_by *by, bool same, emu_conflict *why) {
   uint32_t writer = (uint32_t)*state, reader = (uint32_t)(*state >> 32);
+  if (lacks_fence(writer, log, by)) {
+    *why = (emu_conflict){id_of(writer), true, true, why->lane, why->address};
+    return false;
+  }
   if (id_of(writer) < log->first || happened_before(writer, log, by, by->writes)) writer = 0;
   if (id_of(reader) < log->first || happened_before(reader, log, by, by->reads)) reader = 0;
   const bool again = same && !(writer & STRONG_BIT);
@@ -276,7 +289,7 @@ static bool touch_bytes(hd_emu *e, emu_race_log *log, const emu_race_by *by, uin
 static bool settled(const hd_emu *e, const emu_race_log *log, const emu_race_by *by, uint64_t address,
                     unsigned bytes) {
   const uint64_t first = address - EMU_GLOBAL_BASE;
-  bool ok = first % GRANULE == 0 && bytes % GRANULE == 0;
+  bool ok = first % GRANULE == 0 && bytes % GRANULE == 0 && !by->async;
   for (uint64_t g = first / GRANULE, end = (first + bytes) / GRANULE; ok && g < end; g++) {
     const uint32_t writer = (uint32_t)e->race[g], reader = (uint32_t)(e->race[g] >> 32);
     if (by->kind == HD_ACCESS_LOAD)

@@ -26,6 +26,7 @@ typedef struct emu_race_task {
   uint32_t time;     /* of a warp's ticket: its clock's; see know.h */
   uint64_t task;     /* UINT64_MAX: several */
   uint64_t released; /* emu_race_log.releases when it was told; 0: not yet */
+  bool async;        /* a warp's bulk copies wrote with it */
 } emu_race_task;
 
 typedef struct emu_race_flag {
@@ -42,6 +43,7 @@ typedef struct emu_race_log {
   bool failed;                 /* no memory for a ticket: the next CTA that needs one is told */
   bool published;              /* CTAs have taken more than one */
   uint64_t releases;           /* times that CTAs told something */
+  bool proxy_fence;            /* a thread has fenced between accesses and asynchronous copies */
   emu_race_flag *flags;        /* by open addressing: what has been told there */
   size_t n_flags, flags_cap;
   HD_VEC(emu_race_split) splits;
@@ -75,6 +77,7 @@ uint32_t emu_race_ticket(hd_emu *e, emu_race_log *log, uint64_t task);
 typedef struct emu_conflict {
   uint32_t other; /* a ticket; 0: out of host memory */
   bool wrote;     /* else it read */
+  bool no_fence;  /* it is ordered, but a copy reads what threads wrote */
   unsigned lane;
   uint64_t address;
 } emu_conflict;
@@ -85,6 +88,7 @@ typedef struct emu_race_by {
   uint64_t task, knows;
   hd_access_kind kind;
   bool strong;
+  bool async; /* a bulk copy's */
 } emu_race_by;
 /* A warp's access; false: it conflicts. `rows` are the bytes that a store is about to write, lane after lane
  * (NULL: not known): what another task stored may be stored again. */

@@ -65,6 +65,7 @@ typedef struct emu_mwarp {
   bool copies_async;          /* an access of a bulk copy is being made */
   uint32_t copier, copied;    /* that copy as a writer, and its number; 0: it has none yet */
   uint32_t ticket, ticket_tells; /* of its stores to global memory, and emu_knower.tells then; see flags.c */
+  uint32_t copy_ticket;          /* of its bulk copies that it has not waited for; 0: none */
   uint32_t unreleased;           /* its last ticket of which others were not told; 0: none */
   uint32_t told_first;           /* the first time up to which they were; 0: none */
   uint64_t told;                 /* the release with which they were told last */
