@@ -57,6 +57,49 @@ static cu_graph captured(cu_address at, unsigned v) {
   return graph;
 }
 
+/* What graphs refuse: the CUDA driver API on edges, children, clones, and memory. */
+static void refusals(void) {
+  cu_graph graph, other, clone;
+  cu_graph_exec exec;
+  cu_node x, y, z, found, alloc, release, failed;
+  int result;
+  OK(cuGraphCreate(&graph, 0));
+  OK(cuGraphCreate(&other, 0));
+  OK(cuGraphAddEmptyNode(&x, graph, NULL, 0));
+  OK(cuGraphAddEmptyNode(&y, graph, &x, 1));
+  EXPECT(cuGraphAddEmptyNode(&z, graph, (cu_node[]){x, x}, 2), 1);
+  OK(cuGraphAddEmptyNode(&z, graph, NULL, 0));
+  EXPECT(cuGraphAddDependencies(graph, &x, &y, 1), 1); /* an edge that there is */
+  EXPECT(cuGraphAddDependencies(graph, (cu_node[]){x, x}, (cu_node[]){z, z}, 2), 1);
+  OK(cuGraphAddDependencies(graph, &x, &z, 1)); /* none of the two was added */
+  EXPECT(cuGraphAddChildGraphNode(&found, graph, NULL, 0, graph), 1);
+  OK(cuGraphClone(&clone, graph));
+  OK(cuGraphNodeFindInClone(&found, z, clone));
+  OK(cuGraphDestroyNode(y));
+  OK(cuGraphNodeFindInClone(&x, z, clone));
+  CHECK(x == found);
+  OK(cuGraphAddEmptyNode(&x, other, NULL, 0));
+  EXPECT(cuGraphNodeFindInClone(&found, x, clone), 1); /* a node of another graph */
+  OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  OK(cuGraphAddMemsetNode(&y, other, &x, 1, &(cu_set_node){.dst = p, .bytes = 4, .width = 1, .height = 1},
+                          NULL));
+  EXPECT(cuGraphExecUpdate(exec, other, &failed, &result), 910);
+  CHECK(result == 3 && failed == y);
+  OK(cuGraphAddEmptyNode(&z, other, NULL, 0));
+  EXPECT(cuGraphExecUpdate(exec, other, &failed, &result), 910);
+  CHECK(result == 2 && !failed);
+  cu_alloc_node memory = {.props = {.type = 1, .location = {1, 0}}, .bytes = 64};
+  OK(cuGraphAddMemAllocNode(&alloc, other, NULL, 0, &memory));
+  EXPECT(cuGraphAddMemFreeNode(&release, other, NULL, 0, p), 1); /* no graph's */
+  OK(cuGraphAddMemFreeNode(&release, other, &alloc, 1, memory.address));
+  EXPECT(cuGraphAddMemFreeNode(&release, other, &alloc, 1, memory.address), 1); /* twice */
+  EXPECT(cuGraphClone(&clone, other), 801);
+  EXPECT(cuGraphAddChildGraphNode(&found, graph, NULL, 0, other), 801);
+  EXPECT(cuGraphDestroyNode(x), 801);
+  EXPECT(cuGraphRemoveDependencies(other, &x, &y, 1), 801);
+  OK(cuGraphExecDestroy(exec));
+}
+
 static cu_graph_exec instantiated(cu_graph graph) {
   cu_graph_exec exec;
   OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -182,6 +225,7 @@ int main(void) {
   OK(cuMemsetD32_v2(q, 0, CTAS));
   OK(cuCtxSynchronize());
   several_of_one();
+  refusals();
   copies_and_children();
   updates();
   many();

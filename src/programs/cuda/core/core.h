@@ -481,12 +481,13 @@ struct cu_node_ {
   core_kind kind;
   core_graph *graph;
   cu_node_type type;
-  core_work *work;        /* NULL: nothing to do */
-  core_event *event;      /* CU_NODE_WAIT, CU_NODE_RECORD */
-  core_graph *child;      /* CU_NODE_GRAPH */
-  core_nodes after;       /* the nodes that it depends on */
-  uint32_t index;         /* in its graph */
-  char (*attributes)[64]; /* of a kernel, as a stream's */
+  core_work *work;           /* NULL: nothing to do */
+  core_event *event;         /* CU_NODE_WAIT, CU_NODE_RECORD */
+  core_graph *child;         /* CU_NODE_GRAPH */
+  core_nodes after;          /* the nodes that it depends on */
+  uint32_t index;            /* in its graph */
+  const core_node *original; /* of which it was cloned; NULL: of none */
+  char (*attributes)[64];    /* of a kernel, as a stream's */
 };
 
 struct cu_graph_ {
@@ -521,14 +522,16 @@ void core_graph_destroy(core_graph *g);
 cu_result core_graph_add(core_graph *g, cu_node_type type, core_work *w, core_node *const *after, size_t n,
                          core_node **out);
 cu_result core_graph_clone(const core_graph *g, core_graph **out);
+bool core_node_depends(const core_node *n, const core_node *on);
 bool core_node_depend(core_node *n, core_node *on);         /* false: no memory */
 bool core_node_undepend(core_node *n, const core_node *on); /* false: there was no such edge */
 void core_node_remove(core_node *n);
 /* CU_INVALID_VALUE: the graph has a cycle. */
 cu_result core_graph_instantiate(const core_graph *g, uint64_t flags, core_graph_exec **out);
 void core_graph_exec_release(core_graph_exec *e);
-/* Replace its works by those of another graph of the same shape. */
-cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g);
+/* Replace its works by those of another graph of the same shape. *changed: where one of another type stops
+ * that; NULL: nodes or edges differ. */
+cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g, core_node **changed);
 struct core_step *core_graph_exec_step(core_graph_exec *e, const core_node *n); /* NULL: it has none */
 cu_result core_graph_launch(core_graph_exec *e, core_stream *s);
 

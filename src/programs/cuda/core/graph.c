@@ -39,10 +39,14 @@ void core_graph_destroy(core_graph *g) {
   g->kind = CORE_DEAD;
 }
 
-bool core_node_depend(core_node *n, core_node *on) {
+bool core_node_depends(const core_node *n, const core_node *on) {
   for (size_t k = 0; k < n->after.n; k++)
     if (n->after.data[k] == on) return true;
-  return hd_vec_push(&n->after, on);
+  return false;
+}
+
+bool core_node_depend(core_node *n, core_node *on) {
+  return core_node_depends(n, on) || hd_vec_push(&n->after, on);
 }
 
 cu_result core_graph_add(core_graph *g, cu_node_type type, core_work *w, core_node *const *after, size_t n,
@@ -92,7 +96,10 @@ cu_result core_graph_clone(const core_graph *g, core_graph **out) {
     core_node *copy;
     if (n->work) n->work->refs++;
     r = core_graph_add(*out, n->type, n->work, NULL, 0, &copy);
-    if (r == CU_SUCCESS) copy->event = n->event;
+    if (r == CU_SUCCESS) {
+      copy->event = n->event;
+      copy->original = n;
+    }
     if (r == CU_SUCCESS && n->child) r = core_graph_clone(n->child, &copy->child);
   }
   for (size_t k = 0; r == CU_SUCCESS && k < g->nodes.n; k++)
@@ -174,22 +181,29 @@ cu_result core_graph_instantiate(const core_graph *g, uint64_t flags, core_graph
   return r;
 }
 
-/* The same nodes, types and edges, in the order in which they were added. */
-static bool same_shape(const core_graph_exec *e, const core_graph *g) {
+/* The same nodes, types and edges, in the order in which they were added. *changed becomes a node whose type
+ * alone differs. */
+static bool same_shape(const core_graph_exec *e, const core_graph *g, core_node **changed) {
   if (e->n != g->nodes.n) return false;
   for (size_t k = 0; k < e->n; k++) {
-    const core_node *n = g->nodes.data[k];
+    core_node *n = g->nodes.data[k];
     const struct core_step *s = &e->steps[k];
-    if (s->type != n->type || s->n_after != n->after.n || !s->child != !n->child) return false;
+    if (s->n_after != n->after.n) return false;
     for (uint32_t i = 0; i < s->n_after; i++)
       if (s->after[i] != n->after.data[i]->index) return false;
-    if (s->child && !same_shape(s->child, n->child)) return false;
+    if (s->type != n->type)
+      *changed = *changed ? *changed : n;
+    else if (s->child && !same_shape(s->child, n->child, changed))
+      return false;
   }
   return true;
 }
 
-cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g) {
-  if (!same_shape(e, g)) return CU_GRAPH_EXEC_UPDATE_FAILURE;
+cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g, core_node **changed) {
+  core_node *other = NULL;
+  const bool same = same_shape(e, g, &other);
+  if (changed) *changed = same ? other : NULL;
+  if (!same || other) return CU_GRAPH_EXEC_UPDATE_FAILURE;
   core_wait_all();
   for (size_t k = 0; k < e->n; k++) {
     const core_node *n = g->nodes.data[k];
@@ -197,7 +211,7 @@ cu_result core_graph_exec_update(core_graph_exec *e, const core_graph *g) {
     core_work_release(e->steps[k].work);
     e->steps[k].work = n->work;
     e->steps[k].updated = n;
-    if (n->child) core_graph_exec_update(e->steps[k].child, n->child);
+    if (n->child) core_graph_exec_update(e->steps[k].child, n->child, NULL);
   }
   return CU_SUCCESS;
 }

@@ -29,6 +29,7 @@ cu_result drv_copy_work(const cu_copy3d *c, core_work **out);
 /* A node with this work, of which one reference is taken over. */
 cu_result drv_graph_add(cu_node_type type, core_work *w, cu_node *node, cu_graph graph, cu_node *after,
                         size_t n);
+cu_result drv_graph_add_child(cu_node *node, cu_graph graph, cu_node *after, size_t n, cu_graph child);
 /* An allocation of this kind in the current context. */
 cu_result drv_allocate(core_memory_kind kind, uint64_t bytes, unsigned flags, const char *call,
                        uint64_t *address);

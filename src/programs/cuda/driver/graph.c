@@ -50,24 +50,35 @@ cu_result drv_cuGraphDestroy(cu_graph graph) {
   return CU_SUCCESS;
 }
 
-cu_result drv_cuGraphClone(cu_graph *clone, cu_graph graph) {
-  return clone && graph_of(graph) ? core_graph_clone(graph, clone) : CU_INVALID_VALUE;
+/* Such graphs cannot be cloned, and lose neither nodes nor edges. */
+static bool owns_memory(const core_graph *g) {
+  for (size_t k = 0; k < g->nodes.n; k++)
+    if (g->nodes.data[k]->type == CU_NODE_ALLOC || g->nodes.data[k]->type == CU_NODE_FREE) return true;
+  return false;
 }
 
-/* A clone's nodes have the same indices as their originals. */
+cu_result drv_cuGraphClone(cu_graph *clone, cu_graph graph) {
+  if (!clone || !graph_of(graph)) return CU_INVALID_VALUE;
+  return owns_memory(graph) ? CU_NOT_SUPPORTED : core_graph_clone(graph, clone);
+}
+
 cu_result drv_cuGraphNodeFindInClone(cu_node *node, cu_node original, cu_graph clone) {
-  if (!node || !original || original->kind != CORE_NODE || !graph_of(clone) ||
-      original->index >= clone->nodes.n)
-    return CU_INVALID_VALUE;
-  *node = clone->nodes.data[original->index];
-  return CU_SUCCESS;
+  if (!node || !original || original->kind != CORE_NODE || !graph_of(clone)) return CU_INVALID_VALUE;
+  for (size_t k = 0; k < clone->nodes.n; k++)
+    if (clone->nodes.data[k]->original == original) {
+      *node = clone->nodes.data[k];
+      return CU_SUCCESS;
+    }
+  return CU_INVALID_VALUE;
 }
 
 cu_result drv_graph_add(cu_node_type type, core_work *w, cu_node *node, cu_graph graph, cu_node *after,
                         size_t n) {
   bool ok = node && graph_of(graph) && (after || !n);
-  for (size_t k = 0; ok && k < n; k++)
+  for (size_t k = 0; ok && k < n; k++) {
     ok = after[k] && after[k]->kind == CORE_NODE && after[k]->graph == graph;
+    for (size_t i = 0; ok && i < k; i++) ok = after[i] != after[k];
+  }
   if (ok) return core_graph_add(graph, type, w, after, n, node);
   core_work_release(w);
   return CU_INVALID_VALUE;
@@ -102,7 +113,11 @@ cu_result drv_cuGraphAddEmptyNode(cu_node *node, cu_graph graph, cu_node *after,
 }
 cu_result drv_cuGraphAddChildGraphNode(cu_node *node, cu_graph graph, cu_node *after, size_t n,
                                        cu_graph child) {
-  if (!graph_of(child)) return CU_INVALID_VALUE;
+  if (graph_of(child) && owns_memory(child)) return CU_NOT_SUPPORTED;
+  return drv_graph_add_child(node, graph, after, n, child);
+}
+cu_result drv_graph_add_child(cu_node *node, cu_graph graph, cu_node *after, size_t n, cu_graph child) {
+  if (!graph_of(child) || child == graph) return CU_INVALID_VALUE;
   cu_result r = drv_graph_add(CU_NODE_GRAPH, NULL, node, graph, after, n);
   return r == CU_SUCCESS ? core_graph_clone(child, &(*node)->child) : r;
 }
@@ -115,21 +130,29 @@ cu_result drv_cuGraphChildGraphNodeGetGraph(cu_node node, cu_graph *graph) {
 
 cu_result drv_cuGraphDestroyNode(cu_node node) {
   if (!node || node->kind != CORE_NODE) return CU_INVALID_VALUE;
+  if (owns_memory(node->graph)) return CU_NOT_SUPPORTED;
   core_node_remove(node);
   return CU_SUCCESS;
 }
 
 cu_result drv_cuGraphAddDependencies(cu_graph graph, cu_node *from, cu_node *to, size_t n) {
   if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
-  for (size_t k = 0; k < n; k++) {
-    if (!from[k] || !to[k] || from[k] == to[k] || from[k]->graph != graph || to[k]->graph != graph)
-      return CU_INVALID_VALUE;
-    if (!core_node_depend(to[k], from[k])) return CU_OUT_OF_MEMORY;
+  cu_result r = CU_SUCCESS;
+  size_t added = 0;
+  for (; r == CU_SUCCESS && added < n; added += r == CU_SUCCESS) {
+    core_node *const a = from[added], *const b = to[added];
+    if (!a || !b || a == b || a->graph != graph || b->graph != graph || core_node_depends(b, a))
+      r = CU_INVALID_VALUE;
+    else if (!core_node_depend(b, a))
+      r = CU_OUT_OF_MEMORY;
   }
-  return CU_SUCCESS;
+  while (r != CU_SUCCESS && added-- > 0)
+    core_node_undepend(to[added], from[added]); /* all of them, or none */
+  return r;
 }
 cu_result drv_cuGraphRemoveDependencies(cu_graph graph, cu_node *from, cu_node *to, size_t n) {
   if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
+  if (n && owns_memory(graph)) return CU_NOT_SUPPORTED;
   for (size_t k = 0; k < n; k++)
     if (!from[k] || !to[k] || from[k]->graph != graph || to[k]->graph != graph ||
         !core_node_undepend(to[k], from[k]))
@@ -337,12 +360,13 @@ cu_result drv_cuGraphExecDestroy(cu_graph_exec exec) {
   return CU_SUCCESS;
 }
 
-/* Results: 0 updated, 2 the shape changed. */
+/* Results: 0 updated, 2 nodes or edges changed, 3 the type of *failed did. */
 cu_result drv_cuGraphExecUpdate(cu_graph_exec exec, cu_graph graph, cu_node *failed, int *result) {
   if (!exec_of(exec) || !graph_of(graph)) return CU_INVALID_VALUE;
-  cu_result r = core_graph_exec_update(exec, graph);
-  if (failed) *failed = NULL;
-  if (result) *result = r == CU_SUCCESS ? 0 : 2;
+  core_node *changed;
+  cu_result r = core_graph_exec_update(exec, graph, &changed);
+  if (failed) *failed = changed;
+  if (result) *result = r == CU_SUCCESS ? 0 : changed ? 3 : 2;
   return r;
 }
 cu_result drv_cuGraphExecUpdate_v2(cu_graph_exec exec, cu_graph graph, cu_update_info *info) {

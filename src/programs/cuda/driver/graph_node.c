@@ -88,7 +88,11 @@ cu_result drv_cuGraphAddMemFreeNode(cu_node *node, cu_graph graph, cu_node *afte
                                     cu_address address) {
   core_work *w;
   const core_memory *m = core_memory_find(address);
-  if (!m || m->address != address) return CU_INVALID_VALUE;
+  if (!m || m->address != address || !m->of || !graph) return CU_INVALID_VALUE;
+  for (size_t k = 0; k < graph->nodes.n; k++)
+    if (graph->nodes.data[k]->type == CU_NODE_FREE &&
+        core_free_address(graph->nodes.data[k]->work) == address)
+      return CU_INVALID_VALUE;
   cu_result r = core_free_work(core_current(), address, &w);
   return r == CU_SUCCESS ? drv_graph_add(CU_NODE_FREE, w, node, graph, after, n) : r;
 }
@@ -149,7 +153,7 @@ cu_result drv_cuGraphAddNode_v2(cu_node *node, cu_graph graph, cu_node *after, c
     return drv_cuGraphAddMemcpyNode(node, graph, after, n, &p->of.copy.copy, p->of.copy.context);
   case CU_NODE_SET: return drv_cuGraphAddMemsetNode(node, graph, after, n, &p->of.set, NULL);
   case CU_NODE_HOST: return drv_cuGraphAddHostNode(node, graph, after, n, &p->of.host);
-  case CU_NODE_GRAPH: return drv_cuGraphAddChildGraphNode(node, graph, after, n, p->of.graph);
+  case CU_NODE_GRAPH: return drv_graph_add_child(node, graph, after, n, p->of.graph);
   case CU_NODE_EMPTY: return drv_cuGraphAddEmptyNode(node, graph, after, n);
   case CU_NODE_WAIT: return drv_cuGraphAddEventWaitNode(node, graph, after, n, p->of.event);
   case CU_NODE_RECORD: return drv_cuGraphAddEventRecordNode(node, graph, after, n, p->of.event);
@@ -192,7 +196,7 @@ cu_result drv_cuGraphExecNodeSetParams(cu_graph_exec exec, cu_node node, cu_any_
 
 cu_result drv_cuGraphExecChildGraphNodeSetParams(cu_graph_exec exec, cu_node node, cu_graph child) {
   struct core_step *s = node_of(node, CU_NODE_GRAPH) ? step_of(exec, node) : NULL;
-  return s && graph_of(child) ? core_graph_exec_update(s->child, child) : CU_INVALID_VALUE;
+  return s && graph_of(child) ? core_graph_exec_update(s->child, child, NULL) : CU_INVALID_VALUE;
 }
 
 /* ---- Nodes that are left out ----------------------------------------------------------------- */
