@@ -74,12 +74,12 @@ static PyObject *become(PyObject *module, PyObject *args) {
     emulated.report = o.report;
   else
     emulated.kernel = NULL; /* it is for what is recorded */
-  hd_status st = emulate ? hd_program_prepare(&emulated, &d) : HD_OK;
+  const hd_status st = emulate ? hd_program_prepare(&emulated, &d) : HD_OK;
   if (PyErr_Occurred()) return NULL;
   if (st == HD_OK && alone)
-    st = hd_program_become((char **)program.at, &d);
+    hd_program_become((char **)program.at, &d);
   else if (st == HD_OK)
-    st = hd_steer_exec(&o, (char **)program.at, tell, &d);
+    hd_steer_exec(&o, (char **)program.at, tell, &d);
   free_words(&program);
   return raise_failure(module, &d);
 }
