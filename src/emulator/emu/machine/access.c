@@ -7,7 +7,7 @@
 #include "emu/machine/flags.h"
 #include "emu/machine/know.h"
 #include "emu/machine/order.h"
-#include "emu/machine/written.h"
+#include "emu/machine/ready.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,6 @@
-/* emu/machine/written.h: accesses to memory that was not written, or that a copy in flight uses (written.c).
- */
-#ifndef HEDDLE_EMU_WRITTEN_H
-#define HEDDLE_EMU_WRITTEN_H
+/* emu/machine/ready.h: accesses to memory that was not written, or that a copy in flight uses (ready.c). */
+#ifndef HEDDLE_EMU_READY_H
+#define HEDDLE_EMU_READY_H
 
 #include "emu/machine/shadow.h"
 

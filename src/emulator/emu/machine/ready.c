@@ -1,6 +1,6 @@
-/* emu/machine/written.c: CHECK_INIT: whether memory was written that is read, and what copies in flight still
+/* emu/machine/ready.c: CHECK_INIT: whether memory was written that is read, and what copies in flight still
  * read and write (async.h). */
-#include "emu/machine/written.h"
+#include "emu/machine/ready.h"
 
 #include "emu/machine/async.h"
 #include "emu/machine/grid.h"
