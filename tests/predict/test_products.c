@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/recording.h"
+#include "predict/task_traces.h"
 #include "session.h"
 
 /* A product is an index: A is one number and B are ones, so 16 times the number is what every element holds.

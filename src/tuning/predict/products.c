@@ -5,7 +5,7 @@
  * ways and make the same accesses. A trace proposes orders and predicts times; no proof rests on it. */
 #include <string.h>
 
-#include "predict/recording.h"
+#include "predict/task_traces.h"
 
 enum { TRIED = 3 };
 /* Warp instructions of a task that is tried. */

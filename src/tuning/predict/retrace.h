@@ -8,7 +8,7 @@
 #define HEDDLE_PREDICT_RETRACE_H
 
 #include "heddle/predict.h"
-#include "predict/recording.h"
+#include "predict/task_traces.h"
 
 /* The buffers' first contents, where the caller has them already: filling gigabytes again takes seconds. */
 typedef struct retrace_contents {

@@ -22,9 +22,9 @@
 
 #include "heddle/predict.h"
 #include "predict/launches.h"
-#include "predict/recording.h"
 #include "predict/states.h"
 #include "predict/survey.h"
+#include "predict/task_traces.h"
 
 enum {
   SAMPLE_PARTS = 4,

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_PREDICT_STATES_H
 #define HEDDLE_PREDICT_STATES_H
 
-#include "predict/recording.h"
+#include "predict/task_traces.h"
 
 /* `which` outlives *out, which states_free frees. The recording's buffers are filled, as they are before the
  * first launch. */

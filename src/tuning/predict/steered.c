@@ -3,7 +3,7 @@
 
 #include "heddle/analysis.h"
 #include "heddle/ptx_facts.h"
-#include "predict/recording.h"
+#include "predict/task_traces.h"
 
 /* Of all launches. */
 typedef struct uses {

@@ -4,7 +4,7 @@
  * study.c     the original's traces, kept
  * order_table.c  orders that need a trace                 streaming_loads.c  loads whose data is not
  * requested again resolve.c   the open parts of a plan filled in       plans.c     plans resolved, then run
- * steered.c   whether tasks can be left out            recording.c  traces of some tasks
+ * steered.c   whether tasks can be left out            task_traces.c  traces of some tasks
  * states.c    what launches begin with                sample.c    long launches predicted from parts
  * survey.c    what tasks take, from some of them      launches.c long rows of launches, from some of them
  * plan_replay.c  resolved plans replayed on a GPU         sweep.c     many plans replayed

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_PREDICT_SURVEY_H
 #define HEDDLE_PREDICT_SURVEY_H
 
-#include "predict/recording.h"
+#include "predict/task_traces.h"
 
 enum {
   SURVEYED = 16,   /* tasks of a launch that tell its work */

@@ -1,4 +1,4 @@
-#include "predict/recording.h"
+#include "predict/task_traces.h"
 
 #include <stdlib.h>
 

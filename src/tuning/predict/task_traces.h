@@ -1,11 +1,11 @@
-/* predict/recording.h: traces of some tasks of a launch, taken when a replay needs them.
+/* predict/task_traces.h: traces of some tasks of a launch, taken when a replay needs them.
  *
  * The tasks of most kernels access what they access whatever other tasks have computed. Of these a recording
  * runs only the tasks that are asked for, in any order, and long ones not to their ends. Where launches
  * compute what decides the accesses of later ones (breadth-first search), the recording has what the buffers
  * concerned held before the launch (predict/states.h). */
-#ifndef HEDDLE_PREDICT_RECORDING_H
-#define HEDDLE_PREDICT_RECORDING_H
+#ifndef HEDDLE_PREDICT_TASK_TRACES_H
+#define HEDDLE_PREDICT_TASK_TRACES_H
 
 #include <pthread.h>
 
