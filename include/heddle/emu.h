@@ -39,7 +39,7 @@ typedef struct hd_emu hd_emu;
  * Lanes of one warp count as one there. Shared memory: accesses of two threads, one of them a store and not
  * both strong, with no barrier, mbarrier or flag with fences between them. Lanes of a warp need a barrier,
  * too (bar.warp.sync; a shuffle or a vote is none), but not within one instruction. Bytes of a bulk copy are
- * known to who has waited for its mbarrier, what one writes to global memory to who was told behind its
+ * known to who has waited for its mbarrier, what one writes to global memory to who has waited behind its
  * wait_group, and a bulk copy or a warpgroup's product must not read what threads wrote without
  * fence.proxy.async. Uses of an mbarrier must come behind its init. Threads of one CTA are not compared in
  * global memory. A cluster of several CTAs is one task, races in its shared memory are not looked for.
