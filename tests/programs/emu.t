@@ -63,17 +63,17 @@ With each kernel's locality, in the words of `heddle analyze`:
 Findings have their places; with no list, everything is looked for:
 
   $ heddle emu --quiet --check -- $PROGRAMS/program_bugs streams
-  heddle: streams: nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x700000000200 of cuMemAlloc of 256 bytes
+  heddle: streams: nothing orders kernel store in stream 4 at PTX line 11 (bugs.cu:30) and kernel increment in stream 5 at PTX line 18: both touch 0x700000000200 of cuMemAlloc of 256 bytes
 
   $ heddle emu --json out.json --check=streams -- $PROGRAMS/program_bugs streams 2>/dev/null; cat out.json | sed 's/"seconds": [0-9.]*/"seconds": T/'
   {"kernels": [
     {"kernel": "store", "title": "store", "launches": 1, "warp_instructions": 14, "thread_instructions": 448, "seconds": T},
     {"kernel": "increment", "title": "increment", "launches": 1, "warp_instructions": 18, "thread_instructions": 576, "seconds": T}],
    "findings": [
-    {"kind": "streams", "text": "nothing orders kernel store in stream 4 at PTX line 12 (bugs.cu:30) and kernel increment in stream 5 at PTX line 19: both touch 0x700000000200 of cuMemAlloc of 256 bytes",
+    {"kind": "streams", "text": "nothing orders kernel store in stream 4 at PTX line 11 (bugs.cu:30) and kernel increment in stream 5 at PTX line 18: both touch 0x700000000200 of cuMemAlloc of 256 bytes",
      "places": [
-      {"kernel": "store", "line": 12, "source": {"file": "bugs.cu", "line": 30}},
-      {"kernel": "increment", "line": 19}]}]}
+      {"kernel": "store", "line": 11, "source": {"file": "bugs.cu", "line": 30}},
+      {"kernel": "increment", "line": 18}]}]}
 
   $ heddle emu --check=everything -- $PROGRAMS/program_bugs streams
   heddle: --check takes all or a list of init, race, leak and streams, not 'everything'
@@ -207,7 +207,7 @@ More memory than there is, and GPUs that are not known:
 An access beside an allocation, which a GPU would not notice, happens; with checks it ends the kernel:
 
   $ heddle emu --quiet -- $PROGRAMS/program_bugs out_of_bounds 2>&1 | sed 's/ at 0x.*allocation at 0x[0-9a-f]*:/ ...:/'
-  heddle: bounds: the program's PTX:12:1: out of bounds: store of 4 bytes ...: st.global.u32 [%rd3], %r1;, in store, CTA (0,0,0), thread (64,0,0), from bugs.cu:30; a GPU would not notice, and the kernel goes on
+  heddle: bounds: the program's PTX:11:1: out of bounds: store of 4 bytes ...: st.global.u32 [%rd3], %r1;, in store, CTA (0,0,0), thread (64,0,0), from bugs.cu:30; a GPU would not notice, and the kernel goes on
 
   $ heddle emu --quiet --check -- $PROGRAMS/program_bugs out_of_bounds 2>&1 | sed 's/ at 0x.*allocation at 0x[0-9a-f]*:/ ...:/'
-  heddle: bounds: the program's PTX:12:1: out of bounds: store of 4 bytes ...: st.global.u32 [%rd3], %r1;, in store, CTA (0,0,0), thread (64,0,0), from bugs.cu:30
+  heddle: bounds: the program's PTX:11:1: out of bounds: store of 4 bytes ...: st.global.u32 [%rd3], %r1;, in store, CTA (0,0,0), thread (64,0,0), from bugs.cu:30
