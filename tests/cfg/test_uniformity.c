@@ -371,6 +371,14 @@ static const struct {
      "bar.sync 0;\nld.shared.u32 %r1, [s];\nbar.sync 0;\nst.shared.u32 [s+4], %r4;\n", HD_SAME_IN_CTA},
     {"of shared memory, while another variable is written",
      "bar.sync 0;\nst.shared.u32 [t], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
+    {"of shared memory, while another variable is written at one of two places",
+     "mov.u64 %l3, s;\nsetp.eq.u32 %p3, %r4, 0;\nselp.b64 %l4, 8, 0, %p3;\nadd.s64 %l3, %l3, %l4;\n"
+     "st.shared.u32 [%l3], %r4;\nld.shared.u32 %r1, [t];\n",
+     HD_SAME_IN_CTA},
+    {"of shared memory that is written at one of two places",
+     "mov.u64 %l3, s;\nsetp.eq.u32 %p3, %r4, 0;\nselp.b64 %l4, 8, 0, %p3;\nadd.s64 %l3, %l3, %l4;\n"
+     "st.shared.u32 [%l3], %r4;\nld.shared.u32 %r1, [s];\n",
+     HD_SAME_NOWHERE},
     {"of shared memory, while nobody knows which is written",
      "bar.sync 0;\nst.shared.u32 [%r4], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
     {"of shared memory that the round before writes",

@@ -50,13 +50,13 @@ static bool result_may_be_address(const search *s, uint32_t inst, unsigned depth
   const hd_ptx_result *r = hd_ptx_result_of(m, st);
   switch ((hd_ptx_makes)r->makes) {
   case HD_MAKES_ANYTHING:
-  case HD_MAKES_PLACE:
-  case HD_MAKES_COMPARISON: return true;
+  case HD_MAKES_PLACE: return true;
   case HD_MAKES_SUM: return !widens(&m->forms[st->form]) && sum_may_be_address(s, inst, o, r, depth);
   case HD_MAKES_QUOTIENT:
   case HD_MAKES_REMAINDER:
   case HD_MAKES_MASKED:
-  case HD_MAKES_PART: return false;
+  case HD_MAKES_PART:
+  case HD_MAKES_COMPARISON: return false;
   case HD_MAKES_JOINED:
   case HD_MAKES_MIXED:
   case HD_MAKES_LEAST:

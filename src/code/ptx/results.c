@@ -1,8 +1,9 @@
 /* How results come from operands: the rows that ptx_ops.def names, and what modifiers change.
  *
  * Analyses evaluate these over their own numbers (intervals, multiples of 32, sums of registers, directions),
- * so that they know sums and products and list no opcodes. tests/emu/test_results_rows.c compares each row
+ * so that they know sums and products and list no opcodes. tests/emu/test_ops_results.c compares each row
  * with what the emulator computes. */
+#include "base/arith.h"
 #include "heddle/ptx_facts.h"
 
 typedef enum row {
