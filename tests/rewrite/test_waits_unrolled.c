@@ -320,10 +320,17 @@ static void places_that_are_loaded_again_count_as_one(void **state) {
   expect_looks(cases, sizeof cases / sizeof *cases);
 }
 
+/* The lower half, with other upper halves. */
+#define LOWER_HALF(type)                                                                                     \
+  OF_THREE("and.b32 %r6, %r8, 65535;\nshl.b32 %r6, %r6, 16;\nshr." type                                      \
+           " %r9, %r6, 16;\n" INDEX("mov.u32 %r5, %r9;"),                                                    \
+           INDEX("or.b32 %r5, %r9, 65536;"), INDEX("or.b32 %r5, %r9, 131072;"))
+
 static void places_that_may_be_worked_out_to_one_count_as_one(void **state) {
   static const wait_case cases[] = {
       {"an index that is shifted down", ROUNDS(INDEX("add.u32 %r6, %r6, 1;\nshr.u32 %r5, %r6, 8;")),
        "ld.volatile"},
+      {"the lower half of a number, by its sign", LOWER_HALF("s32"), "ld.volatile"},
       {"a quotient of numbers of the launch",
        OF_THREE(INDEX("div.u32 %r5, %r8, 9;"), INDEX("add.u32 %r6, %r8, 1;\ndiv.u32 %r5, %r6, 9;"),
                 INDEX("add.u32 %r6, %r8, 2;\ndiv.u32 %r5, %r6, 9;")),
@@ -370,6 +377,7 @@ static void places_that_are_apart_are_told(void **state) {
        OF_THREE(INDEX("mov.u32 %r5, %r8;"), INDEX("add.u32 %r5, %r8, 1;"), INDEX("add.u32 %r5, %r8, 2;")),
        NULL},
       {"a register that is counted up", ROUNDS(INDEX("add.u32 %r6, %r6, 1;\nmov.u32 %r5, %r6;")), NULL},
+      {"the lower half of a number, without its sign", LOWER_HALF("u32"), NULL},
       {"strides of the launch",
        OF_THREE(INDEX("mov.u32 %r5, %r7;"), INDEX("add.u32 %r5, %r7, %r8;"),
                 INDEX("mad.lo.u32 %r5, %r8, 2, %r7;")),

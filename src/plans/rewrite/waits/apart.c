@@ -123,7 +123,9 @@ static extent extent_of(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, uns
   const hd_ptx_opnd *p = wait_operands(w, at);
   const hd_ptx_result *r = wait_result(w, at);
   const hd_ptx_term *t = r->terms;
+  hd_ptx_type type[2];
   if (!r->n_terms) return unknown;
+  hd_ptx_types_of(hd_inst_form(&w->g, at), type);
   extent e = extent_of(w, at, &p[t->of], depth + 1);
   if (hd_ptx_is_copy(r)) return keeps_extent(w, at, e) ? e : unknown;
   if (!t->by || !wait_constant(w, at, &p[t->by], &value) || value < 0) return unknown;
@@ -134,7 +136,10 @@ static extent extent_of(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, uns
   if (!t->power || value > 30) return unknown;
   if (e.bits > 32) e.bits = 64;
   if (r->makes == HD_MAKES_SUM) return (extent){e.bits + (unsigned)value, e.zeros + (unsigned)value};
-  return e.bits <= 32 ? (extent){e.bits > value ? e.bits - (unsigned)value : 0, 0} : unknown;
+  /* A signed one fills with the upper bit. */
+  return e.bits < 32u + (type[0].number != HD_NUM_SIGNED)
+             ? (extent){e.bits > value ? e.bits - (unsigned)value : 0, 0}
+             : unknown;
 }
 
 /* An or of a number of the text whose bits the other operand does not have is a sum. */
