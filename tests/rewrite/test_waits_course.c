@@ -146,17 +146,8 @@ static void an_addition_excuses_a_look_at_the_whole_number(void **state) {
       {"a byte", ADDS("256", "cvt.u8.u32 %h1, %r5;\ncvt.u32.u16 %r1, %h1;"), "atom"},
       {"a byte, picked", ADDS("1", "prmt.b32 %r1, %r5, 0, 17219;"), "atom"},
       {"half of it, stored", FINDS("65536", "st.global.u16 [%rd2], %r5;\nmov.u32 %r1, 0;"), "atom"},
-      {"a bit below, through shared memory",
-       FINDS("65536", "st.shared.u32 [slot], %r5;\nld.shared.u32 %r6, [slot];\nand.b32 %r1, %r6, 1;"),
-       "atom"},
-      {"a bit below, through shared memory beside another number",
-       FINDS("65536",
-             "st.shared.v2.u32 [slot], {%r5, %r7};\nld.shared.u32 %r6, [slot];\nand.b32 %r1, %r6, 1;"),
-       "atom"},
       {"all of it, stored beside another number",
        FINDS("1", "st.global.v2.u32 [%rd2], {%r5, %r7};\nmov.u32 %r1, 0;"), NULL},
-      {"all of it, through shared memory",
-       ADDS("1", "st.shared.u32 [slot], %r5;\nbar.sync 0;\nld.shared.u32 %r1, [slot];"), NULL},
       {"thousands", ADDS("1", "div.u32 %r1, %r5, 1000;"), "atom"},
       {"what is left over what is added", ADDS("8", "rem.u32 %r1, %r5, 8;"), "atom"},
       {"the distance to what the loop itself has added",
@@ -176,6 +167,49 @@ static void an_addition_excuses_a_look_at_the_whole_number(void **state) {
        ROUNDS(FLAG "add.u32 %r5, %r1, %r7;\nst.volatile.global.u32 [%rd1], %r5;"), "ld.volatile"},
       {"a sum put back", BACK("add.u32 %r5, %r1, %r7;"), NULL},
       {"a sum of three put back", BACK("add.u32 %r6, %r1, %r7;\nadd.u32 %r5, %r6, %r8;"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void a_number_in_shared_memory_is_looked_at_as_a_whole(void **state) {
+  static const wait_case cases[] = {
+      {"a bit below, through shared memory",
+       FINDS("65536", "st.shared.u32 [slot], %r5;\nld.shared.u32 %r6, [slot];\nand.b32 %r1, %r6, 1;"),
+       "atom"},
+      {"a bit below, through shared memory beside another number",
+       FINDS("65536",
+             "st.shared.v2.u32 [slot], {%r5, %r7};\nld.shared.u32 %r6, [slot];\nand.b32 %r1, %r6, 1;"),
+       "atom"},
+      {"a byte above, in shared memory", ADDS("1", "st.shared.u32 [slot], %r5;\nld.shared.u8 %r1, [slot+3];"),
+       "atom"},
+      {"a byte above, that is compared",
+       FINDS("1", "st.shared.u32 [slot], %r5;\nld.shared.u8 %r6, [slot+3];\nsetp.ne.u32 %p1, %r6, 0;\n"
+                  "@%p1 st.global.u32 [%rd2], %r7;\nmov.u32 %r1, 0;"),
+       "atom"},
+      {"a byte above, beside another number",
+       ADDS("1", "st.shared.v2.u32 [slot], {%r5, %r7};\nld.shared.u8 %r1, [slot+3];"), "atom"},
+      {"a bit below, by an atomic on shared memory",
+       ADDS("65536", "st.shared.u32 [slot], %r5;\natom.shared.or.b32 %r6, [slot], 0;\nand.b32 %r1, %r6, 1;"),
+       "atom"},
+      {"a bit below, as a matrix",
+       ADDS("65536", "st.shared.u32 [slot], %r5;\nmov.u32 %r9, slot;\n"
+                     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r9];\nand.b32 %r1, %r6, 1;"),
+       "atom"},
+      {"all of it, through shared memory beside an atomic on another variable",
+       ADDS("1",
+            "st.shared.u32 [slot], %r5;\natom.shared.or.b32 %r6, [other], 0;\nld.shared.u32 %r1, [slot];"),
+       NULL},
+      {"all of it, through shared memory beside an atomic on wherever",
+       ADDS("1", "st.shared.u32 [slot], %r5;\natom.shared.or.b32 %r6, [%r8], 0;\nld.shared.u32 %r1, [slot];"),
+       "atom"},
+      {"all of it, through shared memory",
+       ADDS("1", "st.shared.u32 [slot], %r5;\nbar.sync 0;\nld.shared.u32 %r1, [slot];"), NULL},
+      {"a byte above, by a generic address of shared memory",
+       ADDS("1", "st.shared.u32 [slot], %r5;\nmov.u64 %rd5, slot;\ncvta.shared.u64 %rd6, %rd5;\n"
+                 "ld.u8 %r1, [%rd6+3];"),
+       "atom"},
+      {"all of it, through shared memory beside a load from wherever",
+       ADDS("1", "st.shared.u32 [slot], %r5;\nld.u8 %r6, [%rd2];\nld.shared.u32 %r1, [slot];"), NULL},
   };
   EXPECT_ALL(cases);
 }
@@ -340,6 +374,8 @@ int main(void) {
                 a_load_around_L1_of_one_place_is_a_look_however_that_is_found),
       BEHAVIOUR("an addition excuses a look at the whole number",
                 an_addition_excuses_a_look_at_the_whole_number),
+      BEHAVIOUR("a number in shared memory is looked at as a whole",
+                a_number_in_shared_memory_is_looked_at_as_a_whole),
       BEHAVIOUR("a bound is a number of the type that is compared",
                 a_bound_is_a_number_of_the_type_that_is_compared),
       BEHAVIOUR("a merge ends if one side goes on in every round",

@@ -110,10 +110,41 @@ static bool others_stay(const use_search *x, uint32_t inst) {
 
 static void follow_result(void *ctx, uint32_t reg);
 
+/* The variable that an instruction reads, or writes, in shared memory or by a generic address; 0: not known,
+ * or several. */
+static hd_sym shared_variable(wait_search *w, uint32_t inst, unsigned kinds) {
+  const hd_ptx_access *a = wait_access(w, inst);
+  const hd_ptx_touch *only = NULL;
+  for (unsigned k = 0; k < a->n; k++) {
+    const hd_ptx_touch *t = &a->touches[k];
+    if (!(t->space & (HD_IN_ANY_SHARED | HD_IN_GENERIC)) || !(t->kinds & kinds)) continue;
+    if (only || t->operand >= hd_inst_stmt(&w->g, inst)->n_opnds) return 0;
+    only = t;
+  }
+  return only ? wait_root(w, inst, &wait_operands(w, inst)[only->operand]) : 0;
+}
+
+/* What the store leaves in shared memory may be read otherwise than by loads of whole numbers. */
+static bool is_left_in_parts(const use_search *x, uint32_t store) {
+  wait_search *w = x->w;
+  const hd_sym stored = shared_variable(w, store, HD_ACC_WRITE);
+  w->steps += w->g.n_insts;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    const hd_ptx_access *a = wait_access(w, i);
+    const bool shared = hd_ptx_access_in(a, HD_IN_ANY_SHARED) & HD_ACC_READ;
+    if (!shared && !(hd_ptx_access_in(a, HD_IN_GENERIC) & HD_ACC_READ)) continue;
+    if (shared && hd_inst_form(&w->g, i)->op == HD_OP_LD && a->bytes == x->bytes * a->elements) continue;
+    const hd_sym read = shared_variable(w, i, HD_ACC_READ);
+    if (stored && read ? stored == read : shared) return true;
+  }
+  return false;
+}
+
 /* One thread hands the number to the others of its CTA: whatever is loaded from shared memory may be it. */
-static bool is_shared_in_parts(const use_search *x) {
+static bool is_shared_in_parts(const use_search *x, uint32_t store) {
   const hd_cfg *g = &x->w->g;
   use_search y = *x;
+  if (is_left_in_parts(x, store)) return true;
   if (*x->shared) return false;
   *x->shared = true;
   for (uint32_t i = 0; i < g->n_insts && !y.apart; i++)
@@ -125,7 +156,7 @@ static bool is_shared_in_parts(const use_search *x) {
 static bool is_stored_in_parts(const use_search *x, uint32_t inst) {
   const hd_ptx_access *a = wait_access(x->w, inst);
   if (a->bytes != x->bytes * a->elements) return true;
-  if (hd_ptx_access_in(a, HD_IN_ANY_SHARED)) return x->index || is_shared_in_parts(x);
+  if (hd_ptx_access_in(a, HD_IN_ANY_SHARED)) return x->index || is_shared_in_parts(x, inst);
   return !hd_ptx_access_in(a, HD_IN_GLOBAL);
 }
 
