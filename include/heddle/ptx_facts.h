@@ -120,6 +120,12 @@ typedef struct hd_ptx_result {
  * result is of twice as many bits; of forms with two types the operands are of the second, and the result is
  * of the first. */
 HD_OWN const hd_ptx_result *hd_ptx_result_of(const hd_ptx_module *m, const hd_ptx_stmt *s);
+/* The number that the value of an operand is to an instruction of the form, r being how its result comes: cut
+ * to the operand's type, as 2^32 is 0 to mul.wide.u32 and 2^32 + 1 shifts by 1. One below 0 of an unsigned
+ * type stays below 0, but as a factor of .wide: the low bits of the result are the same. Operands that r does
+ * not name are as they are. */
+HD_OWN int64_t hd_ptx_number_of(const hd_ptx_form *f, const hd_ptx_result *r, uint32_t operand,
+                                int64_t value);
 /* The same of an opcode, of numbers of any type: floats are rounded, and modifiers may take other bits. */
 HD_OWN const hd_ptx_result *hd_ptx_op_result(hd_ptx_op op);
 

@@ -226,6 +226,15 @@ static void values_that_cut_between_warps_have_levels(void **state) {
       {BACK "shr.s32 %r1, %r6, 5;\n", HD_SAME_IN_WARP}, /* rounds down */
       {BACK "shr.s32 %r1, %r6, 40;\n", HD_SAME_IN_WARP},
       {BACK "shr.u32 %r1, %r6, 4;\n", HD_SAME_NOWHERE},
+      /* Numbers are cut to their types: 2^32 + 1 is 1. */
+      {BACK "shr.u32 %r1, %r6, 4294967297;\n", HD_SAME_NOWHERE},
+      {BACK "shr.u32 %r1, %r6, 4294967301;\n", HD_SAME_IN_WARP},
+      {"shl.b32 %r6, %r5, 4294967297;\nadd.u32 %r6, %r6, %r3;\nshr.u32 %r1, %r6, 5;\n", HD_SAME_NOWHERE},
+      {"shl.b32 %r6, %r5, 4294967301;\nadd.u32 %r6, %r6, %r3;\nshr.u32 %r1, %r6, 5;\n", HD_SAME_IN_WARP},
+      {BACK "div.u32 %r1, %r6, 4294967296;\n", HD_SAME_NOWHERE},
+      {BACK "div.u32 %r1, %r6, 4294967328;\n", HD_SAME_IN_WARP},
+      {"setp.lt.s32 %p2, %r3, 4294967301;\nselp.u32 %r1, 1, 0, %p2;\n", HD_SAME_NOWHERE},
+      {"setp.lt.s32 %p2, %r3, 5000;\nselp.u32 %r1, 1, 0, %p2;\n", HD_SAME_IN_CTA},
       {BACK "and.b32 %r1, %r6, -32;\n", HD_SAME_IN_WARP},
       {BACK "and.b32 %r1, %r6, 48;\n", HD_SAME_NOWHERE},
       {BACK "rem.s32 %r1, %r6, 32;\n", HD_SAME_NOWHERE},
@@ -439,15 +448,15 @@ static void the_number_of_a_thread_is_known_by_its_sum(void **state) {
     }
 }
 
-/* A processor's own shift takes the count modulo 32, PTX does not: a row is 16 threads, and -28 is not 4. */
+/* A processor's own shift takes the count modulo 32, PTX modulo 2^32: a row is 16 threads, and -28 is not 4.
+ */
 static void shifts_by_no_count_of_bits_make_no_rows(void **state) {
   static const struct {
     const char *by;
     hd_same level;
-  } cases[] = {{"4", HD_SAME_IN_WARP},
-               {"-28", HD_SAME_NOWHERE},
-               {"-1", HD_SAME_NOWHERE},
-               {"-9223372036854775804", HD_SAME_NOWHERE},
+  } cases[] = {{"4", HD_SAME_IN_WARP},          {"-28", HD_SAME_NOWHERE},
+               {"-1", HD_SAME_NOWHERE},         {"-9223372036854775804", HD_SAME_IN_WARP},
+               {"4294967300", HD_SAME_IN_WARP}, {"4294967295", HD_SAME_NOWHERE},
                {"3", HD_SAME_NOWHERE}};
   static const uint32_t block[3] = {16, 16, 1};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -79,20 +79,29 @@ static const struct {
     {"ld.global.u32 %r1, [%d1]", "anything"},
 };
 
+/* A kernel of one instruction. */
+static const hd_ptx_module *parse_statement(hd_arena *a, const char *statement) {
+  char text[512];
+  snprintf(text, sizeof text,
+           HEADER ".entry k() { .reg .b16 %%h<9>; .reg .b32 %%r<9>; .reg .b64 %%d<9>; .reg .f32 %%f<9>; "
+                  ".reg .pred %%p<9>; %s; }",
+           statement);
+  return parse(a, text);
+}
+
+static const hd_ptx_stmt *first_statement(const hd_ptx_module *m) {
+  const hd_ptx_stmt *s = m->funcs[0].stmts;
+  while (s->kind != HD_S_INST) s++;
+  return s;
+}
+
 static void results_come_from_operands(void **state) {
   hd_buf b = {0};
   for (size_t i = 0; i < sizeof RESULTS / sizeof *RESULTS; i++) {
-    char text[512];
     hd_arena a;
     hd_arena_init(&a);
-    snprintf(text, sizeof text,
-             HEADER ".entry k() { .reg .b16 %%h<9>; .reg .b32 %%r<9>; .reg .b64 %%d<9>; .reg .f32 %%f<9>; "
-                    ".reg .pred %%p<9>; %s; }",
-             RESULTS[i].text);
-    const hd_ptx_module *m = parse(&a, text);
-    const hd_ptx_func *k = &m->funcs[0];
-    const hd_ptx_stmt *s = k->stmts;
-    while (s->kind != HD_S_INST) s++;
+    const hd_ptx_module *m = parse_statement(&a, RESULTS[i].text);
+    const hd_ptx_stmt *s = first_statement(m);
     describe_result(hd_ptx_result_of(m, s), &b);
     if (strcmp(b.data, RESULTS[i].want) != 0)
       fail_msg("%s: %s, not %s", RESULTS[i].text, b.data, RESULTS[i].want);
@@ -103,10 +112,48 @@ static void results_come_from_operands(void **state) {
   hd_buf_free(&b);
 }
 
+static const struct {
+  const char *text;
+  uint32_t operand;
+  int64_t value, want;
+} NUMBERS[] = {
+    {"shr.u32 %r1, %r2, 3", 2, INT64_C(1) << 32, 0},
+    {"shl.b64 %d1, %d2, 3", 2, (INT64_C(1) << 32) + 3, 3},
+    {"shl.b64 %d1, %d2, 3", 1, INT64_C(1) << 32, INT64_C(1) << 32},
+    {"mul.wide.u32 %d1, %r2, 3", 2, INT64_C(1) << 32, 0},
+    {"mul.wide.u32 %d1, %r2, 3", 1, -1, UINT32_MAX},
+    {"mul.wide.s32 %d1, %r2, 3", 2, UINT32_MAX, -1},
+    {"mul.wide.u16 %r1, %h2, 3", 2, 65537, 1},
+    {"mad.wide.u32 %d1, %r2, 3, %d3", 3, INT64_C(1) << 32, INT64_C(1) << 32},
+    {"mad.wide.u16 %r1, %h2, 3, %r3", 3, 65536, 65536},
+    {"mul.lo.u64 %d1, %d2, 3", 2, INT64_C(1) << 32, INT64_C(1) << 32},
+    {"add.u32 %r1, %r2, 3", 2, -1, -1},
+    {"add.s32 %r1, %r2, 3", 2, UINT32_MAX, -1},
+    {"div.u32 %r1, %r2, 3", 2, (INT64_C(1) << 32) + 2, 2},
+    {"setp.lt.u32 %p1, %r2, 3", 2, (INT64_C(1) << 32) + 2, 2},
+    {"cvt.s64.s32 %d1, 3", 1, UINT32_MAX, -1},
+    {"popc.b32 %r1, 3", 1, INT64_C(1) << 32, INT64_C(1) << 32}, /* of which nothing is said */
+};
+
+static void numbers_are_cut_to_the_types_of_operands(void **state) {
+  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+    hd_arena a;
+    hd_arena_init(&a);
+    const hd_ptx_module *m = parse_statement(&a, NUMBERS[i].text);
+    const hd_ptx_stmt *s = first_statement(m);
+    const int64_t found =
+        hd_ptx_number_of(&m->forms[s->form], hd_ptx_result_of(m, s), NUMBERS[i].operand, NUMBERS[i].value);
+    if (found != NUMBERS[i].want)
+      fail_msg("%s: %lld of %lld", NUMBERS[i].text, (long long)found, (long long)NUMBERS[i].value);
+    hd_arena_free(&a);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("it is known how results come from operands, and of no form for which the table is wrong",
                 results_come_from_operands),
+      BEHAVIOUR("numbers are cut to the types of operands", numbers_are_cut_to_the_types_of_operands),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #define INDEXED "mul.wide.u32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\n"
 #define VOLATILE INDEXED "ld.volatile.global.u32 %r1, [%rd4];"
 #define AT(index) ROUNDS(index "\n" VOLATILE)
+#define WIDE(offset) ROUNDS(offset "\nadd.s64 %rd4, %rd1, %rd3;\nld.volatile.global.u32 %r1, [%rd4];")
 #define AROUND_L1(index) ROUNDS(index "\n" INDEXED "ld.global.cg.u32 %r1, [%rd4];")
 
 static void an_address_moves_one_way_or_it_stays(void **state) {
@@ -42,6 +43,17 @@ static void an_address_moves_one_way_or_it_stays(void **state) {
       {"shifted out", AT("shl.b32 %r5, %r4, 31;"), "ld.volatile"},
       {"times 2 to the 20th", AT("mul.lo.u32 %r5, %r4, 1048576;"), "ld.volatile"},
       {"times 0", AT("mul.lo.u32 %r5, %r4, 0;"), "ld.volatile"},
+      {"times 2^32 as a number of 32 bits", WIDE("mul.wide.u32 %rd3, %r4, 4294967296;"), "ld.volatile"},
+      {"times 2^32, and a sum", WIDE("mad.wide.u32 %rd3, %r4, 4294967296, 8;"), "ld.volatile"},
+      {"times 2^32 in a register", WIDE("mov.u32 %r9, 4294967296;\nmul.wide.u32 %rd3, %r4, %r9;"),
+       "ld.volatile"},
+      {"times 2^32 + 4 as a number of 32 bits", WIDE("mul.wide.u32 %rd3, %r4, 4294967300;"), NULL},
+      {"times 2^32 as one of 64", WIDE("cvt.u64.u32 %rd5, %r4;\nmul.lo.u64 %rd3, %rd5, 4294967296;"), NULL},
+      {"shifted by 2^32 + 2", WIDE("cvt.u64.u32 %rd5, %r4;\nshl.b64 %rd3, %rd5, 4294967298;"), NULL},
+      {"steps of twice 2^16 as a number of 16 bits",
+       ROUNDS_AFTER("mov.u32 %r5, 0;", VOLATILE "\nmad.wide.u16 %r5, 2, 65536, %r5;"), "ld.volatile"},
+      {"steps of twice 16", ROUNDS_AFTER("mov.u32 %r5, 0;", VOLATILE "\nmad.wide.u16 %r5, 2, 16, %r5;"),
+       NULL},
       {"the round as another lane has it", AT("shfl.sync.idx.b32 %r5, %r4, 0, 31, -1;"), "ld.volatile"},
       {"a carry", AT("add.cc.u32 %r6, %r4, %r4;\naddc.u32 %r5, %r8, 0;"), "ld.volatile"},
       {"a list of places",
@@ -233,6 +245,15 @@ static void a_bound_is_a_number_of_the_type_that_is_compared(void **state) {
        "ld.global"},
       {"halves above 0, signed",
        COUNTED("mov.u32 %r5, %r8;", "shr.s32 %r5, %r5, 1;", "setp.gt.s32 %p2, %r5, 0;"), NULL},
+      {"steps of what a shift leaves, and 1",
+       COUNTED("mov.u32 %r5, 0;", "shr.u32 %r6, %r8, 1;\nadd.s32 %r5, %r5, 1;\nadd.s32 %r5, %r5, %r6;",
+               "setp.lt.s32 %p2, %r5, 1000;"),
+       NULL},
+      {"steps of what a shift by 2^32 leaves, and 1",
+       COUNTED("mov.u32 %r5, 0;",
+               "shr.u32 %r6, %r8, 4294967296;\nadd.s32 %r5, %r5, 1;\nadd.s32 %r5, %r5, %r6;",
+               "setp.lt.s32 %p2, %r5, 1000;"),
+       "ld.global"},
       {"-1 of 64 bits, unsigned", LONG("0", "1", "setp.lt.u64 %p2, %rd5, -1;"), "ld.global"},
       {"-5 of 64 bits, met", LONG("0", "1", "setp.ne.s64 %p2, %rd5, -5;"), "ld.global"},
       {"5, met from below", LONG("0", "1", "setp.ne.s64 %p2, %rd5, 5;"), NULL},

@@ -118,8 +118,17 @@ static range computed(const cfg_ranges *r, uint32_t inst, unsigned depth) {
   }
 }
 
+/* A number of the text, in the type of the operand that it is. */
+static range number_range(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o) {
+  const hd_ptx_stmt *s = hd_inst_stmt(r->g, inst);
+  const uint32_t operand = (uint32_t)(o - r->g->module->opnds) - s->first_opnd;
+  const int64_t value =
+      hd_ptx_number_of(hd_inst_form(r->g, inst), hd_ptx_result_of(r->g->module, s), operand, o->imm);
+  return between(value, value);
+}
+
 static range operand_range(const cfg_ranges *r, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
-  if (o->kind == HD_O_INT) return between(o->imm, o->imm);
+  if (o->kind == HD_O_INT) return number_range(r, inst, o);
   if (o->kind == HD_O_SREG) return sreg_range(r, o);
   if (o->kind != HD_O_REG || o->part || o->flags & HD_OF_NEG || depth > MOST_DEPTH) return anything;
   const uint32_t *at = &r->writers->first[hd_cfg_reg(r->g, r->g->insts[inst].call, o->sym)];

@@ -225,17 +225,28 @@ static shape difference_shape(shape a, shape b) {
   return b == MULTIPLE && (a == MULTIPLE || a == LANE) ? a : ANY_SHAPE;
 }
 
-static shape shifted_shape(uniformity *w, const hd_ptx_opnd *o, const hd_ptx_opnd *by) {
-  if (by->kind != HD_O_INT) return ANY_SHAPE;
-  const shape x = operand_shape(w, o);
-  if (x == NOT_WRITTEN) return NOT_WRITTEN;
-  if (is_row(w, x) && by->imm >= 0 && by->imm < 5 && w->block_dims[0] == 1u << by->imm) return ROW_BASE;
-  return by->imm >= 5 && operand_level(w, o) < HD_SAME_NOWHERE ? MULTIPLE : ANY_SHAPE;
+/* The number of the text that an operand is, in its type. */
+static bool is_number(const uniformity *w, const hd_ptx_stmt *s, uint32_t operand, int64_t *value) {
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd + operand];
+  if (o->kind != HD_O_INT) return false;
+  *value = hd_ptx_number_of(&w->m->forms[s->form], hd_ptx_result_of(w->m, s), operand, o->imm);
+  return true;
 }
 
-static shape term_shape(uniformity *w, const hd_ptx_opnd *o, const hd_ptx_term *t) {
+static shape shifted_shape(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_term *t) {
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd + t->of];
+  int64_t by;
+  if (!is_number(w, s, t->by, &by)) return ANY_SHAPE;
+  const shape x = operand_shape(w, o);
+  if (x == NOT_WRITTEN) return NOT_WRITTEN;
+  if (is_row(w, x) && by >= 0 && by < 5 && w->block_dims[0] == 1u << by) return ROW_BASE;
+  return by >= 5 && operand_level(w, o) < HD_SAME_NOWHERE ? MULTIPLE : ANY_SHAPE;
+}
+
+static shape term_shape(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_term *t) {
+  const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   if (!t->by) return operand_shape(w, &o[t->of]);
-  return t->power ? shifted_shape(w, &o[t->of], &o[t->by]) : product_shape(w, &o[t->of], &o[t->by]);
+  return t->power ? shifted_shape(w, s, t) : product_shape(w, &o[t->of], &o[t->by]);
 }
 
 /* Of an instruction that writes one register; a vector's elements are parts of the number. */
@@ -244,9 +255,9 @@ static shape result_shape(uniformity *w, const hd_ptx_stmt *s) {
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   if (r->makes != HD_MAKES_SUM || !is_modular(&w->m->forms[s->form]) || o[0].kind != HD_O_REG)
     return ANY_SHAPE;
-  const shape a = term_shape(w, o, &r->terms[0]);
+  const shape a = term_shape(w, s, &r->terms[0]);
   if (r->n_terms == 1) return a;
-  const shape b = term_shape(w, o, &r->terms[1]);
+  const shape b = term_shape(w, s, &r->terms[1]);
   return r->terms[1].minus ? difference_shape(a, b) : sum_shape(w, a, b);
 }
 
@@ -254,7 +265,8 @@ static shape result_shape(uniformity *w, const hd_ptx_stmt *s) {
  * are one warp's, and -32 / 32 is -1 where -31 / 32 is 0. */
 static bool divides_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
-  if (o[2].kind != HD_O_INT || o[2].imm <= 0 || o[2].imm % 32) return false;
+  int64_t by;
+  if (!is_number(w, s, 2, &by) || by <= 0 || by % 32) return false;
   for (unsigned k = 0; k < f->n_mods; k++)
     if (hd_ptx_type_of(f->mods[k]).number == HD_NUM_UNSIGNED) return true;
   return cfg_is_not_negative(&w->ranges, w->inst, &o[1]);
@@ -268,16 +280,17 @@ static bool cuts_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx
   /* A register without a value so far: levels only rise, and the pass after its first write looks again. */
   if (a == NOT_WRITTEN || b == NOT_WRITTEN) return true;
   if (a != LANE) return false;
-  bool number = o[2].kind == HD_O_INT;
+  int64_t value = 0;
+  const bool number = is_number(w, s, 2, &value);
   const hd_ptx_result *r = hd_ptx_result_of(w->m, s);
   switch (r->makes) {
   case HD_MAKES_QUOTIENT: /* a power is divided by downwards, whatever the sign */
-    return r->terms[0].power ? number && o[2].imm >= 5 : divides_between_warps(w, s, f);
-  case HD_MAKES_MASKED: return number && o[2].imm % 32 == 0;
+    return r->terms[0].power ? number && value >= 5 : divides_between_warps(w, s, f);
+  case HD_MAKES_MASKED: return number && value % 32 == 0;
   case HD_MAKES_COMPARISON:
     if (hd_ptx_form_has(f, HD_M_LT) || hd_ptx_form_has(f, HD_M_GE)) return b == MULTIPLE;
     if (hd_ptx_form_has(f, HD_M_GT) || hd_ptx_form_has(f, HD_M_LE))
-      return number && o[2].imm >= 0 && o[2].imm % 32 == 31;
+      return number && value >= 0 && value % 32 == 31;
     return false;
   default: return false;
   }

@@ -100,3 +100,26 @@ const hd_ptx_result *hd_ptx_result_of(const hd_ptx_module *m, const hd_ptx_stmt 
   if (takes_upper_half(r, f)) return &results[r->n_terms == 1 ? PART : ANYTHING];
   return r;
 }
+
+/* Of a term's operand: shifts go by 32 bits, and what .wide adds to a product has as many bits as that. */
+static hd_ptx_type operand_type(const hd_ptx_form *f, const hd_ptx_result *r, uint32_t operand) {
+  hd_ptx_type type[2];
+  hd_ptx_types_of(f, type);
+  if (type[1].bits) type[0] = type[1];
+  for (unsigned k = 0; k < r->n_terms; k++) {
+    const hd_ptx_term *t = &r->terms[k];
+    if (t->power && t->by == operand) return (hd_ptx_type){HD_NUM_UNSIGNED, HD_FMT_NONE, 1, 32};
+    if (t->of != operand && t->by != operand) continue;
+    if (!t->by && hd_ptx_form_has(f, HD_M_WIDE)) type[0].bits *= 2;
+    return type[0];
+  }
+  return (hd_ptx_type){0};
+}
+
+int64_t hd_ptx_number_of(const hd_ptx_form *f, const hd_ptx_result *r, uint32_t operand, int64_t value) {
+  const hd_ptx_type t = operand_type(f, r, operand);
+  if (!t.bits || t.bits >= 64) return value;
+  if (t.number == HD_NUM_SIGNED || (value < 0 && !hd_ptx_form_has(f, HD_M_WIDE)))
+    return hd_sign_extend((uint64_t)value, t.bits);
+  return (int64_t)((uint64_t)value & ((UINT64_C(1) << t.bits) - 1));
+}

@@ -86,10 +86,18 @@ static line power_of_two(line x) {
   return x.known && !x.base && !x.r && !x.t && x.c < 31 ? number((int64_t)1 << x.c) : unknown;
 }
 
-static line term_of(const lines *l, const hd_ptx_opnd *o, const hd_ptx_term *t, unsigned depth) {
-  const line x = value_of(l, &o[t->of], depth);
+/* A number of the text is cut to the operand's type. */
+static line operand_of(const lines *l, const hd_ptx_stmt *s, unsigned operand, unsigned depth) {
+  const hd_ptx_module *m = l->loop->m;
+  const hd_ptx_opnd *o = &m->opnds[s->first_opnd + operand];
+  if (o->kind != HD_O_INT) return value_of(l, o, depth);
+  return number(hd_ptx_number_of(&m->forms[s->form], hd_ptx_result_of(m, s), operand, o->imm));
+}
+
+static line term_of(const lines *l, const hd_ptx_stmt *s, const hd_ptx_term *t, unsigned depth) {
+  const line x = operand_of(l, s, t->of, depth);
   if (!t->by) return x;
-  const line by = value_of(l, &o[t->by], depth);
+  const line by = operand_of(l, s, t->by, depth);
   return product(l, x, t->power ? power_of_two(by) : by);
 }
 
@@ -104,9 +112,9 @@ static line computed(const lines *l, uint32_t inst, unsigned depth) {
   if (r->makes == HD_MAKES_PLACE)
     return hd_ptx_form_has(f, HD_M_GLOBAL) ? value_of(l, &o[t->of], depth + 1) : unknown;
   if (r->makes != HD_MAKES_SUM || t[1].minus) return unknown;
-  const line x = term_of(l, o, &t[0], depth + 1);
+  const line x = term_of(l, s, &t[0], depth + 1);
   if (hd_ptx_is_copy(r)) return x.base && is_narrow(f) ? unknown : x;
-  return r->n_terms == 2 ? sum(l, x, term_of(l, o, &t[1], depth + 1)) : x;
+  return r->n_terms == 2 ? sum(l, x, term_of(l, s, &t[1], depth + 1)) : x;
 }
 
 static line register_line(const lines *l, hd_sym sym, unsigned depth) {
@@ -119,7 +127,6 @@ static line register_line(const lines *l, hd_sym sym, unsigned depth) {
 }
 
 static line value_of(const lines *l, const hd_ptx_opnd *o, unsigned depth) {
-  if (o->kind == HD_O_INT) return number(o->imm);
   if (o->kind == HD_O_SREG && o->part == HD_M_X) {
     const uint32_t id = l->loop->m->syms[o->sym].index;
     if (id == HD_SR_TID) return checked(l, (line){.known = true, .t = 1});

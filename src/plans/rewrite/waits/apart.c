@@ -249,11 +249,12 @@ static void add_register(wait_search *w, sum *s, uint32_t inst, uint32_t reg, ui
 
 static void add_operand(wait_search *w, sum *s, uint32_t inst, const hd_ptx_opnd *o, uint64_t times,
                         unsigned depth) {
+  int64_t value;
   w->steps++;
   if (o->part || o->flags & HD_OF_NEG || depth >= MOST_DEPTH || !s->ok) {
     s->ok = false;
   } else if (o->kind == HD_O_INT) {
-    s->number += times * (uint64_t)o->imm;
+    if (wait_constant(w, inst, o, &value)) s->number += times * (uint64_t)value;
   } else if (o->kind == HD_O_REG || o->kind == HD_O_ADDR || o->kind == HD_O_SYM) {
     if (o->kind != HD_O_REG) s->number += times * (uint64_t)o->imm;
     if (!o->sym) return;

@@ -185,6 +185,14 @@ static course course_of_product(course_search *x, uint32_t at, const hd_ptx_term
   return t->power ? scaled(x, at, t, bits) : product(x, at, &o[t->of], &o[t->by], bits);
 }
 
+/* A product of numbers of the text alone, or with 0. */
+static bool is_of_text(const wait_search *w, uint32_t at, const hd_ptx_term *t) {
+  const hd_ptx_opnd *o = wait_operands(w, at);
+  int64_t a = 0, b = 0;
+  const bool first = wait_constant(w, at, &o[t->of], &a), second = wait_constant(w, at, &o[t->by], &b);
+  return (first && (second || !a)) || (second && !b);
+}
+
 /* What a product adds to a number. */
 static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2], unsigned bits) {
   const wait_search *w = x->w;
@@ -196,6 +204,7 @@ static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2],
   /* What it adds is made of two numbers of the launch: one way, if it is the only step. */
   if (c.kind != KEPT || d.way != NOWHERE) return stays;
   const bool up = !t->power && wait_product_positive(w, at, &o[t->of], &o[t->by]);
+  if (!up && is_of_text(w, at, t)) return stays;
   d.way = up ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
   return d;
 }

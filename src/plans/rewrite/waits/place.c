@@ -194,8 +194,9 @@ static wait_place moving(const wait_search *w, uint32_t reg, unsigned depth) {
 }
 
 static wait_place place_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+  int64_t value;
   if (depth >= MOST_DEPTH || o->part || o->flags & HD_OF_NEG) return anything;
-  if (o->kind == HD_O_INT) return constant(o->imm);
+  if (o->kind == HD_O_INT && wait_constant(w, inst, o, &value)) return constant(value);
   if (o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) return anything;
   wait_place x = anything;
   if (!o->sym) {

@@ -60,17 +60,25 @@ uint32_t wait_copied(const wait_search *w, uint32_t inst) {
   return copies && o[0].kind == HD_O_REG && !o[0].part ? wait_register(w, inst, &o[1]) : HD_NONE;
 }
 
+static int64_t number_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t value) {
+  const uint32_t operand = (uint32_t)(o - wait_operands(w, inst));
+  return hd_ptx_number_of(hd_inst_form(&w->g, inst), wait_result(w, inst), operand, value);
+}
+
+/* Cut to the type of the operand, and to those of the moves that it came by. */
 static bool constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth,
                      int64_t *value) {
   if (o->kind == HD_O_INT) {
-    *value = o->imm;
+    *value = number_of(w, inst, o, o->imm);
     return true;
   }
   uint32_t reg = wait_register(w, inst, o);
   if (reg == HD_NONE || depth == MOST_DEPTH) return false;
   uint32_t at = wait_only_writer(w, reg);
   if (at == HD_NONE || !wait_moves_whole(w, at)) return false;
-  return constant(w, at, &wait_operands(w, at)[1], depth + 1, value);
+  if (!constant(w, at, &wait_operands(w, at)[1], depth + 1, value)) return false;
+  *value = number_of(w, inst, o, *value);
+  return true;
 }
 
 bool wait_constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *value) {
