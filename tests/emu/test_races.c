@@ -271,6 +271,13 @@ typedef struct warps_case {
   "and.b32 %r1, %t, 31;\nshl.b32 %r1, %r1, 4;\nadd.u32 %r1, %s, %r1;\n" /* of 16 bytes, by lane              \
                                                                          */
 
+/* Warp 1 arrives and does no more; warp 0 waits, and thread 0 ends the mbarrier. */
+#define END_OF_MBARRIER(count, who, waits)                                                                   \
+  "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], " count ";\nbar.sync 0;\n"                 \
+  "setp.ne.u32 %p2, %w, 0;\n" who "mbarrier.arrive.shared.b64 _, [%bar];\n@%p2 bra END;\n"                   \
+  "L: mbarrier.try_wait.parity" waits ".shared::cta.b64 %p3, [%bar], 0;\n@!%p3 bra L;\nbar.warp.sync -1;\n"  \
+  "@%p1 mbarrier.inval.shared.b64 [%bar];\nEND:"
+
 /* Thread 0 has an mbarrier and a copy of 256 bytes to %s, which completes its phase 0: line 4. */
 #define BULK                                                                                                 \
   "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 1;\n@%p1 "                                 \
@@ -495,6 +502,17 @@ static const warps_case cases[] = {
      "64;\nfence.mbarrier_init.release.cluster;\n"
      "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\nmbarrier.arrive.shared.b64 _, [%bar];",
      2, 0, 0},
+    {"an mbarrier that ends behind the arrival of a warp that does no more", END_OF_MBARRIER("64", "", ""), 2,
+     0, 0},
+    {"an mbarrier that ends behind the arrival of another warp alone", END_OF_MBARRIER("32", "@%p2 ", ""), 2,
+     0, 0},
+    {"an mbarrier that ends behind a relaxed wait", END_OF_MBARRIER("32", "@%p2 ", ".relaxed.cta"), 2, 10, 5},
+    {"an mbarrier that one lane ends behind the arrivals of all",
+     "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 32;\nbar.sync 0;\n"
+     "mbarrier.arrive.shared.b64 _, [%bar];\n@!%p1 bra END;\n"
+     "L: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra L;\n"
+     "mbarrier.inval.shared.b64 [%bar];\nEND:",
+     1, 0, 0},
     {"a bulk copy whose mbarrier nobody waited for", BULK "bar.sync 0;\nld.shared.u32 %r3, [%s];", 2, 6, 4},
     {"a bulk copy whose mbarrier one thread waited for, and a barrier",
      BULK

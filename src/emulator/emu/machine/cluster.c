@@ -174,6 +174,7 @@ bool emu_cluster_barrier(emu_mwarp *m, emu_fiber *f, const emu_inst *i) {
     f->pc++;
     emu_quiet_changed(m->w.cta);
     emu_order_signal(&m->w, ALL_LANES, ALL, i->imm == EMU_CLUSTER_RELAXED);
+    emu_order_step(&m->w);
     complete_if_all(m->w.cta);
     return true;
   }

@@ -136,6 +136,9 @@ void emu_order_meet(emu_warp *w, uint32_t lanes, bool orders);
 /* Lanes arrive at the mbarrier at a shared offset; its phase is complete; they have seen that. Relaxed: only
  * fences before and behind order other accesses. */
 void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed);
+/* The warp's next accesses have a later time. An arrival has one to itself: who sees the phase knows of the
+ * arrival's own access, which comes behind the signal, and of none that follow. */
+void emu_order_step(emu_warp *w);
 void emu_order_phase(hd_emu_cta *c, uint64_t offset);
 void emu_order_wait(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed);
 /* The warp has waited for its bulk copies' writes to global memory (flags.c). */

@@ -267,7 +267,11 @@ void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed
     learn(o, &s->pending, &o->warps[w->index].fenced);
   else
     tell(o, w, lanes, &s->pending);
-  told_others(o, w->index);
+  o->warps[w->index].tells++;
+}
+
+void emu_order_step(emu_warp *w) {
+  if (w->cta->order) tick(w->cta->order, w->index);
 }
 
 void emu_order_phase(hd_emu_cta *c, uint64_t offset) {
@@ -299,7 +303,8 @@ void emu_run_fence(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   (void)r;
   if (!o) return; /* nor are there copies, which have shared memory */
   emu_knower *k = &o->warps[w->index];
-  if (i->mem.sync & EMU_ASYNC_GLOBAL) w->cta->grid->race.proxy_fence = true;
+  if (i->mem.sync & EMU_ASYNC_GLOBAL)
+    __atomic_store_n(&w->cta->grid->race.proxy_fence, true, __ATOMIC_RELAXED);
   if (i->mem.sync & EMU_ASYNC_PROXY) {
     o->async = true;
     fence_behind(o, &k->knows, k->knows.async);

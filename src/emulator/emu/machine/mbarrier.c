@@ -215,6 +215,7 @@ bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uin
   if (!host || !load(w, i, lane, offset, host, &o) || !add_tx(w, i, lane, offset, &o, -(int64_t)bytes))
     return false;
   emu_order_signal(w, 1u << lane, offset, false);
+  emu_order_step(w);
   complete_if_due(w, i, offset, &o);
   store(w, i, offset, host, &o);
   return true;
@@ -339,7 +340,9 @@ void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   if (b->op == EMU_MBARRIER_COPIES) emu_copy_wait_all(w, mask);
   const bool plain = b->op == EMU_MBARRIER_INIT || b->op == EMU_MBARRIER_INVAL;
   const hd_access_kind kind = plain ? HD_ACCESS_STORE : HD_ACCESS_ATOMIC;
-  if (w->cta->order && arrives(b->op) && !signal_all(w, i, b, r, mask)) return;
+  const bool signals = w->cta->order && arrives(b->op);
+  if (signals) emu_order_step(w);
+  if (signals && !signal_all(w, i, b, r, mask)) return;
   for (uint32_t left = mask; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctz(left);
     uint64_t offset;
@@ -348,6 +351,7 @@ void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
         !apply(w, i, l, b, r, offset, host))
       return;
   }
+  if (signals) emu_order_step(w);
 }
 
 void emu_run_pending_count(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
