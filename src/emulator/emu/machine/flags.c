@@ -70,11 +70,12 @@ void emu_flags_copied(emu_warp *w) {
   hd_emu_cta *c = w->cta;
   hd_emu_grid *g = c->grid;
   emu_mwarp *m = (emu_mwarp *)w;
-  if (!m->copy_ticket) return;
+  /* Without flags nobody learns of what was written: the ticket serves for all of the warp's copies. */
+  if (!m->copy_ticket || !emu_flags_used(g)) return;
   const bool lock = !g->ordered;
   if (lock) pthread_mutex_lock(&g->lock);
   emu_race_task *t = m->copy_ticket >= g->race.first ? emu_race_find(&g->race, m->copy_ticket) : NULL;
-  if (t && c->order && emu_flags_used(g)) {
+  if (t && c->order) {
     t->time = c->order->warps[w->index].knows.of[w->index];
     t->before = m->unreleased;
     m->unreleased = t->ticket;

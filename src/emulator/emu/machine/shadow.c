@@ -211,7 +211,8 @@ static bool happened_before(uint32_t word, emu_race_log *log, const emu_race_by 
 
 /* Whether a bulk copy reads what threads of this launch wrote, and none has fenced since it began. */
 static bool lacks_fence(uint32_t writer, emu_race_log *log, const emu_race_by *by) {
-  if (!by->async || by->kind != HD_ACCESS_LOAD || log->proxy_fence || id_of(writer) < log->first)
+  if (!by->async || by->kind != HD_ACCESS_LOAD || id_of(writer) < log->first ||
+      __atomic_load_n(&log->proxy_fence, __ATOMIC_RELAXED))
     return false;
   const emu_race_task *t = emu_race_find(log, id_of(writer));
   return t && !t->async && t->task != UINT64_MAX;
