@@ -16,6 +16,7 @@ extern "C" {
 enum {
   HD_TIMELINE_CTAS = 1 << 17, /* hd_timeline.most, if it is 0 */
   HD_TIMELINE_BINS = 256,
+  HD_TIMELINE_EPOCH = 512, /* cycles: no epoch of the model is longer, nor is a bin shorter */
 };
 
 /* A CTA's stay on an SM, in cycles from the replay's start. Of agents: of one of their tasks. */
@@ -25,8 +26,8 @@ typedef struct hd_timeline_cta {
   uint32_t sm, slot;   /* slot: its place on the SM, which one CTA has at a time */
 } hd_timeline_cta;
 
-/* What the SMs and L2 served in the model's epochs (at most 512 cycles each) that ended in a stretch of
- * bin_cycles: all SMs, also those that are left out. The units are hd_counters'. */
+/* What the SMs and L2 served in the model's epochs that ended in a stretch of bin_cycles: all SMs, also those
+ * that are left out. The units are hd_counters'. */
 typedef struct hd_timeline_bin {
   uint64_t l1_sectors, l1_hits, l2_sectors, l2_hits;
   uint64_t dram_bytes; /* read, and written back until then */

@@ -95,6 +95,26 @@ static void every_event_has_what_its_kind_needs(void **state) {
   put_away(&z);
 }
 
+/* The last bin ends with the replay, and its rate is over that time. */
+static void the_last_rate_is_over_the_time_that_was_left(void **state) {
+  session z = show(0);
+  hd_timeline *t = &z.t.at[0];
+  const uint64_t left = HD_TIMELINE_EPOCH + 100;
+  t->bin_cycles = 4 * HD_TIMELINE_EPOCH;
+  t->cycles = (t->n_bins - 1) * t->bin_cycles + left;
+  t->bins[t->n_bins - 1].dram_bytes = 1 << 16;
+  json_t *j = read_trace(&z), *e;
+  double last = -1;
+  size_t i;
+  json_array_foreach(json_object_get(j, "traceEvents"), i,
+                     e) if (!strcmp(word(e, "name"), "DRAM, GB/s") && count(e, "pid") == 1) last =
+      real(json_object_get(e, "args"), "value");
+  const double want = (1 << 16) * t->clock_mhz / 1e3 / (double)left;
+  assert_true(last > want * 0.999 && last < want * 1.001);
+  json_decref(j);
+  put_away(&z);
+}
+
 /* Threads have numbers of their own in each process: Perfetto's belong to one. */
 enum { PLACES = 256 };
 static uint32_t place_of(const json_t *event) {
@@ -236,14 +256,27 @@ static void of_a_module_the_kernels_text_alone_is_shown(void **state) {
   put_away(&z);
 }
 
+static void no_source_is_read_from_outside_the_workloads_folder(void **state) {
+  static const char *const inside[] = {"kernel.cu", "src/kernel.cu", "./a..b/c", "..c", "a/...", ".hidden"};
+  static const char *const outside[] = {"",     "/etc/passwd", "//x",  "..",
+                                        "../x", "a/../../x",   "a/..", "a//../x"};
+  for (size_t k = 0; k < sizeof inside / sizeof *inside; k++)
+    if (!report_lies_beside(inside[k])) fail_msg("%s is refused", inside[k]);
+  for (size_t k = 0; k < sizeof outside / sizeof *outside; k++)
+    if (report_lies_beside(outside[k])) fail_msg("%s would be read", outside[k]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("every event has what its kind needs", every_event_has_what_its_kind_needs),
+      BEHAVIOUR("the last rate is over the time that was left", the_last_rate_is_over_the_time_that_was_left),
       BEHAVIOUR("events of a thread do not overlap", events_of_a_thread_do_not_overlap),
       BEHAVIOUR("every thread and process has a name", every_thread_and_process_has_a_name),
       BEHAVIOUR("what is left out is said", what_is_left_out_is_said),
       BEHAVIOUR("CTAs have the colour of what they share", ctas_have_the_colour_of_what_they_share),
       BEHAVIOUR("accesses stand at their lines", accesses_stand_at_their_lines),
+      BEHAVIOUR("no source is read from outside the workload's folder",
+                no_source_is_read_from_outside_the_workloads_folder),
       BEHAVIOUR("of a module the kernel's text alone is shown", of_a_module_the_kernels_text_alone_is_shown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

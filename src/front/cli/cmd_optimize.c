@@ -41,7 +41,11 @@ static hd_status optimize(optimization *z, const char *name, const model_options
   if (st == HD_OK)
     st =
         hd_optimized_write(z->s.workload, &z->s.gpu, z->s.dispatch, &z->found, dir, &z->files, &z->report, d);
-  if (st != HD_OK || !z->timeline || !z->found.study || z->found.rows[0].status != HD_OK) return st;
+  if (st != HD_OK || !z->timeline) return st;
+  if (!z->found.study || z->found.rows[0].status != HD_OK) {
+    fprintf(stderr, "heddle: %s: not written: the launch was not replayed\n", z->timeline);
+    return HD_OK;
+  }
   const hd_plan plans[] = {hd_plan_original, z->found.rows[z->found.best].plan};
   return hd_timelines_write(z->found.study, z->s.workload, &z->s.gpu, z->s.dispatch, o->seed, plans,
                             z->found.best ? 2 : 1, z->timeline, d);

@@ -125,9 +125,21 @@ static json_t *lines_json(const hd_timeline *t, const hd_compiled *code, uint32_
 
 /* ---- Sources -------------------------------------------------------------------------------------- */
 
+/* PTX comes from others, and pages go to others: no name leads out of the workload's folder. */
+bool report_lies_beside(const char *name) {
+  if (*name == '/') return false;
+  for (const char *p = name; *p; p += *p == '/') {
+    const size_t n = strcspn(p, "/");
+    if (n == 2 && memcmp(p, "..", 2) == 0) return false;
+    p += n;
+  }
+  return *name;
+}
+
 /* The text of a file that the kernel's lines name, if it lies beside the workload. NULL: it does not, or is
  * no text. */
 static json_t *read_source(const hd_workload *w, const char *name) {
+  if (!report_lies_beside(name)) return NULL;
   char path[4300];
   hd_file f;
   const char *slash = strrchr(w->source, '/');

@@ -12,4 +12,7 @@
  * as they are. Empty where the text is too long for a page. NULL: out of memory. */
 json_t *report_code_json(const hd_timelines *t, const hd_buf *rewritten);
 
+/* Whether a file that PTX names is one of the folder it lies in, or of one below: pages may show it. */
+bool report_lies_beside(const char *name);
+
 #endif

@@ -72,11 +72,17 @@ static void put_counter(const hd_timeline *t, const char *name, uint32_t pid, ui
   hd_buf_printf(out, ",\"args\":{\"value\":%.4g}}", value);
 }
 
+/* Of the bin at a cycle. The last one ends with the replay, but its first epoch began before it. */
+static uint64_t cycles_of(const hd_timeline *t, uint64_t at) {
+  const uint64_t left = t->cycles > at + HD_TIMELINE_EPOCH ? t->cycles - at : HD_TIMELINE_EPOCH;
+  return left < t->bin_cycles ? left : t->bin_cycles;
+}
+
 static void put_bins(const hd_timeline *t, uint32_t pid, hd_buf *out) {
-  const double ns = 1e3 * (double)t->bin_cycles / t->clock_mhz;
   for (uint32_t i = 0; i < t->n_bins; i++) {
     const hd_timeline_bin *b = &t->bins[i];
     const uint64_t at = i * t->bin_cycles;
+    const double ns = 1e3 * (double)cycles_of(t, at) / t->clock_mhz;
     /* A bin without requests has no rate; the one before it goes on. */
     if (b->l1_sectors)
       put_counter(t, "L1 hits, %", pid, at, 100 * (double)b->l1_hits / (double)b->l1_sectors, out);

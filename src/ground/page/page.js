@@ -244,6 +244,8 @@ function atOnce(plan, groups) {
   const sms = [...bySm.values()].map(groupsOf).reduce(([s, b], [sum, busy]) => [s + sum, b + busy], [0, 0]), [sum, busy] = groupsOf(ctas);
   return {all: sum / busy, sm: sms[0] / sms[1]};
 }
+/* Of a bin. The last one ends with the replay, but its first epoch (heddle/timeline.h) began before it. */
+const EPOCH = 512, binCycles = (p, i) => Math.min(p.bin_cycles, Math.max(EPOCH, p.cycles - i * p.bin_cycles));
 /* Hits and misses of a cache in each bin, sectors a cycle; `top`: of the scale. */
 function strip(s, plan, cache, y, height, x, right, top) {
   s.append(label(x(0), y - 4, `${cache} sectors a cycle`), el("line", {x1: x(0), x2: right, y1: y + height, y2: y + height, stroke: "var(--line)"}));
@@ -253,12 +255,12 @@ function strip(s, plan, cache, y, height, x, right, top) {
   plan.bins.forEach((b, i) => {
     const all = b[key + "_sectors"], hits = b[key + "_hits"], from = i * plan.bin_cycles, to = Math.min((i + 1) * plan.bin_cycles, plan.cycles);
     if (!all || to <= from) return;
-    const scale = height / top / plan.bin_cycles, text = `${number(from / plan.clock_mhz, 4)} to ${number(to / plan.clock_mhz, 4)} \u00b5s\n${cache}: ${percent(share(hits, all))} of ${all} sectors hit`;
+    const scale = height / top / binCycles(plan, i), text = `${number(from / plan.clock_mhz, 4)} to ${number(to / plan.clock_mhz, 4)} \u00b5s\n${cache}: ${percent(share(hits, all))} of ${all} sectors hit`;
     const width = x(to / plan.clock_mhz) - x(from / plan.clock_mhz);
     s.append(bar(x(from / plan.clock_mhz), y + height - hits * scale, width, hits * scale, "var(--good)", text), bar(x(from / plan.clock_mhz), y + height - all * scale, width, (all - hits) * scale, "var(--bad)", text));
   });
 }
-const rateTop = (plans, cache) => Math.max(...plans.flatMap((p) => p.bins.map((b) => b[cache + "_sectors"] / p.bin_cycles)));
+const rateTop = (plans, cache) => Math.max(...plans.flatMap((p) => p.bins.map((b, i) => b[cache + "_sectors"] / binCycles(p, i))));
 /* One plan: its CTAs, a row for each place on an SM; hits and misses beneath. `us`: the time axis's end. */
 function lane(d, plan, us, caches) {
   const W = 560, L = 44, TOP = 8, slots = plan.used, rows = Math.ceil(plan.sms / plan.sm_step) * slots;
@@ -287,8 +289,9 @@ function lacks(d, p) {
 /* Both plans with the same SMs, as many as there is room for: ROWS places. */
 function fit(d) {
   const ROWS = 180, used = d.plans.map((p) => 1 + Math.max(...p.ctas.map((c) => c.slot)));
-  let step = Math.max(...d.plans.map((p) => p.sm_step));
-  while (step < d.plans[0].sms && (d.plans[0].sms / step) * Math.max(...used) > ROWS) step++;
+  const by = Math.max(...d.plans.map((p) => p.sm_step)); // those that are there are multiples of it
+  let step = by;
+  while (step < d.plans[0].sms && (d.plans[0].sms / step) * Math.max(...used) > ROWS) step += by;
   return {...d, plans: d.plans.map((p, i) => {
     const there = p.ctas.map((c) => c.sm % step === 0);
     return {...p, used: used[i], sm_step: step, ctas: p.ctas.filter((c, n) => there[n]), groups: p.groups.map((g) => [...g].filter((c, n) => there[n]))};

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BIN = 512 }; /* cycles: no epoch is longer */
-
 void hd_timeline_free(hd_timeline *t) {
   free(t->ctas);
   free(t->accesses);
@@ -18,7 +16,7 @@ bool model_watch_begin(model_watch *w, hd_timeline *out, uint32_t n_sms, uint32_
                        .n_sms = n_sms,
                        .sm_step = 1,
                        .slots = slots,
-                       .bin_cycles = FIRST_BIN};
+                       .bin_cycles = HD_TIMELINE_EPOCH};
   const size_t places = (size_t)n_sms * slots;
   w->open = malloc(places * sizeof *w->open);
   w->loads = calloc((size_t)n_sms * SM_MAX_WARPS * PACE_LOADS, sizeof *w->loads);

@@ -113,7 +113,7 @@ static void count_within(collecting *c, hd_colouring *out) {
   for (size_t i = 0; i < c->lines.n; i++)
     if (c->lines.data[i].array == out->array && c->lines.data[i].users >= 2 &&
         followed(c, c->lines.data[i].key))
-      out->requests += c->lines.data[i].requests;
+      out->requests += c->lines.data[i].requests << c->sampling;
   for (size_t i = 0; i < c->pairs.n; i++) {
     line_state *l = &c->lines.data[c->pairs.data[i].line];
     if (l->array != out->array || l->users < 2) continue;
