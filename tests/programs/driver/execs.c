@@ -91,6 +91,7 @@ static void refusals(void) {
   cu_alloc_node memory = {.props = {.type = 1, .location = {1, 0}}, .bytes = 64};
   OK(cuGraphAddMemAllocNode(&alloc, other, NULL, 0, &memory));
   EXPECT(cuGraphAddMemFreeNode(&release, other, NULL, 0, p), 1); /* no graph's */
+  EXPECT(cuGraphAddMemFreeNode(&release, (cu_graph)(void *)exec, NULL, 0, memory.address), 1); /* no graph */
   OK(cuGraphAddMemFreeNode(&release, other, &alloc, 1, memory.address));
   EXPECT(cuGraphAddMemFreeNode(&release, other, &alloc, 1, memory.address), 1); /* twice */
   EXPECT(cuGraphClone(&clone, other), 801);

@@ -88,7 +88,7 @@ cu_result drv_cuGraphAddMemFreeNode(cu_node *node, cu_graph graph, cu_node *afte
                                     cu_address address) {
   core_work *w;
   const core_memory *m = core_memory_find(address);
-  if (!m || m->address != address || !m->of || !graph) return CU_INVALID_VALUE;
+  if (!m || m->address != address || !m->of || !graph_of(graph)) return CU_INVALID_VALUE;
   for (size_t k = 0; k < graph->nodes.n; k++)
     if (graph->nodes.data[k]->type == CU_NODE_FREE &&
         core_free_address(graph->nodes.data[k]->work) == address)
