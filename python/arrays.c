@@ -47,9 +47,9 @@ static void copy_elements(const dl_tensor *t, int64_t n, size_t size, char *to) 
   }
 }
 
-/* Elements of it; -1: it is nothing that can be copied, and an exception is raised. */
-static int64_t count(const dl_tensor *t) {
-  int64_t n = 1;
+/* Elements of it, of `size` bytes; -1: it is nothing that can be copied, and an exception is raised. */
+static int64_t count(const dl_tensor *t, size_t size) {
+  int64_t n = 1, bytes;
   bool fits = t->n_dims >= 0 && t->n_dims <= MOST_DIMS;
   if (t->device != DL_CPU && t->device != DL_CUDA_HOST) {
     PyErr_SetString(PyExc_BufferError, "the array is not in the memory of the host");
@@ -57,7 +57,7 @@ static int64_t count(const dl_tensor *t) {
   }
   for (int32_t i = 0; fits && i < t->n_dims; i++)
     fits = t->shape[i] >= 0 && !__builtin_mul_overflow(n, t->shape[i], &n);
-  if (fits && t->bits % 8 == 0 && t->bits && n <= INT64_MAX / 16 / (t->bits / 8)) return n;
+  if (fits && t->bits % 8 == 0 && size && !__builtin_mul_overflow(n, size, &bytes)) return n;
   PyErr_SetString(PyExc_BufferError, "an array of this shape or type cannot be copied");
   return -1;
 }
@@ -69,8 +69,8 @@ static PyObject *dlpack(PyObject *module, PyObject *capsule) {
   dl_managed *m = PyCapsule_GetPointer(capsule, name);
   if (!m) return NULL;
   const dl_tensor *t = &m->tensor;
-  const int64_t n = count(t);
   const size_t size = (size_t)t->bits / 8 * t->lanes;
+  const int64_t n = count(t, size);
   if (n >= 0) bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((size_t)n * size));
   if (bytes) {
     char *to = PyBytes_AsString(bytes);

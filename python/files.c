@@ -196,8 +196,8 @@ static PyObject *kernels(PyObject *module, PyObject *args) {
   hd_buf out = {0};
   if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
   hd_listing_begin(&l, true);
-  PyThreadState *others = PyEval_SaveThread();
   const char *file = PyBytes_AsString(path);
+  PyThreadState *others = PyEval_SaveThread();
   hd_status st =
       is_source(file) ? list_source(&l, file, &d) : hd_listing_file(&l, file, note_failure, &first, &d);
   PyEval_RestoreThread(others);
@@ -239,9 +239,9 @@ static PyObject *find_kernel(PyObject *module, PyObject *args) {
   hd_diag d = {0};
   if (!PyArg_ParseTuple(args, "O&zL", PyUnicode_FSConverter, &path, &name, &number)) return NULL;
   hd_listing_begin(&l, true);
+  const char *file = PyBytes_AsString(path);
   PyThreadState *others = PyEval_SaveThread();
-  const hd_status st =
-      list_found(&l, PyBytes_AsString(path), name, number < 0 ? UINT64_MAX : (uint64_t)number, &symbol, &d);
+  const hd_status st = list_found(&l, file, name, number < 0 ? UINT64_MAX : (uint64_t)number, &symbol, &d);
   PyEval_RestoreThread(others);
   if (st == HD_OK) {
     hd_listing_json(&l, &json);
@@ -285,8 +285,8 @@ static PyObject *module_text(PyObject *module, PyObject *args) {
   hd_buf out = {0};
   hd_diag d = {0};
   if (!PyArg_ParseTuple(args, "O&O&", PyUnicode_FSConverter, &path, get_number, &number)) return NULL;
-  PyThreadState *others = PyEval_SaveThread();
   const char *file = PyBytes_AsString(path);
+  PyThreadState *others = PyEval_SaveThread();
   const hd_status st = is_source(file) ? compile(file, &out, &d) : read_module(file, number, &out, &d);
   PyEval_RestoreThread(others);
   Py_DECREF(path);

@@ -71,7 +71,7 @@ static PyObject *open_study(PyObject *module, PyObject *args) {
     t.s->workload = capsule;
     return out;
   }
-  if (traced) hd_study_close(t.s->study);
+  hd_study_close(t.s->study); /* Ctrl-C may come once it is open */
   free(t.s);
   return NULL;
 }
@@ -185,8 +185,9 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
                         &seed, get_number, &z.job.threads, &progress))
     return NULL;
   study *s = opened == Py_None ? NULL : study_of(opened);
-  if (PyErr_Occurred() || !(z.w = workload_of(capsule)) || !get_words(sequence, &z.plans)) return NULL;
+  if (PyErr_Occurred() || !(z.w = workload_of(capsule))) return NULL;
   if (!s && hd_gpu_load(name, folder, &gpu, &d) != HD_OK) return raise_failure(module, &d);
+  if (!get_words(sequence, &z.plans)) return NULL;
   work_begin(&w, progress, s ? &s->stop : NULL);
   z.gpu = s ? &s->gpu : &gpu;
   z.job.workload = z.w;

@@ -75,7 +75,10 @@ static PyObject *become(PyObject *module, PyObject *args) {
   else
     emulated.kernel = NULL; /* it is for what is recorded */
   const hd_status st = emulate ? hd_program_prepare(&emulated, &d) : HD_OK;
-  if (PyErr_Occurred()) return NULL;
+  if (PyErr_Occurred()) {
+    free_words(&program);
+    return NULL;
+  }
   if (st == HD_OK && alone)
     hd_program_become((char **)program.at, &d);
   else if (st == HD_OK)
@@ -121,7 +124,7 @@ static PyObject *profile(PyObject *module, PyObject *args) {
   p.steer = (hd_steer_options){.folder = text_of(options, "library"),
                                .emulated = is_emulated(options, folder, &emulated) ? &emulated : NULL};
   p.o = (hd_profile_options){&p.gpu, most, threads, w.watch};
-  if (work_run(&w, do_profile, &p, module)) {
+  if (!PyErr_Occurred() && work_run(&w, do_profile, &p, module)) {
     if (p.profiled) hd_profile_json(&p.profile, &json), hd_profile_html(&p.profile, p.program.at[0], &page);
     PyObject *text = take_text(&json), *html = take_text(&page);
     if (text && html) out = Py_BuildValue("(OOi)", text, html, p.code);
@@ -176,7 +179,7 @@ static PyObject *optimize_program(PyObject *module, PyObject *args) {
   z.o.each.stop = work_is_stopped;
   z.o.each.ctx = &w;
   z.o.each.dispatch = z.gpu.dispatch;
-  if (work_run(&w, do_whole, &z, module)) {
+  if (!PyErr_Occurred() && work_run(&w, do_whole, &z, module)) {
     hd_hot_json(&z.hot, &json);
     hd_hot_html(&z.hot, &page);
     PyObject *text = take_text(&json), *html = take_text(&page);

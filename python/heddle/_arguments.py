@@ -3,6 +3,7 @@ kernel's parameters."""
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,22 +157,36 @@ def _struct(data: bytes, p: Parameter, kernel: str) -> str:
 _PACKED = {2: ("<e", "<H"), 4: ("<f", "<I"), 8: ("<d", "<Q")}
 
 
+def _is_brain(p: Parameter) -> bool:
+    return p.bytes == 2 and p.element.startswith("b")
+
+
+def _is_exact(value: int, p: Parameter) -> bool:
+    floating = _PACKED[4 if _is_brain(p) else p.bytes][0]
+    try:
+        data = struct.pack(floating, float(value))
+    except OverflowError:
+        return False
+    found: float = struct.unpack(floating, data)[0]
+    return found == value and not (_is_brain(p) and any(data[:2]))
+
+
 def _float(value: float, p: Parameter, kernel: str) -> str:
     if not p.is_float:
         raise _fail(p, kernel, f"it is no number with a point, as {value!r} is")
-    floating, whole = _PACKED[p.bytes]
+    floating, whole = _PACKED[4 if _is_brain(p) else p.bytes]
     try:
         bits: int = struct.unpack(whole, struct.pack(floating, value))[0]
     except OverflowError:
         raise _fail(p, kernel, f"{value!r} does not fit in {p.bytes} bytes") from None
-    if p.bytes == 2 and p.element.startswith("b"):
+    if _is_brain(p):
         return f"bf16:{value!r}"
     return f"u{8 * p.bytes}:{bits}"
 
 
 def _int(value: int, p: Parameter, kernel: str) -> str:
     if p.is_float:
-        if abs(value) > 1 << {2: 11, 4: 24, 8: 53}[p.bytes]:
+        if not _is_exact(value, p):
             raise _fail(p, kernel, f"{value} is not exact as a number with a point of {p.bytes} bytes")
         return _float(float(value), p, kernel)
     if not p.is_integer:
@@ -201,6 +216,8 @@ def _is_number_with_type(value: Any) -> bool:
 
 
 # ---- Words --------------------------------------------------------------------------------------------------
+
+_NAMED = {"set": "variable", "buffer": "buffer"}
 
 
 class Words:
@@ -238,11 +255,40 @@ class Words:
         _check_array(a, p, kernel)
         if known:
             return known
-        name = self.names[id(value)] = f"arg{self.n}"
+        name = f"arg{self.n}"
+        self._remember(value, name)
+        return f"{name}={self._file(name, a)}"
+
+    def name(self, option: str, name: str, value: Argument) -> str:
+        """What has a name of its own: a variable ("set"), or a "buffer", whose array may be an argument as well."""
+        if isinstance(value, str):
+            return f"{name}={value}"
+        if not re.fullmatch(r"[\w$%]+", name):
+            raise _fail(None, "", f"{name!r} is no name of a {_NAMED[option]}")
+        if isinstance(value, (int, float)) and option == "set":
+            kind = "f64" if isinstance(value, float) else "s64" if value < 0 else "u64"
+            return f"{name}={kind}:{float(value) if isinstance(value, float) else int(value)!r}"
+        title = _title(value)
+        try:
+            a = as_array(value)
+        except (BufferError, TypeError) as e:
+            raise _fail(None, name, f"{title} cannot be passed: {e}") from e
+        if a is None or not a.count:
+            raise _fail(None, name, f"an array or TYPE[COUNT]=FILL is wanted, not {title if a is None else 'nothing'}")
+        if option == "buffer":
+            if id(value) in self.names:
+                raise _fail(None, name, f"its array is the buffer {self.names[id(value)]} already")
+            self._remember(value, name)
+        return f"{name}={self._file(f'{_NAMED[option]}-{name}', a)}"
+
+    def _remember(self, value: Any, name: str) -> None:
+        self.names[id(value)] = name
         self.kept.append(value)
+
+    def _file(self, name: str, a: Array) -> str:
         path = self.folder / f"{name}.bin"
         path.write_bytes(a.data)
-        return f'{name}={a.element}[{a.count}]=file("{path}")'
+        return f'{a.element}[{a.count}]=file("{path}")'
 
 
 def check_count(given: Sequence[Any], parameters: Sequence[Parameter], kernel: str) -> None:

@@ -5,6 +5,7 @@ It has one thread, so that it may become the program, or be copied. An exception
 
 import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -40,6 +41,9 @@ def _do(job: Any, pipe: int) -> Any:
 
 
 def main(path: str, pipe: int) -> int:
+    # Python ignores them, and a program would go on ignoring them.
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
     with open(path, encoding="utf-8") as f:
         job = json.load(f)
     os.set_inheritable(pipe, False)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence, Union
 
 from . import _heddle
-from ._arguments import Argument, ArgumentError, Parameter, Words, check_count
-from ._kernels import Dims, File, Kernel, analyze_text
+from ._arguments import Argument, ArgumentError, Words, check_count
+from ._kernels import Dims, File, Kernel, analyze_text, kernels
 from ._kernels import kernel as find_kernel
 from ._plans import Plan, PlanLike
 from ._results import Analysis, Check, Optimized, Sweep, Tuned, columns, tuned
@@ -70,12 +70,6 @@ def _dims(value: Dims, what: str) -> str:
     return ",".join(str(n) for n in numbers)
 
 
-def _buffer(words: Words, name: str, value: Argument) -> str:
-    whole = Parameter(0, "u64", 8, "", False, "")
-    text = words.add(value, whole, name) if not isinstance(value, str) else value
-    return f"{name}={text.split('=', 1)[1] if not isinstance(value, str) else text}"
-
-
 def _launch_words(file: File, launch: Launch, words: Words, module: int | None) -> list[str]:
     if isinstance(launch.args, (str, bytes)):
         raise ArgumentError("args: a sequence of arguments, not one text")
@@ -112,6 +106,7 @@ class Workload:
     one buffer. They are checked against the kernel's parameters: ArgumentError names the one that does not fit.
 
     `variables` are the module's, by their names in PTX; `buffers` are memory that other buffers hold addresses of.
+    A buffer's array may be an argument as well, and is one buffer then; a variable's contents are its own.
     `atomics`: sums of floats may come in any order; `near`: by so much results may differ. `unwritten` names buffers
     that nothing writes (arg1, arg2, ...). `save`: a folder to keep the workload in. `preferred`: the size where `size` is
     not given, if the workload has it.
@@ -159,8 +154,7 @@ class Workload:
             self._words += ["unwritten", ",".join(unwritten)] if unwritten else []
             for option, named in (("set", variables), ("buffer", buffers)):
                 for key, value in (named or {}).items():
-                    self._words += [option, _buffer(words, key, value)]
-            words.n = 0
+                    self._words += [option, words.name(option, key, value)]
             for launch in all_launches:
                 self._words += _launch_words(name, launch, words, module)
         self._handle = _heddle.open_workload(
@@ -394,12 +388,23 @@ def tune(target: Target, *, device: str = "cuda", plans: Iterable[PlanLike] = ()
     )  # fmt: skip
 
 
+def _only_module(file: File) -> int:
+    modules = sorted({k.module for k in kernels(file)})
+    if len(modules) < 2:
+        return modules[0] if modules else 0
+    e = _heddle.UsageError(
+        f"{os.fspath(file)}: it has {len(modules)} modules with kernels: name a kernel, or pass one of heddle.kernels"
+    )
+    e.message = str(e)
+    raise e
+
+
 def analyze(target: Union[Workload, Kernel, File], *, kernel: str | None = None, grid: Dims | None = None,
             block: Dims | None = None, gpu: str = "h100", seconds: float = 10, static: bool = False,
             threads: int = 0, progress: Progress | None = None) -> Analysis:  # fmt: skip
     """`heddle analyze`: of a kernel, a text of PTX, a file with kernels, or a workload, which is run unless `static`.
 
-    `grid` and `block` are facts about the launches of a file's kernels.
+    `grid` and `block` are facts about the launches of a file's kernels. Of a file with several modules `kernel` names one.
     """
     if isinstance(target, Kernel):
         return target.analyze(grid=grid, block=block)
@@ -408,7 +413,7 @@ def analyze(target: Union[Workload, Kernel, File], *, kernel: str | None = None,
     if not isinstance(target, Workload) and Path(target).is_file() and Path(target).suffix != ".toml":
         if kernel is not None:
             return find_kernel(target, kernel).analyze(grid=grid, block=block)
-        return analyze_text(_heddle.module_text(os.fspath(target), 0), None, grid, block)
+        return analyze_text(_heddle.module_text(os.fspath(target), _only_module(target)), None, grid, block)
     return workload_of(target).analyze(
         kernel=kernel, gpu=gpu, seconds=seconds, static=static, threads=threads, progress=progress
     )

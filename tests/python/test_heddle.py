@@ -18,6 +18,7 @@ from pathlib import Path
 import heddle
 from heddle._arguments import as_array
 
+DATA = Path(__file__).resolve().parents[1] / "cli/data"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 ADD = """
@@ -105,6 +106,17 @@ class Kernels(unittest.TestCase):
         with self.assertRaises(heddle.NotFoundError) as e:
             heddle.analyze(ADD, kernel="sub")
         self.assertIn("there is add", e.exception.message)
+
+    def test_of_several_modules_one_must_be_meant(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, text = Path(folder, "app.fatbin"), Path(folder, "add.ptx")
+            text.write_text(ADD.replace("add", "sub"))
+            Path(folder, "other.ptx").write_text(ADD)
+            made = [DATA / "fatbin", "1", "70", text, "1", "70", Path(folder, "other.ptx")]
+            file.write_bytes(subprocess.run(made, check=True, capture_output=True).stdout)
+            with self.assertRaisesRegex(heddle.UsageError, "2 modules"):
+                heddle.analyze(file)
+            self.assertEqual([k["kernel"] for k in heddle.analyze(file, kernel="add").kernels], ["add"])
 
     def test_names_are_plain_ones_or_patterns(self):
         text = (EXAMPLES / "own/kernels.ptx").read_text()
@@ -316,8 +328,44 @@ class Arguments(unittest.TestCase):
                             save=folder)  # fmt: skip
             self.assertEqual(Path(folder, "workload.toml").read_text().count("[[buffer]]"), 1)
 
+    def test_variables_and_buffers_keep_their_own_contents(self):
+        file = EXAMPLES / "own/kernels.ptx"
+        filter, x = array.array("f", range(9)), array.array("f", range(130 * 130))
+        with tempfile.TemporaryDirectory() as folder:
+            w = heddle.Workload(file, kernel="convolve", grid=(16, 16), block=(8, 8), variables={"filter": filter},
+                                buffers={"more": self.y}, args=[x, "f32[16384]=none", 128], save=folder)  # fmt: skip
+            made = {p.name: p.read_bytes() for p in Path(folder).glob("*.bin")}
+            self.assertEqual(made, {"variable-filter.bin": filter.tobytes(), "buffer-more.bin": self.y.tobytes(),
+                                    "arg1.bin": x.tobytes()})  # fmt: skip
+            self.assertTrue(w.check("order=reverse"))
+
+    def test_a_buffer_that_is_an_argument_is_one_buffer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            heddle.Workload(self.axpy.file, kernel="axpy<float, 4>", grid=16, block=64, buffers={"a": self.x},
+                            args=[self.x, self.y, 1.0], save=folder)  # fmt: skip
+            self.assertEqual(Path(folder, "workload.toml").read_text().count("[[buffer]]"), 2)
+
+    def test_what_is_no_buffer_is_named(self):
+        cases = [
+            ({"buffers": {"a": 3}}, "a: an array or TYPE.COUNT.=FILL is wanted, not int"),
+            ({"buffers": {"a": self.x, "b": self.x}}, "b: its array is the buffer a already"),
+            ({"buffers": {"../a": self.x}}, "'../a' is no name"),
+            ({"variables": {"v": array.array("f")}}, "v: an array .* is wanted, not nothing"),
+        ]
+        for how, what in cases:
+            with self.subTest(what=what), self.assertRaisesRegex(heddle.ArgumentError, what):
+                heddle.Workload(self.axpy.file, kernel="axpy<float, 4>", grid=16, block=64,
+                                args=[self.x, self.y, 1.0], **how)  # fmt: skip
+
+    def test_a_number_sets_a_variable(self):
+        with add_file() as path:
+            path.write_text(ADD.replace(".visible", ".global .u64 v;\n.visible"))
+            heddle.Workload(path, grid=(7, 3), block=1, args=["u32[21]=zero"], variables={"v": 5},
+                            save=path.parent / "made")  # fmt: skip
+            self.assertIn("value(5)", (path.parent / "made" / "workload.toml").read_text())
+
     def test_numbers_become_what_the_parameter_is(self):
-        for number in (2, 2.5, float("nan"), float("inf"), "f32:0.5", 1 << 24):
+        for number in (2, 2.5, float("nan"), float("inf"), "f32:0.5", 1 << 24, 1 << 40):
             self.launch(self.x, self.y, number)
 
     def test_what_does_not_fit_names_the_parameter(self):
@@ -329,6 +377,7 @@ class Arguments(unittest.TestCase):
             ((self.x, self.y, self.x), 3, "is no pointer"),
             ((self.x, self.y, None), 3, "not NoneType"),
             ((self.x, self.y, (1 << 24) + 1), 3, "not exact"),
+            ((self.x, self.y, 1 << 200), 3, "not exact"),
             ((self.x, self.y, 1e39), 3, "does not fit"),
             ((self.x, array.array("f"), 1.0), 2, "is empty"),
         ]

@@ -91,6 +91,13 @@ class Programs(unittest.TestCase):
         self.assertIn("program.py", r.title)
         self.assertIn("<html", r.html)
 
+    def test_a_program_has_the_signals_of_a_shell(self):
+        found = Path(self.folder.name, "status")
+        heddle.emu(["/bin/sh", "-c", f"grep SigIgn /proc/self/status >'{found}'"])
+        ignored = int(found.read_text().split()[1], 16)
+        for s in (signal.SIGPIPE, signal.SIGXFSZ):
+            self.assertFalse(ignored >> (s - 1) & 1, s)
+
     def test_its_launches_become_workloads(self):
         r = heddle.record(self.argv, Path(self.folder.name, "mine"), kernel="ad*", emulate="h100")
         self.assertEqual([p.name for p in r.paths], ["add-1"])
