@@ -94,13 +94,14 @@ static hd_status find_program(hd_whole_options *p, const model_options *o, model
   return st == HD_OK ? hd_whole_optimize(p, hot, d) : st;
 }
 
-static int optimize_program(hd_whole_options *p, const model_options *o, size_t rows, bool json) {
+static int optimize_program(const hd_whole_options *p, const model_options *o, size_t rows, bool json) {
+  hd_whole_options own = *p;
   model_session s = {0};
   hd_diag d = {0};
   hd_hot hot;
   hd_buf out = {0};
   size_t answered = 0;
-  const hd_status st = find_program(p, o, &s, &hot, &d);
+  const hd_status st = find_program(&own, o, &s, &hot, &d);
   model_close(&s);
   if (st != HD_OK) return cli_fail(&d);
   for (size_t k = 0; k < hot.n; k++) answered += hot.kernels[k].looked_at && !hot.kernels[k].unanswered;
