@@ -92,6 +92,56 @@ static void an_address_moves_one_way_or_it_stays(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define BY(before, step) ROUNDS_AFTER(before, step "\n" VOLATILE)
+#define TIMES(before) BY(before, "mul.lo.u32 %r5, %r4, %r9;")
+#define PLUS(before) BY("mov.u32 %r5, 0;\n" before, "add.u32 %r5, %r5, %r9;")
+
+/* What the launch passes as a stride is not taken for 0; what is made of it may be. */
+static void a_step_is_a_stride_of_the_launch_or_it_may_be_0(void **state) {
+  static const wait_case cases[] = {
+      {"times a parameter", TIMES("mov.u32 %r9, %r8;"), NULL},
+      {"times its double", TIMES("shl.b32 %r9, %r8, 1;"), NULL},
+      {"times one more", TIMES("add.u32 %r9, %r8, 1;"), NULL},
+      {"times the grid's size", TIMES("mov.u32 %r0, %nctaid.x;\nmul.lo.u32 %r9, %r0, %r8;"), NULL},
+      {"times 1 at least", TIMES("max.u32 %r9, %r8, 1;"), NULL},
+      {"times one of two sizes",
+       TIMES("mov.u32 %r0, %ntid.x;\nsetp.gt.u32 %p2, %r8, 5;\n"
+             "selp.b32 %r9, %r0, %r8, %p2;"),
+       NULL},
+      {"times a number of 64 bits", TIMES("cvt.u64.u32 %rd5, %r8;\ncvt.u32.u64 %r9, %rd5;"), NULL},
+      {"steps of a parameter", PLUS("mov.u32 %r9, %r8;"), NULL},
+      {"steps of a product of sizes",
+       BY("mov.u32 %r5, 0;\nmov.u32 %r9, %ntid.x;", "mad.lo.u32 %r5, %r9, %r8, %r5;"), NULL},
+      {"times what is loaded", TIMES("ld.global.u32 %r9, [%rd1+4096];"), "ld.volatile"},
+      {"steps of what is loaded", PLUS("ld.global.u32 %r9, [%rd1+4096];"), "ld.volatile"},
+      {"steps of a parameter and what is loaded",
+       PLUS("ld.global.u32 %r0, [%rd1+4096];\nadd.u32 %r9, %r0, %r8;"), "ld.volatile"},
+      {"steps of it times a parameter",
+       BY("mov.u32 %r5, 0;\nld.global.u32 %r9, [%rd1+4096];", "mad.lo.u32 %r5, %r9, %r8, %r5;"),
+       "ld.volatile"},
+      {"times the thread's number", TIMES("mov.u32 %r9, %tid.x;"), "ld.volatile"},
+      {"steps of the CTA's number", PLUS("mov.u32 %r9, %ctaid.y;"), "ld.volatile"},
+      {"times a lowest bit", TIMES("and.b32 %r9, %r8, 1;"), "ld.volatile"},
+      {"times a highest bit", TIMES("shr.u32 %r9, %r8, 31;"), "ld.volatile"},
+      {"times a half", TIMES("div.u32 %r9, %r8, 2;"), "ld.volatile"},
+      {"times what is left over", TIMES("rem.u32 %r9, %r8, 4;"), "ld.volatile"},
+      {"times 0 at most", TIMES("min.u32 %r9, %r8, 0;"), "ld.volatile"},
+      {"times 1 or 0", TIMES("setp.gt.u32 %p2, %r8, 5;\nselp.b32 %r9, 1, 0, %p2;"), "ld.volatile"},
+      {"times a parameter times 0", TIMES("mul.lo.u32 %r9, %r8, 0;"), "ld.volatile"},
+      {"times a parameter times 2^31", TIMES("mul.lo.u32 %r9, %r8, 2147483648;"), "ld.volatile"},
+      {"times a parameter without itself", TIMES("sub.u32 %r9, %r8, %r8;"), "ld.volatile"},
+      {"times 0 + 0", TIMES("add.u32 %r9, 0, 0;"), "ld.volatile"},
+      {"times 1 - 1", TIMES("sub.u32 %r9, 1, 1;"), "ld.volatile"},
+      {"times 0 of 64 bits", TIMES("mov.u64 %rd5, 0;\ncvt.u32.u64 %r9, %rd5;"), "ld.volatile"},
+      {"times 16 bits of a parameter", TIMES("cvt.u16.u32 %h1, %r8;\ncvt.u32.u16 %r9, %h1;"), "ld.volatile"},
+      {"steps of a parameter, or of 0",
+       PLUS("mov.u32 %r9, 0;\nsetp.gt.u32 %p2, %r8, 5;\n@%p2 mov.u32 %r9, %r8;"), "ld.volatile"},
+      {"the diagonal of rows of what is loaded",
+       BY("ld.global.u32 %r9, [%rd1+4096];", "mad.lo.u32 %r5, %r4, %r9, %r4;"), "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
 static void a_load_around_L1_of_one_place_is_a_look_however_that_is_found(void **state) {
   static const wait_case cases[] = {
       {"by a pointer that is loaded again",
@@ -391,6 +441,8 @@ static void an_address_of_sums_with_themselves_is_looked_through(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("an address moves one way, or it may stay", an_address_moves_one_way_or_it_stays),
+      BEHAVIOUR("a step is a stride of the launch, or it may be 0",
+                a_step_is_a_stride_of_the_launch_or_it_may_be_0),
       BEHAVIOUR("a load around L1 of one place is a look, however that is found",
                 a_load_around_L1_of_one_place_is_a_look_however_that_is_found),
       BEHAVIOUR("an addition excuses a look at the whole number",

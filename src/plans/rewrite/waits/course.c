@@ -84,7 +84,7 @@ static course step_by(course c, const wait_search *w, uint32_t inst, const hd_pt
     way = minus ? DOWN : UP;
   } else {
     const uint32_t reg = wait_register(w, inst, by);
-    if (reg == HD_NONE) return stays;
+    if (reg == HD_NONE || !wait_is_stride(w, inst, by)) return stays;
     way += 2 * reg;
   }
   if (c.way != NOWHERE && c.way != way) return stays;
@@ -126,7 +126,7 @@ static course product(course_search *x, uint32_t inst, const hd_ptx_opnd *a, con
     b = a;
   }
   if (d.kind != KEPT || c.kind == STAYS || c.kind == BACK) return stays;
-  if (!wait_constant(x->w, inst, b, &value)) return in_bits(c, bits);
+  if (!wait_constant(x->w, inst, b, &value)) return wait_is_stride(x->w, inst, b) ? in_bits(c, bits) : stays;
   if (!value || (value < 0 && c.kind == INNER)) return stays;
   if (value < 0) value = value == INT64_MIN ? INT64_MAX : -value;
   c.lost += wait_log2(value);
@@ -164,7 +164,7 @@ static bool is_diagonal(const wait_search *w, uint32_t at, const hd_ptx_term t[2
   for (unsigned k = 0; k < 2 && addend != HD_NONE && !t->power; k++) {
     const hd_ptx_opnd *by = &wait_operands(w, at)[k ? t->of : t->by];
     if (wait_operand(w, at, k ? t->by : t->of) == addend && wait_invariant(w, at, by) &&
-        !wait_constant(w, at, by, &value))
+        !wait_constant(w, at, by, &value) && wait_is_stride(w, at, by))
       return true;
   }
   return false;
@@ -185,14 +185,6 @@ static course course_of_product(course_search *x, uint32_t at, const hd_ptx_term
   return t->power ? scaled(x, at, t, bits) : product(x, at, &o[t->of], &o[t->by], bits);
 }
 
-/* A product of numbers of the text alone, or with 0. */
-static bool is_of_text(const wait_search *w, uint32_t at, const hd_ptx_term *t) {
-  const hd_ptx_opnd *o = wait_operands(w, at);
-  int64_t a = 0, b = 0;
-  const bool first = wait_constant(w, at, &o[t->of], &a), second = wait_constant(w, at, &o[t->by], &b);
-  return (first && (second || !a)) || (second && !b);
-}
-
 /* What a product adds to a number. */
 static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2], unsigned bits) {
   const wait_search *w = x->w;
@@ -204,7 +196,7 @@ static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2],
   /* What it adds is made of two numbers of the launch: one way, if it is the only step. */
   if (c.kind != KEPT || d.way != NOWHERE) return stays;
   const bool up = !t->power && wait_product_positive(w, at, &o[t->of], &o[t->by]);
-  if (!up && is_of_text(w, at, t)) return stays;
+  if (!up && !wait_steps_by(w, at, t)) return stays;
   d.way = up ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
   return d;
 }

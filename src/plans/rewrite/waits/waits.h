@@ -14,6 +14,7 @@
  *   place.c     places of global memory, and which instructions may write them
  *   written.c   whether what is written is data or a number of the text
  *   distance.c  numbers that may lead from one variable to another
+ *   strides.c   numbers that are 0 in no launch with strides that are not
  *   wait_value.c  constants, addresses and copies
  */
 #ifndef HEDDLE_REWRITE_WAITS_H
@@ -153,6 +154,14 @@ bool wait_is_kept_since(wait_search *w, uint32_t reg, uint32_t from, uint32_t to
 bool wait_same_value(wait_search *w, uint32_t x, uint32_t a, uint32_t y, uint32_t b);
 /* Whenever `b` runs, its address is as far from the one that `a` accessed last as it always is. */
 bool wait_beside(wait_search *w, uint32_t a, uint32_t b);
+
+/* ---- strides.c -------------------------------------------------------------------------------- */
+
+/* The operand is not 0 where what the launch passes, sizes and strides, is not: it is a number of the text,
+ * or made of parameters and sizes by sums and products. */
+bool wait_is_stride(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+/* The same of a term of an instruction's result: of a product of two. */
+bool wait_steps_by(const wait_search *w, uint32_t inst, const hd_ptx_term *t);
 
 /* ---- place.c ------------------------------------------------------------------------------- */
 
