@@ -100,14 +100,18 @@ static PyObject *list_workloads(PyObject *module, PyObject *args) {
   return list;
 }
 
-static PyObject *workload_ptx(PyObject *module, PyObject *args) {
+/* (workload, architecture); NULL: an error is set. */
+static const hd_workload *workload_and_arch(PyObject *args, unsigned *arch) {
   PyObject *capsule;
+  return PyArg_ParseTuple(args, "OO&", &capsule, get_number, arch) ? workload_of(capsule) : NULL;
+}
+
+static PyObject *workload_ptx(PyObject *module, PyObject *args) {
   unsigned arch;
   const hd_compiled *code;
   hd_diag d = {0};
   hd_status st;
-  if (!PyArg_ParseTuple(args, "OO&", &capsule, get_number, &arch)) return NULL;
-  const hd_workload *w = workload_of(capsule);
+  const hd_workload *w = workload_and_arch(args, &arch);
   if (!w) return NULL;
   PyThreadState *others = PyEval_SaveThread();
   st = hd_workload_compiled(w, hd_launch_arch(NULL, arch), &code, &d);
@@ -117,12 +121,10 @@ static PyObject *workload_ptx(PyObject *module, PyObject *args) {
 }
 
 static PyObject *keep_ptx(PyObject *module, PyObject *args) {
-  PyObject *capsule;
   unsigned arch;
   hd_diag d = {0};
   hd_status st;
-  if (!PyArg_ParseTuple(args, "OO&", &capsule, get_number, &arch)) return NULL;
-  const hd_workload *w = workload_of(capsule);
+  const hd_workload *w = workload_and_arch(args, &arch);
   if (!w) return NULL;
   PyThreadState *others = PyEval_SaveThread();
   st = hd_workload_keep_ptx(w, hd_launch_arch(NULL, arch), &d);

@@ -266,6 +266,12 @@ SHORT = ("BKP", "DCT", "HS")
 COSTLY = ("BKP", "DCT", "SGM", "HS")  # on one GPU at least
 
 
+def mean_rows(gpu, generation, gains, paper):
+    """Both means of the class, of each list of bars."""
+    return [[f"{generation} ({gpu})", title] + [mean_text(of, g, len(CLU_ALGORITHM)) for g in gains] + [paper]
+            for title, of in (("arithmetic mean", mean), ("geometric mean", geomean))]
+
+
 def free_agents(model, page):
     """The class with agents that cost no instruction: the most that listing 5's static stride could give."""
     rows, means = [], []
@@ -281,8 +287,7 @@ def free_agents(model, page):
                 free_best = max(best or 0, pair[1])
             for of, x in zip(gains, (best, free_best if free or app[0] not in COSTLY else None)):
                 of.append(x)
-        for title, of in (("arithmetic mean", mean), ("geometric mean", geomean)):
-            means.append([f"{generation} ({gpu})", title] + [mean_text(of, g, len(CLU_ALGORITHM)) for g in gains] + [paper[1]])
+        means += mean_rows(gpu, generation, gains, paper[1])
     if not rows:
         return
     page.text("### Agents that cost no instruction",
@@ -310,12 +315,11 @@ def cta_launches(model, page):
                 rows += [[f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}"] + [times(x) for x in pair]] if pair else []
             for k, of in enumerate(gains):
                 of.append(best if not k or not pair else max(1, pair[k]) if pair[k] else None)
-        for title, of in (("arithmetic mean", mean), ("geometric mean", geomean)):
-            means.append([f"{generation} ({gpu})", title] + [mean_text(of, g, len(CLU_ALGORITHM)) for g in gains] + [paper[1]])
+        means += mean_rows(gpu, generation, gains, paper[1])
     if not rows:
         return
     page.text("### CTAs that take time to launch",
-              "On these GPUs launching a CTA costs nothing, for nothing is published of it; on an H100 one can be launched each 1.19 cycles. "
+              f"On these GPUs launching a CTA costs nothing, for nothing is published of it; on an H100 one can be launched each {number_of('h100', 'cta_cycles'):g} cycles. "
               "Here one of the whole GPU can each 5 and each 10 cycles, for the applications whose CTAs are shortest: all agents over "
               "the default. Below, the class's mean of the best bars with these.")
     page.table("clu-cta-launches", ["GPU", "application", "workload, size", "no cost"] + [f"{n} cycles" for n in CTA_CYCLES], rows)
