@@ -158,6 +158,27 @@ static void values_of_a_warp_have_levels(void **state) {
        ODD_THREAD "barrier.cta.red.popc.u32 %r1, 3, %p2;\n" SKIP_UNLESS_ODD,
        {0},
        HD_SAME_IN_CTA},
+      {"a count at a barrier, of which some warps run one more",
+       ODD_THREAD "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.sync 0;\nA: bar.red.popc.u32 %r1, 0, "
+                  "%p2;\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_IN_WARP},
+      {"a count at a barrier, of which some lanes run one more",
+       ODD_THREAD "setp.ge.u32 %p3, %r3, 16;\n@%p3 bra A;\nbar.sync 0;\nA: bar.red.popc.u32 %r1, 0, "
+                  "%p2;\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"a count at a barrier that stands on two ways, where one has another behind it",
+       ODD_THREAD
+       "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.red.popc.u32 %r1, 0, %p2;\nbar.sync 0;\nbra B;\n"
+       "A: bar.red.popc.u32 %r1, 0, %p2;\nB:\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_IN_WARP},
+      {"a count at a barrier, and some warps that meet by themselves",
+       ODD_THREAD "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.sync 1, 32;\nA: bar.red.popc.u32 %r1, 0, "
+                  "%p2;\n" SKIP_UNLESS_ODD,
+       {64, 1, 1},
+       HD_SAME_IN_CTA},
       {"a count of some warps",
        ODD_THREAD "bar.red.popc.u32 %r1, 0, 32, %p2;\n" SKIP_UNLESS_ODD,
        {0},
@@ -394,6 +415,12 @@ static const struct {
      "bar.sync 0;\nA: ld.shared.u32 %r1, [s];\nst.shared.u32 [s], %r4;\nld.param.u32 %r3, [p];\n"
      "setp.eq.u32 %p3, %r3, 0;\n@%p3 bra A;\n",
      HD_SAME_NOWHERE},
+    {"of shared memory that is written between barriers of which others run one more",
+     "setp.ge.u32 %p3, %r4, 32;\n@%p3 bra A;\nbar.sync 0;\nA: bar.sync 0;\nld.shared.u32 %r1, [s];\n",
+     HD_SAME_NOWHERE},
+    {"read-only, whatever barriers some run",
+     "setp.ge.u32 %p3, %r4, 32;\n@%p3 bra A;\nbar.sync 0;\nA: bar.sync 0;\nld.global.nc.u32 %r1, [%l1];\n",
+     HD_SAME_IN_CTA},
     {"a parameter by its address", "mov.b64 %l3, p;\nld.param.u32 %r1, [%l3+4];\n", HD_SAME_IN_CTA},
     {"a parameter by an address for each thread",
      "mov.b64 %l3, p;\ncvt.u64.u32 %l4, %r4;\nadd.s64 %l3, %l3, %l4;\nld.param.u8 %r1, [%l3];\n",

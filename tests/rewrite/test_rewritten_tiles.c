@@ -368,7 +368,7 @@ static void ctas_that_learn_which_they_are_need_the_callers_word(void **state) {
       {"@%p0 call.uni passes_on;\n", "", true},
       {"call.uni adds;\n", "", true},
       {"call.uni memset, (%d0);\n", "", true},
-      {"", "call.uni keeps;\n", false},
+      {"", "call.uni adds;\n", false},
       /* The last CTA to end. */
       {"", "atom.global.add.u32 %r12, [%d0+-4], 1; setp.ne.u32 %p3, %r12, 2; @%p3 exit;\n", false},
       {"", "call (%r12), gives;\n", false},
@@ -402,6 +402,86 @@ static void ctas_that_learn_which_they_are_need_the_callers_word(void **state) {
     const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
     if (cases[k].learns ? st != HD_ERR_REFUSED || !strstr(d.message, "which CTA it is") : st != HD_OK)
       fail_msg("%d %s: %s %s", st, d.message, cases[k].before, cases[k].behind);
+    hd_arena_free(&arena);
+    hd_buf_free(&text);
+  }
+}
+
+/* Threads before, beside or behind the loop, that look at what rounds of others have done so far. */
+static void looks_at_what_the_rounds_leave_need_the_callers_word(void **state) {
+  static const char store[] = THREAD "st.global.u32 [%d1], %r1;\n",
+                    reduce[] = "red.global.or.b32 [%d0], %r1;\n";
+  static const struct {
+    const char *work, *before, *behind;
+    bool sees;
+  } cases[] = {
+      /* One thread's reductions to a place are seen in their order. */
+      {reduce, "ld.relaxed.gpu.global.u32 %r12, [%d0];\n", "", true},
+      {reduce, "", "ld.relaxed.gpu.global.u32 %r12, [%d0];\n", true},
+      {reduce, "", "ld.volatile.global.u32 %r12, [%d0];\n", true},
+      {reduce, "", "ld.acquire.gpu.u32 %r12, [%d0];\n", true},
+      {reduce, "", "ld.global.cv.u32 %r12, [%d0];\n", true},
+      {reduce, "", "atom.global.or.b32 %r12, [%d0], 0; mov.u32 %r13, %r12;\n", true},
+      {reduce, "", "ld.param.u64 %d3, [out]; ld.relaxed.gpu.global.u32 %r12, [%d3];\n", true},
+      {reduce, "", "mad.wide.u32 %d3, %r20, 4, %d0; ld.relaxed.gpu.global.u32 %r12, [%d3+64];\n", true},
+      {reduce, "", "call.uni peeks, (%d0);\n", true},
+      {reduce, "", "call.uni memcpy, (%d0);\n", true},
+      {"red.global.add.u32 [%d0], %r1; red.global.add.u32 [%d0+8], %r1;\n", "",
+       "ld.relaxed.gpu.global.u32 %r12, [%d0+8];\n", true},
+      {"red.global.add.u32 [%d0], %r1;\n", "", "ld.relaxed.gpu.global.v2.u32 {%r12, %r13}, [%d0+-4];\n",
+       true},
+      {reduce, "", "ld.relaxed.gpu.global.u32 %r12, [%d0+4];\n", false},
+      {reduce, "", "ld.relaxed.gpu.global.u32 %r12, [%d0+-4];\n", false},
+      {reduce, "", "ld.global.u32 %r12, [%d0];\n", false},
+      {reduce, "", "ld.global.nc.u32 %r12, [%d0];\n", false},
+      {reduce, "", "ld.volatile.shared.u32 %r12, [mine];\n", false},
+      {reduce, "", "red.global.or.b32 [%d0], 1;\n", false},
+      {reduce, "", "call.uni quiet, (%d0);\n", false},
+      /* What is released behind the loop says which tiles were one CTA's. */
+      {store, "",
+       "fence.acq_rel.gpu; red.global.add.u32 [%d0+-4], 1; ld.acquire.gpu.global.u32 %r12, [%d0+-4];\n",
+       true},
+      {store, "", "membar.gl; atom.global.add.u32 %r12, [%d0+-4], 1; mov.u32 %r13, %r12;\n", true},
+      {store, "", "red.release.gpu.global.add.u32 [%d0+-4], 1; ld.relaxed.gpu.global.u32 %r12, [%d0+-4];\n",
+       true},
+      {store, "", "st.release.gpu.global.u32 [%d0+-4], 1; ld.volatile.global.u32 %r12, [%d0+-4];\n", true},
+      {store, "ld.acquire.gpu.global.u32 %r12, [%d0+-4];\n", "membar.gl; st.global.u32 [%d0+-4], 1;\n", true},
+      {store, "call.uni peeks, (%d0);\n", "membar.gl; st.global.u32 [%d0+-4], 1;\n", true},
+      {store, "", "call.uni fences; call.uni peeks, (%d0);\n", true},
+      /* By a thread that met the loop's. */
+      {store, "setp.eq.u32 %p3, %r20, 39; @%p3 membar.gl; ld.acquire.gpu.global.u32 %r12, [%d0+-4];\n",
+       "bar.sync 0;\n", true},
+      {store, "", "membar.gl; red.global.add.u32 [%d0+-4], 1;\n", false},
+      {store, "", "ld.acquire.gpu.global.u32 %r12, [%d0+-4];\n", false},
+      {store, "membar.gl; ld.acquire.gpu.global.u32 %r12, [%d0+-4];\n", "", false},
+      {store, "", "atom.global.add.u32 %r12, [%d0+-4], 1; setp.ne.u32 %p3, %r12, 2; @%p3 exit;\n", false},
+  };
+  for (unsigned k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+    const bool word = k & 1;
+    hd_buf text = {0};
+    hd_arena arena;
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_diag d = {0};
+    const hd_rewrite_options o = {.grid = {.known = true, .g = {3, 1, 1}, .n_sms = 5},
+                                  .block = {40, 1, 1},
+                                  .assume = word ? HD_ASSUME_NO_CARRY : 0};
+    hd_buf_printf(&text,
+                  ".version 8.0\n.target sm_90\n.address_size 64\n.shared .b32 mine;\n"
+                  ".extern .func memcpy(.reg .b64 %%p);\n"
+                  ".func peeks(.reg .b64 %%p) { .reg .b32 %%v; ld.acquire.gpu.u32 %%v, [%%p]; ret; }\n"
+                  ".func quiet(.reg .b64 %%p) { .reg .b32 %%v; ld.global.u32 %%v, [%%p]; ret; }\n"
+                  ".func fences() { membar.gl; ret; }\n%s%s%stiles:\n%s%s%s\nret;\n}\n",
+                  strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, cases[k / 2].before, START,
+                  cases[k / 2].work, STEP, cases[k / 2].behind);
+    hd_arena_init(&arena);
+    if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
+      fail_msg("line %u: %s\n%s", d.line, d.message, text.data);
+    assert_int_equal(hd_plan_parse("order=col,shape=loop:4x3", &p, &d), HD_OK);
+    const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
+    const bool refused = cases[k / 2].sees && !word;
+    if (refused ? st != HD_ERR_REFUSED || !strstr(d.message, "may see which tiles are done") : st != HD_OK)
+      fail_msg("%d %s: %s... %s", st, d.message, cases[k / 2].before, cases[k / 2].behind);
     hd_arena_free(&arena);
     hd_buf_free(&text);
   }
@@ -465,6 +545,19 @@ static void rounds_that_threads_outside_of_the_loop_may_meet_are_refused(void **
       {START "setp.ge.u32 %p3, %r20, 32; @%p3 bra beyond;\ntiles:\n" WORK
              "setp.eq.u32 %p4, %r1, 3; bar.red.or.pred %p5, 1, 32, %p4;\n" STEP "beyond:\n",
        true},
+      /* All are in the loop, and some are a barrier ahead. */
+      {START "setp.ge.u32 %p3, %r20, 32; @%p3 bar.sync 0;\ntiles:\n" WORK "bar.sync 0;\n" STEP
+             "@!%p3 bar.sync 0;\n",
+       true},
+      {START "setp.ge.u32 %p3, %r20, 32; @%p3 bra even; bar.red.or.pred %p4, 0, %p3;\neven:\ntiles:\n" WORK
+             "setp.eq.u32 %p4, %r1, 3; bar.red.or.pred %p5, 0, %p4;\n" STEP
+             "@!%p3 bra odd; bar.red.or.pred %p4, 0, %p3;\nodd:\n",
+       true},
+      {START "setp.ge.u32 %p3, %r20, 16; @%p3 redux.sync.add.s32 %r11, %r20, -1;\ntiles:\n" WORK
+             "redux.sync.add.s32 %r11, %r1, -1;\n" STEP "@!%p3 redux.sync.add.s32 %r11, %r20, -1;\n",
+       true},
+      {START "bar.sync 0;\ntiles:\n" WORK "bar.sync 0;\n" STEP "bar.sync 0;\n", false},
+      {START "setp.ge.u32 %p3, %r20, 32; @%p3 bar.sync 0;\ntiles:\n" WORK STEP "@!%p3 bar.sync 0;\n", false},
       {START "setp.ge.u32 %p3, %r20, 16; @%p3 bra beyond;\ntiles:\n" WORK
              "shfl.sync.idx.b32 %r11, %r1, 0, 31, -1;\n" STEP "beyond:\n",
        true},
@@ -480,7 +573,8 @@ static void rounds_that_threads_outside_of_the_loop_may_meet_are_refused(void **
     hd_buf printed = {0};
     hd_diag d = {0};
     const hd_status st = run(&c, HD_DISPATCH_ROUND_ROBIN, out, &printed, &d);
-    if (cases[k].refused ? st != HD_ERR_REFUSED || !strstr(d.message, "may meet the others") : st != HD_OK)
+    if (cases[k].refused ? st != HD_ERR_REFUSED || !strstr(d.message, "may meet threads of the CTA")
+                         : st != HD_OK)
       fail_msg("status %d, %s: %s", st, d.message, cases[k].body);
     hd_buf_free(&printed);
   }
@@ -516,6 +610,8 @@ int main(void) {
                 loops_whose_tiles_write_one_place_need_the_callers_word),
       BEHAVIOUR("CTAs that learn which they are before their loop need the caller's word",
                 ctas_that_learn_which_they_are_need_the_callers_word),
+      BEHAVIOUR("looks at what the rounds leave need the caller's word",
+                looks_at_what_the_rounds_leave_need_the_callers_word),
       BEHAVIOUR("threads that end within functions are refused, with the word, too",
                 threads_that_end_within_functions_are_refused),
       BEHAVIOUR("rounds that threads outside of the loop may meet are refused",

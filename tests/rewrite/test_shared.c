@@ -155,8 +155,82 @@ static void no_variable_of_the_kernels_leaves_its_boundary(void **state) {
   assert_true(lent > 20);
 }
 
+/* Its dynamic memory begins where a variable of the rewriter's own would. */
+static void shared_memory_that_is_reached_by_numbers_is_left_alone(void **state) {
+  static const struct {
+    const char *body;
+    bool by_number;
+  } cases[] = {
+      {"st.shared.u32 [%r1], %r1;", true},
+      {"st.shared.u32 [16], %r1;", true},
+      {".shared .b32 one; st.shared.u32 [one], %r1; ld.shared.u32 %r2, [4];", true},
+      {".shared .b32 none[128]; shl.b32 %r2, %r1, 2; red.shared.add.u32 [%r2], 1;", true},
+      {"atom.shared.add.u32 %r2, [%r1+4], 1; st.global.u32 [%d1], %r2;", true},
+      {"call.uni f, (%r1);", true},
+      {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1];", true},
+      /* Beside a variable. */
+      {".shared .b32 one[64]; mov.u32 %r2, one; st.shared.u32 [%r2], 1; shl.b32 %r4, %r1, 2; st.shared.u32 "
+       "[%r4], 1;",
+       true},
+      {".shared .b32 one; st.shared.u32 [one], 1; and.b32 %r4, %r1, 31; add.u32 %r4, %r4, 512; ld.shared.u32 "
+       "%r2, [%r4];",
+       true},
+      {".shared .b32 one; st.shared.u32 [one], 1; cvt.u64.u32 %d2, %r1; cvta.shared.u64 %d3, %d2; st.u32 "
+       "[%d3], 1;",
+       true},
+      {".shared .b32 one; st.shared.u32 [one], 1; ld.param.u32 %r4, [l]; st.shared.u32 [%r4], 1;", true},
+      {"mov.u32 %r2, dynamic; add.u32 %r2, %r2, 1023; and.b32 %r2, %r2, -1024; st.shared.u32 [%r2], 1;",
+       false},
+      {"mov.u32 %r2, dynamic; shr.u32 %r2, %r2, 4; shl.b32 %r2, %r2, 4; mad.lo.u32 %r2, %r1, 4, %r2; "
+       "st.shared.u32 "
+       "[%r2], 1;",
+       false},
+      {"mov.u64 %d2, dynamic; cvta.shared.u64 %d3, %d2; cvta.to.shared.u64 %d4, %d3; cvt.u32.u64 %r2, %d4; "
+       "st.shared.u32 [%r2], 1;",
+       false},
+      {"mov.u32 %r2, dynamic; st.shared.u32 [%r2], %r2; ld.shared.u32 %r4, [%r2]; st.shared.u32 [%r4], 1;",
+       false},
+      {".shared .b32 one[64]; mov.u32 %r2, one; st.shared.u32 [%r2], %r1;", false},
+      {".shared .b32 one[64]; st.shared.u32 [one+4], %r1;", false},
+      {"mov.u32 %r2, dynamic; st.shared.u32 [%r2+4], %r1;", false},
+      {".shared .b32 one[64]; mov.u32 %r2, one; call.uni f, (%r2);", false},
+      {"bar.sync 0; st.global.u32 [%d1], %r1;", false},
+      {"bar.sync 0; st.u32 [%d1], %r1;", false},
+  };
+  static const char *const plans[] = {"bind=agents", "bind=agents:2", "bind=claim", "bind=cancel"};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+      hd_buf text = {0};
+      hd_arena arena;
+      hd_ptx_module *m;
+      hd_plan p;
+      hd_recipe recipe;
+      hd_diag d = {0};
+      const hd_rewrite_options o = {.grid = {.known = true, .g = {64, 1, 1}, .n_sms = 4},
+                                    .block = {64, 1, 1}};
+      hd_buf_printf(&text,
+                    ".version 8.6\n.target sm_100\n.address_size 64\n.extern .shared .b8 dynamic[];\n"
+                    ".func f(.reg .b32 %%a) { st.shared.u32 [%%a], 1; ret; }\n"
+                    ".visible .entry k(.param .u64 p%s)\n{\n.reg .b32 %%r<9>;\n.reg .b64 %%d<9>;\n"
+                    "mov.u32 %%r1, %%tid.x; mov.u32 %%r3, %%ctaid.x; ld.param.u64 %%d1, [p];\n%s\nret;\n}\n",
+                    strstr(cases[k].body, "[l]") ? ", .param .u32 .ptr .shared .align 4 l" : "",
+                    cases[k].body);
+      hd_arena_init(&arena);
+      if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
+        fail_msg("%s\n%s", d.message, text.data);
+      assert_int_equal(hd_plan_parse(plans[i], &p, &d), HD_OK);
+      const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d);
+      if (cases[k].by_number ? st != HD_ERR_REFUSED || !strstr(d.message, "by numbers") : st != HD_OK)
+        fail_msg("%s, %s: %d %s", cases[k].body, plans[i], st, d.message);
+      hd_arena_free(&arena);
+      hd_buf_free(&text);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("shared memory that is reached by numbers is left alone",
+                shared_memory_that_is_reached_by_numbers_is_left_alone),
       BEHAVIOUR("no variable of the kernel's leaves its boundary",
                 no_variable_of_the_kernels_leaves_its_boundary),
   };

@@ -19,6 +19,7 @@ static size_t refusals_of(const char *body, bool in_cta, const uint32_t block[3]
   snprintf(text, sizeof text,
            ".version 8.0\n.target %s\n.address_size 64\n"
            ".func stores() { .reg .b64 %%d; st.global.u32 [%%d], 1; ret; } "
+           ".extern .func memset(.reg .b64 %%p); .extern .func __assertfail(.reg .b64 %%p); "
            ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } .func "
            "meets() { bar.sync 0; ret; } "
            ".visible .entry k(.param .u64 p, .param .u64 q)\n{ .local .b32 own;\n"
@@ -166,6 +167,10 @@ static void warps_that_talk_through_global_memory_keep_their_threads(void **stat
       {"ld.volatile.global.v2.u32 {%r2, %r3}, [%rd1];\nst.global.u32 [%rd2], %r2;", true},
       {"ld.relaxed.gpu.global.u32 %r2, [%rd1];\ncall.uni stores;", true},
       {"call.uni looks;\nst.global.u32 [%rd1], %r1;", true},
+      {"call.uni memset, (%rd1);\nld.volatile.global.u32 %r2, [%rd1+4];", true},
+      {"ld.relaxed.gpu.global.u32 %r2, [%rd1+4];\ncall.uni memset, (%rd1);", true},
+      {"call %rd2, (%rd1);\nld.acquire.gpu.global.u32 %r2, [%rd1+4];", true},
+      {"call.uni __assertfail, (%rd1);\nld.volatile.global.u32 %r2, [%rd1+4];", false},
       {"ld.relaxed.gpu.global.u32 %r2, [%rd1];\nst.local.u32 [own], %r1;", false},
       {"ld.global.u32 %r2, [%rd1+4];\nst.volatile.global.u32 [%rd1], %r1;", true},
       {"ld.global.u32 %r2, [%of1+4];\nst.volatile.global.u32 [%of0], %r1;", false},

@@ -7,7 +7,7 @@
  * barriers, and by a release that another thread acquires.
  *
  *   - Barriers that all threads run alike order no thread's n-th load behind another's n-th one: both lie
- * between the same two barriers.
+ * between the same two barriers. uniformity.c asks whether they do.
  *   - So the second thread, or who wrote for it, acquired something, and the second thread did so since the
  * last barrier of its CTA: with a fence, an acquire, an mbarrier, or with a barrier for a part of the CTA.
  *

@@ -39,7 +39,10 @@ typedef struct uniformity {
   uint32_t *stack;                        /* scratch, a block each, like the next */
   uint8_t *seen;
   uint32_t assumed; /* a block whose branch goes one way; HD_NONE: none is assumed to */
-  uint32_t inst;    /* that is looked at */
+  uint32_t *barriers,
+      n_barriers;  /* instructions at which all threads of the CTA meet, or may in a function */
+  hd_same meeting; /* the worst level of them: see count_barriers */
+  uint32_t inst;   /* that is looked at */
   cfg_reaching reaching;
   cfg_alike alike;
   cfg_ranges ranges;
@@ -311,7 +314,7 @@ static hd_same load_level(uniformity *w, uint32_t inst, const hd_ptx_stmt *s, co
   if (hd_ptx_form_has(f, HD_M_PARAM) && is_variable(w, &o[1]))
     return is_kernel_param(w, &o[1]) ? sources : HD_SAME_NOWHERE;
   if (hd_ptx_form_has(f, HD_M_NC)) return sources; /* read-only data */
-  return worse(sources, cfg_load_is_alike_in(&w->alike, inst));
+  return worse(worse(sources, w->meeting), cfg_load_is_alike_in(&w->alike, inst));
 }
 
 /* Lanes with several masks are several groups. */
@@ -339,7 +342,7 @@ static hd_same result_level(uniformity *w, uint32_t inst) {
   case HD_ALIKE_SOURCE: return is_broadcast(w, s, f) ? HD_SAME_IN_WARP : HD_SAME_NOWHERE;
   /* A barrier for a part of the CTA informs only that part. */
   case HD_ALIKE_BARRIER:
-    return hd_inst_is_full_barrier(w->g, inst, w->block_dims) ? HD_SAME_IN_CTA : HD_SAME_NOWHERE;
+    return hd_inst_is_full_barrier(w->g, inst, w->block_dims) ? w->meeting : HD_SAME_NOWHERE;
   }
   return HD_SAME_NOWHERE;
 }
@@ -432,10 +435,32 @@ static bool raise_dependents(uniformity *w, uint32_t block, hd_same level) {
   return changed;
 }
 
+/* Barriers pair threads by how many each has run, not by where they stand. If not all threads run all of
+ * them, one that all run may be the second of some and the third of others, and these bring each other
+ * different answers; and a load behind it lies between other barriers for the ones than for the others. True
+ * if the level rises. */
+static bool count_barriers(uniformity *w) {
+  const hd_same was = w->meeting;
+  for (uint32_t i = 0; i < w->n_barriers; i++) {
+    w->inst = w->barriers[i];
+    w->meeting = worse(w->meeting, worse((hd_same)w->blocks[w->g->insts[w->inst].block], guard_level(w)));
+  }
+  return w->meeting != was;
+}
+
+static void find_barriers(uniformity *w, hd_arena *arena) {
+  w->barriers = HD_NEW_N(arena, (size_t)w->g->n_insts + 1, uint32_t);
+  for (uint32_t i = 0; i < w->g->n_insts; i++) {
+    const bool calls = hd_inst_form(w->g, i)->flags & HD_OPF_CALLS && !w->g->insts[i].body &&
+                       !hd_call_writes_nothing(w->m, hd_inst_stmt(w->g, i));
+    if (calls || hd_inst_is_full_barrier(w->g, i, w->block_dims)) w->barriers[w->n_barriers++] = i;
+  }
+}
+
 /* One pass over branches and instructions; true while something rises. */
 static bool raise_levels(uniformity *w) {
   const hd_cfg *g = w->g;
-  bool changed = false;
+  bool changed = count_barriers(w);
   for (uint32_t b = 0; b + 1 < g->n_blocks; b++) {
     if (w->steps > MOST_STEPS) {
       changed |= raise_block(w, b, HD_SAME_NOWHERE);
@@ -473,6 +498,7 @@ void hd_uniformity_assume(const hd_cfg *g, const uint32_t block_dims[3], uint32_
   memcpy(w.block_dims, block_dims, sizeof w.block_dims);
   memcpy(w.ranges.block_dims, block_dims, sizeof w.block_dims);
   memcpy(w.alike.block_dims, block_dims, sizeof w.block_dims);
+  find_barriers(&w, arena);
   while (raise_levels(&w)) {
   }
   *out = (hd_uniformity){.block = w.blocks, .inst = HD_NEW_N(arena, (size_t)g->n_insts + 1, uint8_t)};

@@ -209,12 +209,34 @@ static bool may_hold_distance(const slice *s, const hd_ptx_access *a, slice_shar
   return as == SLICE_BYTES && !hd_ptx_access_in(a, HD_IN_GLOBAL | HD_IN_TEXTURE);
 }
 
+/* A parameter as it was passed, in a register. */
+static bool is_parameter(const slice *s, uint32_t inst, const hd_ptx_opnd *o) {
+  enum { MOST_COPIES = 12 };
+  const hd_ptx_module *m = s->g->module;
+  for (unsigned steps = 0; steps < MOST_COPIES && o->kind == HD_O_REG && !o->part; steps++) {
+    const uint32_t *w = &s->writers.first[hd_cfg_reg(s->g, s->g->insts[inst].call, o->sym)];
+    if (w[1] - w[0] != 1) return false;
+    inst = s->writers.insts[w[0]];
+    const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
+    const hd_ptx_result *r = hd_ptx_result_of(m, st);
+    const hd_ptx_access a = hd_ptx_access_of(&m->forms[st->form]);
+    o = &m->opnds[st->first_opnd];
+    if (hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_READ)
+      return st->n_opnds == 2 && o[1].kind == HD_O_ADDR && hd_cfg_param(s->g, o[1].sym) != HD_NONE;
+    if (r->makes != HD_MAKES_PLACE && !(hd_ptx_is_copy(r) && hd_ptx_form_is_whole(&m->forms[st->form], 64)))
+      return false;
+    o += r->terms[0].of;
+  }
+  return false;
+}
+
 /* A comparison with zero of a parameter: whether there is a pointer. */
 static bool asks_for_null(const slice *s, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(s->g, inst);
   const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
   const hd_ptx_opnd *o = &s->g->module->opnds[st->first_opnd];
-  if (st->n_opnds != 3 || o[1].kind != HD_O_REG || o[2].kind != HD_O_INT || o[2].imm) return false;
-  return hd_root_of(s->g, &s->writers, inst, &o[1]).loaded;
+  if (st->n_opnds != 3 || o[2].kind != HD_O_INT || o[2].imm) return false;
+  return (hd_ptx_form_has(f, HD_M_EQ) || hd_ptx_form_has(f, HD_M_NE)) && is_parameter(s, inst, &o[1]);
 }
 
 /* m in a * m, or in a << m, by which a distance would be no more than the index of an element. */
@@ -233,7 +255,8 @@ static void follow_operands(slice *s, uint32_t inst, slice_share as) {
   const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
   const hd_ptx_opnd *o = &s->g->module->opnds[st->first_opnd];
   s->share = as;
-  s->out->anything |= f->flags & HD_OPF_CTA_WIDE; /* of a barrier, what others brought to another one */
+  /* Of a barrier, what others brought to another one; the carry, of an operation that is not followed. */
+  s->out->anything |= f->flags & (HD_OPF_CTA_WIDE | HD_OPF_READS_CARRY);
   if (st->n_opnds >= 3 && (f->op == HD_OP_MUL || f->op == HD_OP_MAD)) {
     const slice_share factor = times(as, hd_ptx_form_has(f, HD_M_WIDE));
     see_operand(s, inst, &o[1], factor);

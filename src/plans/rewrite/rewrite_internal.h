@@ -51,6 +51,7 @@ typedef struct rewrite_traits {
   bool copies, bulk_copies; /* REWRITE_ASYNC_COPY, REWRITE_ASYNC_BULK */
   bool sees_shared_size;    /* %total_smem_size and the like */
   bool dynamic_shared;      /* a variable whose size the launch says: it lies behind all others */
+  bool shared_by_number;    /* addresses of shared memory without a variable: shared.c */
   bool shared_behind;       /* a variable that lies behind those that stand before the kernel: shared.c */
   uint64_t shared_bytes;    /* of the variables, at most */
   hd_sym shared_var;        /* one of them, of 8 bytes or more, that inserted statements see; 0: none */
@@ -208,6 +209,9 @@ hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d);
 /* levers/bind.c. The end of a task: attend what others still do, wait for all threads of the warp, and for
  * copies under way. */
 void rewrite_put_task_end(const rewrite_job *j, hd_buf *text);
+#define REWRITE_BY_NUMBER                                                                                    \
+  "the kernel reaches shared memory by numbers, and this plan would put a variable of its own there"
+
 /* levers/shared.c. Bytes of static shared memory to add where so many are needed; 0: there is no room. */
 uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes);
 /* So many bytes of shared memory as the variable ~NAME, which moves no variable of the kernel's off a

@@ -48,6 +48,7 @@ hd_status rewrite_decide_cancel(rewrite_job *j, hd_diag *d) {
   if (j->traits.sees_shared_size)
     return hd_fail(d, HD_ERR_REFUSED,
                    "the kernel reads how much shared memory it has, which this plan changes");
+  if (j->traits.shared_by_number) return hd_fail(d, HD_ERR_REFUSED, REWRITE_BY_NUMBER);
   j->recipe->shared_bytes = rewrite_spare_shared(j, BYTES);
   if (!j->recipe->shared_bytes)
     return hd_fail(d, HD_ERR_REFUSED, "the kernel's shared memory leaves no room for the hardware's answer");

@@ -6,7 +6,10 @@
  * declared; the own ones of functions that it calls; and dynamic memory. So a variable that the module
  * declares last before the kernel moves none, but for dynamic memory, functions' own variables, and variables
  * that are declared behind the kernel. Where there are such, the new variable takes as many bytes as any
- * boundary asks for; it stands first in the kernel, unless dynamic memory alone lies behind it. */
+ * boundary asks for; it stands first in the kernel, unless dynamic memory alone lies behind it.
+ *
+ * Nor may a kernel that reaches shared memory by numbers find another variable there: its dynamic memory, or
+ * what it knows to lie at them, begins where the new variable would. */
 #include "rewrite/rewrite_internal.h"
 
 /* Static shared memory that any GPU offers, and ptxas allows. */
@@ -15,6 +18,7 @@ enum { MOST_SHARED = 48 * 1024 };
 /* Swizzles of wgmma and of tensor copies repeat every 1024 bytes of the address itself; before sm_90 no
  * instruction depends on more than the 128 bytes of the banks. */
 uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes) {
+  if (j->traits.shared_by_number) return 0;
   if (j->traits.dynamic_shared || j->traits.shared_behind) bytes = j->m->sm >= 90 ? 1024 : 128;
   return j->traits.shared_bytes + 2 * bytes <= MOST_SHARED ? bytes : 0;
 }

@@ -135,13 +135,21 @@ static void scan_inst(scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st) {
     hd_ptx_visit(s->look.m, st, scan_leaf, &(reader){s, f, st});
 }
 
+/* A function whose body is not here, or not known, may write; a quiet one of the system's does not. */
+static bool leaves_module(const hd_ptx_module *m, const hd_ptx_stmt *s) {
+  const uint32_t callee = hd_callee(m, s);
+  return !hd_call_writes_nothing(m, s) && (callee == HD_NONE || !m->funcs[callee].has_body);
+}
+
 static bool writes_global(rewrite_scan *s) {
   bool writes = false;
   for (const hd_ptx_func *f; (f = rewrite_scan_next(s));)
     for (uint32_t i = 0; i < f->n_stmts && !writes; i++) {
       if (f->stmts[i].kind != HD_S_INST) continue;
-      const hd_ptx_access a = hd_ptx_access_of(&s->m->forms[f->stmts[i].form]);
-      writes = hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_WRITE;
+      const hd_ptx_form *form = &s->m->forms[f->stmts[i].form];
+      const hd_ptx_access a = hd_ptx_access_of(form);
+      writes = a.unknown || hd_ptx_access_in(&a, HD_IN_ANY_GLOBAL) & HD_ACC_WRITE ||
+               (form->flags & HD_OPF_CALLS && leaves_module(s->m, &f->stmts[i]));
     }
   s->next = 0;
   return writes;
@@ -155,7 +163,8 @@ static bool is_aligned_barrier(const hd_ptx_form *f) {
 
 typedef struct parting {
   hd_ptx_stmt *st;
-  bool in_cycle; /* which the threads of a CTA leave one after the other */
+  bool in_function; /* which may be called from several places */
+  bool in_cycle;    /* which the threads of a CTA leave one after the other */
 } parting;
 typedef HD_VEC(parting) partings;
 
@@ -183,8 +192,9 @@ static hd_status list_partings(const hd_cfg *g, const hd_uniformity *same, const
     const hd_ptx_func *f = &m->funcs[reach->funcs[k]];
     for (uint32_t i = 0; i < f->n_stmts; i++) {
       if (f->stmts[i].kind != HD_S_INST || !(m->forms[f->stmts[i].form].flags & HD_OPF_CTA_WIDE)) continue;
-      const parting p = {&f->stmts[i], reach->funcs[k] == func ? left_apart(g, same, i) : calls_apart};
-      *parts |= reach->funcs[k] != func || hd_inst_same(same, g->calls[0].position[i]) != HD_SAME_IN_CTA;
+      const bool own = reach->funcs[k] == func;
+      const parting p = {&f->stmts[i], !own, own ? left_apart(g, same, i) : calls_apart};
+      *parts |= !own || hd_inst_same(same, g->calls[0].position[i]) != HD_SAME_IN_CTA;
       if (!hd_vec_push(out, p)) return hd_nomem(d);
     }
   }
@@ -227,7 +237,7 @@ bool rewrite_lanes_can_part(const hd_ptx_module *m) { return m->sm >= 70 && m->v
 static const char *why_not_apart(const hd_ptx_module *m, const partings *all, const parting *p) {
   if (!rewrite_lanes_can_part(m)) return OLD_GPU;
   if (p->in_cycle) return ONE_BY_ONE;
-  return all->n > 1 && hd_ptx_form_has(&m->forms[p->st->form], HD_M_RED) ? SEVERAL : NULL;
+  return (all->n > 1 || p->in_function) && hd_ptx_form_has(&m->forms[p->st->form], HD_M_RED) ? SEVERAL : NULL;
 }
 
 static void scan_parting(scan *s, uint32_t func) {

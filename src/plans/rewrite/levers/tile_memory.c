@@ -12,7 +12,17 @@
  * CTA's tiles give, and another order gives it other tiles.
  *
  * For the same reason no CTA may learn before the loop which of them it is: an atomic that brings a result
- * there, or a function, may give it memory or a number of its own. */
+ * there, or a function, may give it memory or a number of its own.
+ *
+ * Threads that are not in the loop may look, without waiting, at what the rounds of others have done so far:
+ *
+ *   - reductions to one place are seen in the order in which their thread makes them, relaxed ones too, by an
+ * ordered load or an atomic of that place;
+ *   - what a CTA releases behind its loop says that all of its tiles are done, and so which tiles are one
+ * CTA's.
+ *
+ * A weak load is ordered with neither. */
+#include "rewrite/levers/threads.h"
 #include "rewrite/levers/tiles.h"
 
 enum { MOST_DEPTH = 24 };
@@ -203,29 +213,40 @@ static bool add_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access
 #define NEEDS_WORD "; --assume no-carry says that no tile does"
 #define READS "in a loop over tiles, may read what an earlier tile left in memory" NEEDS_WORD
 #define IDENTITY "before a loop over tiles, may show the CTA which CTA it is" NEEDS_WORD
-#define MEETING "in a loop over tiles that some threads of the CTA may not go through, may meet the others"
+#define MEETING "may meet threads of the CTA that are not in the same round of a loop over tiles"
 #define ORDERS "in a loop over tiles, may show others which tiles are done" NEEDS_WORD
 #define WRITES "in a loop over tiles, may overwrite what an earlier tile left in memory" NEEDS_WORD
+#define SEES "outside of a loop over tiles, may see which tiles are done" NEEDS_WORD
 
-/* It may leave the CTA a number of its own: by a result, or in memory. */
-static bool call_tells(const tile_loop *t, uint32_t inst, hd_arena *arena) {
+typedef bool of_form(const hd_ptx_form *f);
+
+/* A function that is called, or one that it reaches, may have such an instruction. */
+static bool call_has(const tile_loop *t, uint32_t inst, of_form *has, hd_arena *arena) {
   const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
   const uint32_t callee = hd_callee(t->m, s);
   hd_reach reach;
-  if (s->n_opnds && t->m->opnds[s->first_opnd].kind == HD_O_LIST) return true; /* results */
   if (hd_call_writes_nothing(t->m, s)) return false;
   if (callee == HD_NONE || !t->m->funcs[callee].has_body) return true;
   hd_reach_find(t->m, callee, arena, &reach);
   if (reach.unknown) return true;
   for (uint32_t k = 0; k < reach.n; k++) {
     const hd_ptx_func *f = &t->m->funcs[reach.funcs[k]];
-    for (uint32_t i = 0; i < f->n_stmts; i++) {
-      if (f->stmts[i].kind != HD_S_INST) continue;
-      const hd_ptx_access a = hd_ptx_access_of(&t->m->forms[f->stmts[i].form]);
-      if (a.unknown || hd_ptx_access_in(&a, ~(unsigned)HD_IN_PARAM) & HD_ACC_WRITE) return true;
-    }
+    for (uint32_t i = 0; i < f->n_stmts; i++)
+      if (f->stmts[i].kind == HD_S_INST && has(&t->m->forms[f->stmts[i].form])) return true;
   }
   return false;
+}
+
+static bool form_writes(const hd_ptx_form *f) {
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  return a.unknown || hd_ptx_access_in(&a, ~(unsigned)HD_IN_PARAM) & HD_ACC_WRITE;
+}
+
+/* It may leave the CTA a number of its own: by a result, or in memory. */
+static bool call_tells(const tile_loop *t, uint32_t inst, hd_arena *arena) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&t->g, inst);
+  if (s->n_opnds && t->m->opnds[s->first_opnd].kind == HD_O_LIST) return true; /* results */
+  return call_has(t, inst, form_writes, arena);
 }
 
 /* Why an instruction outside of the loop needs the caller's word; NULL: it does not. */
@@ -234,20 +255,19 @@ static const char *why_before(const tile_loop *t, uint32_t inst, hd_arena *arena
   return brings_result(t, inst) || (calls && call_tells(t, inst, arena)) ? IDENTITY : NULL;
 }
 
-/* Blocks from which the loop's header is reached. */
-static uint8_t *find_before(const tile_loop *t, hd_arena *arena) {
+/* Blocks from which the loop's header is reached, or those that are reached from it. */
+static uint8_t *find_blocks(const tile_loop *t, bool before, hd_arena *arena) {
   const hd_cfg *g = &t->g;
-  uint8_t *before = HD_NEW_N(arena, g->n_blocks, uint8_t);
+  uint8_t *is_found = HD_NEW_N(arena, g->n_blocks, uint8_t);
   uint32_t *todo = HD_NEW_N(arena, g->n_blocks, uint32_t), n = 0;
-  before[todo[n++] = g->loops[t->loop].header] = 1;
+  is_found[todo[n++] = g->loops[t->loop].header] = 1;
   while (n) {
     const hd_block *b = &g->blocks[todo[--n]];
-    for (uint32_t k = 0; k < b->n_pred; k++) {
-      const uint32_t from = g->edges[b->first_pred + k];
-      if (!before[from]) before[todo[n++] = from] = 1;
-    }
+    const uint32_t *next = &g->edges[before ? b->first_pred : b->first_succ];
+    for (uint32_t k = 0; k < (before ? b->n_pred : b->n_succ); k++)
+      if (!is_found[next[k]]) is_found[todo[n++] = next[k]] = 1;
   }
-  return before;
+  return is_found;
 }
 
 /* Others may look while the loop runs: what they find behind a release, or a fence, they may rely on. A
@@ -270,30 +290,133 @@ static const char *why(const lines *l, uint32_t inst, found *so_far) {
   return a.kinds & HD_ACC_WRITE && !add_store(l, inst, &a, so_far) ? WRITES : NULL;
 }
 
-/* Threads of the CTA that stand outside of the loop meet its rounds, one after the other: HD_NONE, or where.
- */
-static uint32_t meets_others(const rewrite_job *j, const tile_loop *t, hd_arena *arena) {
-  enum { MEETS = HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE | HD_OPF_WARP_WIDE | HD_OPF_CALLS };
-  const hd_cfg *g = &t->g;
-  hd_uniformity same = {0};
-  uint32_t block[3];
+/* ---- What is seen from outside of the loop ------------------------------------------------------------- */
+
+/* Others may rely on what stands before it. An atomic whose result is read may be the last of all CTAs'. */
+static bool form_orders(const hd_ptx_form *f) {
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  return a.unknown || f->flags & HD_OPF_UNKNOWN || shows_order(f, &a);
+}
+
+/* It brings what others wrote in order. */
+static bool form_sees(const hd_ptx_form *f) {
+  enum { CONSTANT = HD_IN_PARAM | HD_IN_CONST };
+  const hd_ptx_access a = hd_ptx_access_of(f);
+  return a.unknown || f->flags & HD_OPF_UNKNOWN ||
+         (rewrite_is_strong(&a) && f->op != HD_OP_RED &&
+          hd_ptx_access_in(&a, ~(unsigned)CONSTANT) & HD_ACC_READ);
+}
+
+static bool has(const tile_loop *t, uint32_t inst, of_form *has_form, hd_arena *arena) {
+  const hd_ptx_form *f = hd_inst_form(&t->g, inst);
+  if (f->flags & HD_OPF_CALLS) return !t->g.insts[inst].body && call_has(t, inst, has_form, arena);
+  return has_form(f);
+}
+
+/* The bytes of an access of one place. */
+static line place_of(const lines *l, uint32_t inst, int64_t *lo, int64_t *hi) {
+  const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(&l->loop->g, inst));
+  if (a.unknown || a.n != 1 || !a.bytes || a.touches[0].space != HD_IN_GLOBAL) return unknown;
+  const hd_ptx_opnd *o = tiles_operand(l->loop, inst, a.touches[0].operand);
+  if (!o || o->kind != HD_O_ADDR || !o->sym) return unknown;
+  const line x = register_line(l, o->sym, 0);
+  if (!x.known || !x.base || x.r || x.t) return unknown;
+  *lo = x.c + o->imm;
+  *hi = *lo + a.bytes;
+  return x;
+}
+
+/* The look is at another place than the loop's reductions, one and all. */
+static bool looks_elsewhere(const lines *l, uint32_t look) {
+  const hd_cfg *g = &l->loop->g;
+  int64_t lo, hi, from, to;
+  const hd_ptx_access of = hd_ptx_access_of(hd_inst_form(g, look));
+  if (of.n && !of.unknown && !(hd_ptx_access_in(&of, HD_IN_ANY_GLOBAL) & HD_ACC_READ)) return true;
+  const line x = place_of(l, look, &lo, &hi);
+  if (!x.known) return false;
   for (uint32_t i = 0; i < g->n_insts; i++) {
-    if (!(hd_inst_form(g, i)->flags & MEETS)) continue;
-    if (!hd_loop_contains(g, t->loop, g->blocks[g->insts[i].block].loop)) continue;
-    if (!same.block) {
-      rewrite_find_block(t->m, j->func, j->opt->block, block);
-      hd_uniformity_find(g, block, arena, &same);
-    }
-    if (same.block[g->loops[t->loop].header] != HD_SAME_IN_CTA) return i;
+    const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(g, i));
+    if (!hd_loop_contains(g, l->loop->loop, g->blocks[g->insts[i].block].loop) || !(a.kinds & HD_ACC_WRITE))
+      continue;
+    const line y = place_of(l, i, &from, &to);
+    if (!y.known || x.base != y.base || x.at != y.at || (lo < to && from < hi)) return false;
+  }
+  return true;
+}
+
+/* Behind the loop something makes its stores seen; or elsewhere, in threads that met the loop's behind it. */
+static bool releases(const tile_loop *t, hd_arena *arena) {
+  const uint8_t *behind = find_blocks(t, false, arena);
+  bool meets = false, here = false, anywhere = false;
+  for (uint32_t i = 0; i < t->g.n_insts; i++) {
+    const hd_ptx_form *f = hd_inst_form(&t->g, i);
+    const bool orders = has(t, i, form_orders, arena);
+    anywhere |= orders;
+    if (!behind[t->g.insts[i].block]) continue;
+    here |= orders;
+    meets |= f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE | HD_OPF_WARP_WIDE | HD_OPF_CALLS);
+  }
+  return here || (meets && anywhere);
+}
+
+/* The instruction outside of the loop that may see which tiles are done, as `f` says what rounds leave;
+ * HD_NONE. */
+static uint32_t find_look(const lines *l, const found *f, hd_arena *arena) {
+  const tile_loop *t = l->loop;
+  const bool released = releases(t, arena);
+  if (!f->reduces && !(f->stores && released)) return HD_NONE;
+  for (uint32_t i = 0; i < t->g.n_insts; i++) {
+    if (hd_loop_contains(&t->g, t->loop, t->g.blocks[t->g.insts[i].block].loop)) continue;
+    const bool atomic = hd_inst_form(&t->g, i)->op == HD_OP_ATOM;
+    if (!has(t, i, form_sees, arena) || (atomic && !brings_result(t, i))) continue;
+    if (released || !looks_elsewhere(l, i)) return i;
   }
   return HD_NONE;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------------- */
+
+enum { CTA_MEETS = HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE | HD_OPF_CALLS, WARP_MEETS = HD_OPF_WARP_WIDE };
+
+/* The first instruction by which threads meet that not all of the CTA, or of a warp, run; HD_NONE: all do. */
+static uint32_t not_run_by_all(const tile_loop *t, const hd_uniformity *same, unsigned how, hd_same least) {
+  const hd_cfg *g = &t->g;
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    const hd_ptx_form *f = hd_inst_form(g, i);
+    const bool calls = f->flags & HD_OPF_CALLS;
+    if (!(f->flags & how) || hd_inst_same(same, i) <= least) continue;
+    if (!calls || (!g->insts[i].body && !hd_call_writes_nothing(t->m, hd_inst_stmt(g, i)))) return i;
+  }
+  return HD_NONE;
+}
+
+/* Threads meet in the loop's rounds that are not in the same one: those that stand outside of it, and those
+ * that are a barrier ahead, since they met once more in front of it. HD_NONE, or where. */
+static uint32_t meets_others(const rewrite_job *j, const tile_loop *t, hd_arena *arena) {
+  const hd_cfg *g = &t->g;
+  hd_uniformity same;
+  uint32_t block[3], first = HD_NONE;
+  unsigned how = 0;
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    const unsigned meets = hd_inst_form(g, i)->flags & (CTA_MEETS | WARP_MEETS);
+    if (!meets || !hd_loop_contains(g, t->loop, g->blocks[g->insts[i].block].loop)) continue;
+    if (first == HD_NONE) first = i;
+    how |= meets;
+  }
+  if (first == HD_NONE) return HD_NONE;
+  rewrite_find_block(t->m, j->func, j->opt->block, block);
+  hd_uniformity_find(g, block, arena, &same);
+  if (same.block[g->loops[t->loop].header] != HD_SAME_IN_CTA) return first;
+  const uint32_t ahead = how & CTA_MEETS ? not_run_by_all(t, &same, CTA_MEETS, HD_SAME_IN_CTA) : HD_NONE;
+  if (ahead != HD_NONE || !(how & (WARP_MEETS | HD_OPF_CALLS))) return ahead;
+  return not_run_by_all(t, &same, WARP_MEETS, HD_SAME_IN_WARP);
 }
 
 hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t tiles, hd_arena *arena,
                              bool *rests, hd_diag *d) {
   const hd_cfg *g = &t->g;
   const lines l = {j, t, tiles};
-  const uint8_t *before = find_before(t, arena);
+  const uint8_t *before = find_blocks(t, true, arena);
   const uint32_t meeting = meets_others(j, t, arena);
   found f = {0};
   if (meeting != HD_NONE) return rewrite_refuse(t->m, hd_inst_stmt(g, meeting), MEETING, d);
@@ -308,5 +431,9 @@ hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t 
     *rests = true;
     if (!(j->opt->assume & HD_ASSUME_NO_CARRY)) return rewrite_refuse(t->m, hd_inst_stmt(g, i), needs, d);
   }
-  return HD_OK;
+  const uint32_t look = *rests ? HD_NONE : find_look(&l, &f, arena);
+  *rests |= look != HD_NONE;
+  return look == HD_NONE || j->opt->assume & HD_ASSUME_NO_CARRY
+             ? HD_OK
+             : rewrite_refuse(t->m, hd_inst_stmt(g, look), SEES, d);
 }
