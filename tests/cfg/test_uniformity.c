@@ -1,33 +1,5 @@
 /* Uniformity: blocks that all threads of a CTA, or of a warp, run alike. */
-#include "cfg/subject.h"
-
-#define FUNCTIONS                                                                                            \
-  ".shared .align 8 .b8 s[64];\n.shared .align 8 .b8 t[64];\n"                                               \
-  ".extern .shared .align 8 .b8 open[];\n.extern .shared .align 4 .b32 same[];\n"                            \
-  ".global .align 8 .b8 here[64];\n.global .align 8 .b8 there[64];\n"                                        \
-  ".func (.param .b64 r) own() { .local .b32 v; .reg .b64 %d; mov.u64 %d, v; cvta.local.u64 %d, %d; "        \
-  "st.param.b64 [r], %d; ret; }\n"
-
-/* The level of the barrier in the body. */
-static hd_same level_of_barrier(const char *body, const uint32_t block[3]) {
-  subject s;
-  hd_uniformity u;
-  hd_same level = HD_SAME_NOWHERE;
-  bool found = false;
-  if (open_subject(&s, FUNCTIONS, body, 0) != HD_OK) fail_msg("%s", body);
-  hd_uniformity_find(&s.g, block, &s.arena, &u);
-  for (uint32_t i = 0; i < s.g.n_insts; i++)
-    if (hd_inst_form(&s.g, i)->op == HD_OP_BAR) {
-      level = hd_inst_same(&u, i);
-      found = true;
-    }
-  assert_true(found);
-  close_subject(&s);
-  return level;
-}
-
-#define SKIP_UNLESS_ODD                                                                                      \
-  "and.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra END;\nbar.sync 0;\nEND: ret;"
+#include "cfg/levels.h"
 
 static void branches_and_values_have_levels(void **state) {
   static const struct {
@@ -121,106 +93,103 @@ static void registers_have_the_levels_of_the_values_that_may_be_in_them(void **s
     if (level_of_barrier(cases[i].body, (uint32_t[3]){0}) != cases[i].level) fail_msg("%s", cases[i].what);
 }
 
-static void values_of_a_warp_have_levels(void **state) {
-  static const struct {
-    const char *what, *body;
-    uint32_t block[3];
-    hd_same level;
-  } cases[] = {
-      {"a vote of several groups",
-       "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, %r3;\n"
-       "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"one lane's value",
-       "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, 0, 31, -1;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_IN_WARP},
-      {"a lane's value for each half of the warp",
-       "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, 0, 4127, -1;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"another lane's value for each lane",
-       "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, %r3, 31, -1;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"a vote",
-       "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, -1;\n"
-       "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_IN_WARP},
+static const struct {
+  const char *what, *body;
+  uint32_t block[3];
+  hd_same level;
+} warps[] = {
+    {"a vote of several groups",
+     "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, %r3;\n"
+     "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+    {"one lane's value",
+     "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, 0, 31, -1;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_IN_WARP},
+    {"a lane's value for each half of the warp",
+     "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, 0, 4127, -1;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+    {"another lane's value for each lane",
+     "mov.u32 %r3, %tid.x;\nshfl.sync.idx.b32 %r1, %r3, %r3, 31, -1;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+    {"a vote",
+     "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\nvote.sync.any.pred %p3, %p2, -1;\n"
+     "selp.u32 %r1, 1, 0, %p3;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_IN_WARP},
 #define ODD_THREAD "mov.u32 %r3, %tid.x;\nsetp.eq.u32 %p2, %r3, 3;\n"
-      {"a count at a barrier",
-       ODD_THREAD "bar.red.popc.u32 %r1, 0, %p2;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_IN_CTA},
-      {"a count at another barrier",
-       ODD_THREAD "barrier.cta.red.popc.u32 %r1, 3, %p2;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_IN_CTA},
-      {"a count at a barrier, of which some warps run one more",
-       ODD_THREAD "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.sync 0;\nA: bar.red.popc.u32 %r1, 0, "
-                  "%p2;\n" SKIP_UNLESS_ODD,
-       {64, 1, 1},
-       HD_SAME_IN_WARP},
-      {"a count at a barrier, of which some lanes run one more",
-       ODD_THREAD "setp.ge.u32 %p3, %r3, 16;\n@%p3 bra A;\nbar.sync 0;\nA: bar.red.popc.u32 %r1, 0, "
-                  "%p2;\n" SKIP_UNLESS_ODD,
-       {64, 1, 1},
-       HD_SAME_NOWHERE},
-      {"a count at a barrier that stands on two ways, where one has another behind it",
-       ODD_THREAD
-       "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.red.popc.u32 %r1, 0, %p2;\nbar.sync 0;\nbra B;\n"
-       "A: bar.red.popc.u32 %r1, 0, %p2;\nB:\n" SKIP_UNLESS_ODD,
-       {64, 1, 1},
-       HD_SAME_IN_WARP},
-      {"a count at a barrier, and some warps that meet by themselves",
-       ODD_THREAD "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.sync 1, 32;\nA: bar.red.popc.u32 %r1, 0, "
-                  "%p2;\n" SKIP_UNLESS_ODD,
-       {64, 1, 1},
-       HD_SAME_IN_CTA},
-      {"a count of some warps",
-       ODD_THREAD "bar.red.popc.u32 %r1, 0, 32, %p2;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"a count of some warps, so many as a register says",
-       ODD_THREAD "barrier.cta.red.popc.u32 %r1, 1, %r4, %p2;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"a count at the barrier of each warp",
-       ODD_THREAD "shr.u32 %r4, %r3, 5;\nbar.red.popc.u32 %r1, %r4, 32, %p2;\n" SKIP_UNLESS_ODD,
-       {64, 1, 1},
-       HD_SAME_NOWHERE},
-      {"a sum over the lanes of a mask",
-       "mov.u32 %r3, %tid.x;\nredux.sync.add.u32 %r1, %r3, -1;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_IN_WARP},
-      {"a sum over the lanes of a mask of each lane's own",
-       "mov.u32 %r3, %tid.x;\nredux.sync.add.u32 %r1, 1, %r3;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"a vote without a mask", "vote.ballot.b32 %r1, %p2;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
-      {"the lanes that are here", "activemask.b32 %r1;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
-      {"the elected lane", "elect.sync %r1|%p3, -1;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
-      {"the lanes of equal values",
-       "match.any.sync.b32 %r1, %r2, -1;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"a sum with a carry",
-       "add.cc.u32 %r3, 1, 2;\naddc.u32 %r1, 1, 2;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-      {"a policy",
-       "createpolicy.fractional.L2::evict_last.b64 %l1;\ncvt.u32.u64 %r1, %l1;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_IN_CTA},
-      {"the address of a thread's own memory",
-       ".local .align 4 .b8 here[8];\nmov.u64 %l1, here;\ncvt.u32.u64 %r1, %l1;\n" SKIP_UNLESS_ODD,
-       {0},
-       HD_SAME_NOWHERE},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
+    {"a count at a barrier",
+     ODD_THREAD "bar.red.popc.u32 %r1, 0, %p2;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_IN_CTA},
+    {"a count at another barrier",
+     ODD_THREAD "barrier.cta.red.popc.u32 %r1, 3, %p2;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_IN_CTA},
+    {"a count at a barrier, of which some warps run one more",
+     ODD_THREAD "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.sync 0;\nA: bar.red.popc.u32 %r1, 0, "
+                "%p2;\n" SKIP_UNLESS_ODD,
+     {64, 1, 1},
+     HD_SAME_IN_WARP},
+    {"a count at a barrier, of which some lanes run one more",
+     ODD_THREAD "setp.ge.u32 %p3, %r3, 16;\n@%p3 bra A;\nbar.sync 0;\nA: bar.red.popc.u32 %r1, 0, "
+                "%p2;\n" SKIP_UNLESS_ODD,
+     {64, 1, 1},
+     HD_SAME_NOWHERE},
+    {"a count at a barrier that stands on two ways, where one has another behind it",
+     ODD_THREAD "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.red.popc.u32 %r1, 0, %p2;\nbar.sync 0;\nbra B;\n"
+                "A: bar.red.popc.u32 %r1, 0, %p2;\nB:\n" SKIP_UNLESS_ODD,
+     {64, 1, 1},
+     HD_SAME_IN_WARP},
+    {"a count at a barrier, and some warps that meet by themselves",
+     ODD_THREAD "setp.ge.u32 %p3, %r3, 32;\n@%p3 bra A;\nbar.sync 1, 32;\nA: bar.red.popc.u32 %r1, 0, "
+                "%p2;\n" SKIP_UNLESS_ODD,
+     {64, 1, 1},
+     HD_SAME_IN_CTA},
+    {"a count of some warps",
+     ODD_THREAD "bar.red.popc.u32 %r1, 0, 32, %p2;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+    {"a count of some warps, so many as a register says",
+     ODD_THREAD "barrier.cta.red.popc.u32 %r1, 1, %r4, %p2;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+    {"a count at the barrier of each warp",
+     ODD_THREAD "shr.u32 %r4, %r3, 5;\nbar.red.popc.u32 %r1, %r4, 32, %p2;\n" SKIP_UNLESS_ODD,
+     {64, 1, 1},
+     HD_SAME_NOWHERE},
+    {"a sum over the lanes of a mask",
+     "mov.u32 %r3, %tid.x;\nredux.sync.add.u32 %r1, %r3, -1;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_IN_WARP},
+    {"a sum over the lanes of a mask of each lane's own",
+     "mov.u32 %r3, %tid.x;\nredux.sync.add.u32 %r1, 1, %r3;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+    {"a vote without a mask", "vote.ballot.b32 %r1, %p2;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+    {"the lanes that are here", "activemask.b32 %r1;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+    {"the elected lane", "elect.sync %r1|%p3, -1;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+    {"the lanes of equal values", "match.any.sync.b32 %r1, %r2, -1;\n" SKIP_UNLESS_ODD, {0}, HD_SAME_NOWHERE},
+    {"a sum with a carry",
+     "add.cc.u32 %r3, 1, 2;\naddc.u32 %r1, 1, 2;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+    {"a policy",
+     "createpolicy.fractional.L2::evict_last.b64 %l1;\ncvt.u32.u64 %r1, %l1;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_IN_CTA},
+    {"the address of a thread's own memory",
+     ".local .align 4 .b8 here[8];\nmov.u64 %l1, here;\ncvt.u32.u64 %r1, %l1;\n" SKIP_UNLESS_ODD,
+     {0},
+     HD_SAME_NOWHERE},
+};
+
+static void values_of_a_warp_have_levels(void **state) {
+  for (size_t i = 0; i < sizeof warps / sizeof *warps; i++)
+    if (level_of_barrier(warps[i].body, warps[i].block) != warps[i].level) fail_msg("%s", warps[i].what);
 }
 
 /* %r3 is the thread's number, %r4 a multiple of 32 that is the same for the CTA and may be any. */
@@ -288,153 +257,6 @@ static void values_that_cut_between_warps_have_levels(void **state) {
     snprintf(body, sizeof body, "%s%s%s", NUMBERS, cases[i].body, SKIP_UNLESS_ODD);
     const hd_same level = level_of_barrier(body, (uint32_t[3]){128, 1, 1});
     if (level != cases[i].level) fail_msg("%d: %s", level, cases[i].body);
-  }
-}
-
-/* %l1 holds an address that is the same for all threads of the CTA, %l2 one for each thread. */
-#define ADDRESSES                                                                                            \
-  "ld.param.u64 %l1, [p];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 %l5, %r4, 4;\nadd.s64 %l2, %l1, %l5;\n"
-
-static const struct {
-  const char *what, *body;
-  hd_same level;
-} loads[] = {
-    {"from one address", "ld.global.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
-    {"from one generic address", "ld.u32 %r1, [%l1+4];\n", HD_SAME_IN_CTA},
-    {"from one address of shared memory", "ld.shared.u32 %r1, [s+4];\n", HD_SAME_IN_CTA},
-    {"several at once", "ld.global.v2.u32 {%r3, %r1}, [%l1];\n", HD_SAME_IN_CTA},
-    {"by ldu", "ldu.global.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
-    {"from an address for each thread", "ld.global.u32 %r1, [%l2];\n", HD_SAME_NOWHERE},
-    {"an address that was itself loaded", "ld.global.u64 %l3, [%l1];\nld.global.u32 %r1, [%l3];\n",
-     HD_SAME_IN_CTA},
-    {"by some threads only", "setp.eq.u32 %p3, %r4, 0;\nmov.u32 %r1, 0;\n@%p3 ld.global.u32 %r1, [%l1];\n",
-     HD_SAME_NOWHERE},
-    {"from local memory", "ld.local.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
-    {"generic, where local memory has generic addresses", "cvta.local.u64 %l3, %l4;\nld.u32 %r1, [%l1];\n",
-     HD_SAME_NOWHERE},
-    {"global, where local memory has generic addresses",
-     "cvta.local.u64 %l3, %l4;\nld.global.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
-    {"volatile", "ld.volatile.global.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
-    {"relaxed", "ld.relaxed.gpu.global.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
-    {"fetched again", "ld.global.cv.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
-    {"an atomic", "atom.global.add.u32 %r1, [%l1], 1;\n", HD_SAME_NOWHERE},
-    {"behind a fence", "fence.acq_rel.cta;\nld.global.u32 %r1, [%l1];\n", HD_SAME_NOWHERE},
-    {"behind membar", "membar.cta;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
-    {"behind an acquire", "ld.acquire.cta.global.u32 %r3, [%l2];\nld.global.u32 %r1, [%l1];\n",
-     HD_SAME_NOWHERE},
-    {"behind an atomic that orders nothing", "atom.shared.add.u32 %r3, [s], 1;\nld.global.u32 %r1, [%l1];\n",
-     HD_SAME_IN_CTA},
-    {"behind an mbarrier", "mbarrier.arrive.shared.b64 %l3, [s];\nld.shared.u32 %r1, [s+8];\n",
-     HD_SAME_NOWHERE},
-    {"behind a barrier for some warps", "bar.sync 1, 64;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
-    {"behind a barrier of the warp", "bar.warp.sync -1;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
-    {"behind a barrier of some lanes", "bar.warp.sync %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
-    {"behind a fence and a barrier", "membar.gl;\nbar.sync 0;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
-    {"behind a fence on one of the ways",
-     "setp.eq.u32 %p3, %r4, 0;\n@%p3 bra A;\nmembar.gl;\nA: ld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
-    {"behind a fence of the round before",
-     "A: ld.shared.u32 %r1, [s];\nmembar.gl;\nld.param.u32 %r3, [p];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra "
-     "A;\n",
-     HD_SAME_NOWHERE},
-    {"of what the kernel writes, by the same pointer",
-     "ld.global.u32 %r1, [%l1];\nst.global.u32 [%l2], %r4;\n", HD_SAME_NOWHERE},
-    {"of what an atomic changes, by the same pointer",
-     "ld.global.u32 %r1, [%l1];\natom.global.add.u32 %r3, [%l1+64], 1;\n", HD_SAME_NOWHERE},
-    /* Another CTA may set a flag between two warps' loads. */
-    {"while the kernel writes by another pointer",
-     "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_WARP},
-    {"while an atomic goes by another pointer",
-     "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nred.global.add.u32 [%l3], %r4;\n", HD_SAME_IN_WARP},
-    {"while the kernel writes by a pointer that it loads",
-     "ld.global.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_WARP},
-    {"while the kernel writes by a pointer that counts on",
-     "ld.param.u64 %l3, [q];\nld.global.u32 %r1, [%l1];\nadd.u64 %l3, %l3, 4;\nst.global.u32 [%l3], "
-     "%r4;\n",
-     HD_SAME_IN_WARP},
-    {"by a pointer that is loaded, while the kernel writes",
-     "ld.const.u64 %l3, [%l4];\nld.global.u32 %r1, [%l3];\nst.global.u32 [%l2], %r4;\n", HD_SAME_IN_WARP},
-    {"by a sum of two pointers, while the kernel writes by one of them",
-     "ld.param.u64 %l3, [q];\nadd.u64 %l3, %l3, %l1;\nld.global.u32 %r1, [%l3];\nst.global.u32 [%l2], "
-     "%r4;\n",
-     HD_SAME_IN_WARP},
-    {"by a parameter and a number that is loaded, while the kernel writes by another",
-     "ld.param.u64 %l3, [q];\nld.global.u64 %l6, [%l3];\nadd.u64 %l6, %l1, %l6;\nld.global.u32 %r1, "
-     "[%l6];\nst.global.u32 [%l2], %r4;\n",
-     HD_SAME_IN_WARP},
-    {"while a tensor is written",
-     "ld.global.u32 %r1, [%l1];\ncp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%l3, {%r4}], "
-     "[s];\n",
-     HD_SAME_IN_WARP},
-    {"read-only, while the kernel writes by another pointer",
-     "ld.param.u64 %l3, [q];\nld.global.nc.u32 %r1, [%l1];\nst.global.u32 [%l3], %r4;\n", HD_SAME_IN_CTA},
-    {"of a variable, while another one is written",
-     "ld.global.u32 %r1, [here];\nst.global.u32 [there], %r4;\n", HD_SAME_IN_CTA},
-    {"of a variable, while a pointer is written by",
-     "ld.global.u32 %r1, [here];\nst.global.u32 [%l2], %r4;\n", HD_SAME_IN_WARP},
-    {"of a variable that is written", "ld.global.u32 %r1, [here];\nst.global.u32 [here+4], %r4;\n",
-     HD_SAME_NOWHERE},
-    {"generic, of shared memory that is written without a barrier between",
-     "mov.u32 %r5, s;\ncvt.u64.u32 %l3, %r5;\ncvta.shared.u64 %l3, %l3;\nst.shared.u32 [s], %r4;\nld.u32 "
-     "%r1, [%l3];\n",
-     HD_SAME_NOWHERE},
-    {"generic, of shared memory that is written in front of a barrier",
-     "mov.u64 %l3, s;\ncvta.shared.u64 %l3, %l3;\nst.shared.u32 [s], %r4;\nbar.sync 0;\nld.u32 %r1, "
-     "[%l3];\n",
-     HD_SAME_IN_CTA},
-    {"generic, of memory that nobody knows, while shared memory is written",
-     "ld.const.u64 %l3, [%l4];\nst.shared.u32 [s], %r4;\nld.u32 %r1, [%l3];\n", HD_SAME_NOWHERE},
-    {"generic, by a parameter, while shared memory is written",
-     "st.shared.u32 [s], %r4;\nld.u32 %r1, [%l1];\n", HD_SAME_IN_CTA},
-    {"of open shared memory, while its other name is written",
-     "bar.sync 0;\nst.shared.u32 [open], %r4;\nld.shared.u32 %r1, [same];\n", HD_SAME_NOWHERE},
-    {"of open shared memory, while a variable is written",
-     "bar.sync 0;\nst.shared.u32 [s], %r4;\nld.shared.u32 %r1, [same];\n", HD_SAME_IN_CTA},
-    {"generic, where a function gives the address of its local memory",
-     "call.uni (%l3), own;\nbar.sync 0;\nld.u32 %r1, [%l3];\n", HD_SAME_NOWHERE},
-    {"of shared memory that is written in front of a barrier",
-     "st.shared.u32 [s], %r4;\nbar.sync 0;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
-    {"of shared memory that is written without a barrier between",
-     "st.shared.u32 [s], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
-    {"of shared memory that is written behind, without a barrier",
-     "bar.sync 0;\nld.shared.u32 %r1, [s];\nst.shared.u32 [s+4], %r4;\nbar.sync 0;\n", HD_SAME_NOWHERE},
-    {"of shared memory that is written behind a barrier",
-     "bar.sync 0;\nld.shared.u32 %r1, [s];\nbar.sync 0;\nst.shared.u32 [s+4], %r4;\n", HD_SAME_IN_CTA},
-    {"of shared memory, while another variable is written",
-     "bar.sync 0;\nst.shared.u32 [t], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_IN_CTA},
-    {"of shared memory, while another variable is written at one of two places",
-     "mov.u64 %l3, s;\nsetp.eq.u32 %p3, %r4, 0;\nselp.b64 %l4, 8, 0, %p3;\nadd.s64 %l3, %l3, %l4;\n"
-     "st.shared.u32 [%l3], %r4;\nld.shared.u32 %r1, [t];\n",
-     HD_SAME_IN_CTA},
-    {"of shared memory that is written at one of two places",
-     "mov.u64 %l3, s;\nsetp.eq.u32 %p3, %r4, 0;\nselp.b64 %l4, 8, 0, %p3;\nadd.s64 %l3, %l3, %l4;\n"
-     "st.shared.u32 [%l3], %r4;\nld.shared.u32 %r1, [s];\n",
-     HD_SAME_NOWHERE},
-    {"of shared memory, while nobody knows which is written",
-     "bar.sync 0;\nst.shared.u32 [%r4], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
-    {"of shared memory that the round before writes",
-     "bar.sync 0;\nA: ld.shared.u32 %r1, [s];\nst.shared.u32 [s], %r4;\nld.param.u32 %r3, [p];\n"
-     "setp.eq.u32 %p3, %r3, 0;\n@%p3 bra A;\n",
-     HD_SAME_NOWHERE},
-    {"of shared memory that is written between barriers of which others run one more",
-     "setp.ge.u32 %p3, %r4, 32;\n@%p3 bra A;\nbar.sync 0;\nA: bar.sync 0;\nld.shared.u32 %r1, [s];\n",
-     HD_SAME_NOWHERE},
-    {"read-only, whatever barriers some run",
-     "setp.ge.u32 %p3, %r4, 32;\n@%p3 bra A;\nbar.sync 0;\nA: bar.sync 0;\nld.global.nc.u32 %r1, [%l1];\n",
-     HD_SAME_IN_CTA},
-    {"a parameter by its address", "mov.b64 %l3, p;\nld.param.u32 %r1, [%l3+4];\n", HD_SAME_IN_CTA},
-    {"a parameter by an address for each thread",
-     "mov.b64 %l3, p;\ncvt.u64.u32 %l4, %r4;\nadd.s64 %l3, %l3, %l4;\nld.param.u8 %r1, [%l3];\n",
-     HD_SAME_NOWHERE},
-};
-
-static void loads_have_levels(void **state) {
-  for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-    hd_buf body = {0};
-    hd_buf_puts(&body, ADDRESSES);
-    hd_buf_puts(&body, loads[i].body);
-    hd_buf_puts(&body, SKIP_UNLESS_ODD);
-    if (level_of_barrier(body.data, (uint32_t[3]){0}) != loads[i].level) fail_msg("%s", loads[i].what);
-    hd_buf_free(&body);
   }
 }
 
@@ -599,8 +421,6 @@ int main(void) {
                 values_of_a_warp_have_levels),
       BEHAVIOUR("a division, a shift or a comparison that cuts between warps is one value in each",
                 values_that_cut_between_warps_have_levels),
-      BEHAVIOUR("a load from one address brings all threads the same, unless something ordered them since",
-                loads_have_levels),
       BEHAVIOUR("the number of a thread is known by its sum, whatever the block",
                 the_number_of_a_thread_is_known_by_its_sum),
       BEHAVIOUR("shifts by no count of bits make no rows", shifts_by_no_count_of_bits_make_no_rows),
