@@ -338,7 +338,7 @@ static hd_status open_device(job *b, hd_diag *d) {
   if (st != HD_OK || b->o->no_advice) return st;
   hd_diag e = {0};
   char message[512];
-  b->has_advisor = hd_tune_advisor(hd_device_get_info(b->device)->arch, gpus, &b->advisor, &e) == HD_OK;
+  b->has_advisor = hd_tune_advisor(hd_device_get_info(b->device), gpus, &b->advisor, &e) == HD_OK;
   if (!b->has_advisor) fprintf(stderr, "no advice: %s\n", hd_diag_line(&e, message, sizeof message));
   return HD_OK;
 }

@@ -339,7 +339,7 @@ static hd_status do_tuning(void *ctx, hd_diag *d) {
     st = hd_store_open(z->store, &z->t.store, d);
   if (own) z->advisor = *own;
   if (z->advice &&
-      (own || hd_tune_advisor(hd_device_get_info(z->t.device)->arch, z->gpus, &z->advisor, NULL) == HD_OK))
+      (own || hd_tune_advisor(hd_device_get_info(z->t.device), z->gpus, &z->advisor, NULL) == HD_OK))
     z->t.tune.advisor = &z->advisor;
   hd_bench_describe(z->t.device, "", &z->t.place);
   z->t.how = &here;

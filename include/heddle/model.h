@@ -84,6 +84,13 @@ typedef struct hd_compared {
   double sampled_error; /* percent, the mean */
 } hd_compared;
 
+/* How a clock compares with figures that others published of such a GPU (docs/gpus.md), as scripts/published
+ * puts it into the file; all 0 if it was not compared, or if the GPU was changed. */
+typedef struct hd_published {
+  uint32_t figures, apart;   /* all; those on which no key of the file rests */
+  double error, apart_error; /* percent, the means */
+} hd_published;
+
 /* The time that launches take beside their CTAs' work, for replays with a clock; all 0 if it is not known. */
 typedef struct hd_launch_cost {
   double first_us,
@@ -171,10 +178,14 @@ typedef struct hd_gpu {
   double clock_mhz;
   hd_units units;
   hd_compared compared;
+  hd_published published;
 } hd_gpu;
 
-/* NAME of a file in the GPU folder (without .toml), or a path to one. Every key is
- * checked: unknown keys, missing keys and values out of range are errors with a line. */
+/* NAME of a file in the GPU folder (without .toml), or a path to one. The name may be spelled in other ways
+ * ("H100", "RTX 4090"), or be one of those that the folder's published/known.toml has ("4090"); out->name is
+ * the file's. HD_ERR_USAGE of another name: the message names the nearest GPU that has a file, and how it
+ * differs if that is known. Every key is checked: unknown keys, missing keys and values out of range are
+ * errors with a line. */
 HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d);
 /* The same of a file's text; `file` is for messages. The GPU has no name. */
 HD_OWN hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d);

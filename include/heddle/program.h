@@ -29,6 +29,7 @@ typedef struct hd_program_settings {
   char gpu[96]; /* its title */
   uint64_t arch, n_sms, max_ctas, max_warps, max_threads, registers, register_unit;
   uint64_t shared_bytes, shared_unit, shared_reserved, l2_bytes, clock_khz;
+  uint64_t newest;  /* PTX for architectures up to this one is run, whatever the GPU's */
   uint64_t devices; /* how many of them */
   uint64_t memory;  /* bytes of each */
   uint64_t threads; /* host threads that emulate; 0: all */
@@ -53,7 +54,7 @@ HD_OWN hd_status hd_program_settings_parse(const char *text, hd_program_settings
 #define HD_PROGRAM_VARIABLE "HEDDLE_EMU"
 
 typedef struct hd_program_options {
-  const char *gpu, *gpu_dir; /* of hd_gpu_load; NULL: h100 */
+  const char *gpu, *gpu_dir; /* of hd_gpu_load; NULL: h100, which then takes PTX for newer GPUs, too */
   const char *memory;        /* "40G"; NULL: the default, 80 GB */
   const char *checks;        /* of hd_program_check_parse; NULL: none */
   const char *report;        /* a file in a folder that is there; NULL: text on standard error */

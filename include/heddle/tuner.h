@@ -183,9 +183,9 @@ HD_API void hd_tuning_free(hd_tuning *t);
  * budget, and at least ten minutes. */
 HD_OWN double hd_wall_seconds(double wall, double budget);
 
-/* The GPU file of that folder that is most like a GPU of that architecture: the newest that is no newer, to
- * be hd_tune_options.advisor. HD_ERR_UNSUPPORTED when there is none. */
-HD_OWN hd_status hd_tune_advisor(unsigned arch, const char *gpu_dir, hd_gpu *out, hd_diag *d);
+/* The GPU file of that folder that is most like a device, to be hd_tune_options.advisor: that of its title,
+ * or the newest that is no newer. HD_ERR_UNSUPPORTED when there is none. */
+HD_OWN hd_status hd_tune_advisor(const hd_device_info *device, const char *gpu_dir, hd_gpu *out, hd_diag *d);
 /* The size at which a workload is tuned there: "gpu" on GPUs; on models, which trace everything, "small". */
 HD_OWN const char *hd_tune_size(const hd_device_info *info);
 

@@ -35,7 +35,7 @@ Counters on a modelled GPU:
   $ heddle simulate copy-row --size small --gpu gtx580 --json | grep -oE '"[a-z0-9_]+"' | sort | tr '\n' ' '
   "baseline" "compulsory_bytes" "cycles" "cycles_dram" "cycles_issue" "cycles_l1" "cycles_l2" "depth" "dispatcher" "dram_busy" "dram_read_bytes" "dram_useful" "dram_write_bytes" "gpu" "gtx580" "l1_hits" "l1_sectors" "l2_hits" "l2_read_sectors" "l2_sectors" "l2_write_sectors" "plan" "replayed_part" "resident" "size" "small" "stall_barrier" "stall_dependency" "stall_issue" "stall_memory" "stall_throttle" "thread_instructions" "time_error_us" "time_us" "timing" "warp_cycles" "warp_instructions" "workload" 
   $ heddle simulate copy-row --gpu no-such-gpu
-  heddle: there is no GPU 'no-such-gpu' among 13; --gpu list names them
+  heddle: there is no GPU 'no-such-gpu' among 22; --gpu list names them
   [2]
   $ heddle sweep copy-row --size small --gpu h100 --plans 'order=reverse order=stride:2x1' | cut -d, -f1,2
   plan,status

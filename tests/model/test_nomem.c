@@ -8,6 +8,7 @@ static hd_status gpus(void *ctx, hd_diag *d) {
   char **names;
   size_t n;
   hd_status st = hd_gpu_load("h100", SOURCE_DIR "/gpus", &g, d);
+  if (st == HD_OK) st = hd_gpu_load("RTX 4090", SOURCE_DIR "/gpus", &g, d);
   if (st == HD_OK) st = hd_gpu_list(SOURCE_DIR "/gpus", &names, &n, d);
   if (st == HD_OK) hd_gpu_list_free(names, n);
   return st;

@@ -140,9 +140,13 @@ What no driver takes is answered as a driver does, and said in one line:
   the module: CUDA_SUCCESS
   another kernel: CUDA_ERROR_NOT_FOUND
   the kernel: CUDA_SUCCESS
-  $ heddle emu --quiet -- $PROGRAMS/program_bad newer
+  $ heddle emu --quiet --gpu h100 -- $PROGRAMS/program_bad newer
   heddle: PTX for sm_120 is newer than the GPU, sm_90
   PTX for a newer GPU: CUDA_ERROR_NO_BINARY_FOR_GPU
+  $ heddle emu --quiet -- $PROGRAMS/program_bad newer
+  PTX for a newer GPU: CUDA_SUCCESS
+  $ heddle emu --quiet --gpu 5090 -- $PROGRAMS/program_bad newer
+  PTX for a newer GPU: CUDA_SUCCESS
   $ heddle emu --quiet -- $PROGRAMS/program_bad machine_code
   heddle: the program loads machine code (a cubin); heddle runs PTX: have it keep the PTX
   machine code: CUDA_ERROR_NO_BINARY_FOR_GPU
@@ -201,7 +205,7 @@ More memory than there is, and GPUs that are not known:
   heddle: --memory takes a size such as 40G, not 'nothing'
   [2]
   $ heddle emu --gpu nothing -- true
-  heddle: there is no GPU 'nothing' among 13; --gpu list names them
+  heddle: there is no GPU 'nothing' among 22; --gpu list names them
   [2]
 
 An access beside an allocation, which a GPU would not notice, happens; with checks it ends the kernel:

@@ -19,8 +19,7 @@ static const cli_option common[] = {
     {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
     {"exact", 0, CLI_FLAG, NULL, 0, NULL, "replay all launches whole, however long that takes"},
     {"gpu", 0, CLI_TEXT, NULL, 0, "NAME",
-     "a file of gpus/ (gtx460 to gtx1080, k40, k80, m2075, h100, h200; list: all) or a .toml\n(default: "
-     "h100)"},
+     "a GPU (h100, a100, 4090, b200, ...; list: all files of gpus/) or a .toml\n(default: h100)"},
     {"journal", 0, CLI_TEXT, NULL, 0, "FILE",
      "keep what is found in a file, item by item (with --shard the default: COMMAND.I-of-N.journal)"},
     {"json", 0, CLI_FLAG, NULL, 0, NULL, "print JSON"},

@@ -12,6 +12,17 @@ void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out) {
     hd_buf_printf(out, "The file of %s has no [units], which a clock needs.\n", g->name);
 }
 
+/* How the GPU's file says that a clock compares with what others published. */
+static void put_published(const hd_published *p, hd_buf *out) {
+  if (!p->figures) return;
+  hd_buf_printf(out, "Beside %u figures that others published of it, the clock was off by %.1f%% (mean)",
+                p->figures, p->error);
+  if (p->apart)
+    hd_buf_printf(out, "; beside the %u of them on which its file does not rest, by %.1f%%", p->apart,
+                  p->apart_error);
+  hd_buf_puts(out, " (docs/gpus.md).\n");
+}
+
 /* How the GPU's file says that such times compare with measurements. */
 static void put_compared(const hd_gpu *g, bool clock, hd_buf *out) {
   const hd_compared *c = &g->compared;
@@ -21,6 +32,7 @@ static void put_compared(const hd_gpu *g, bool clock, hd_buf *out) {
   if (!effects) {
     hd_buf_printf(out, "%s compared with such a GPU (docs/decisions/clock.md).\n",
                   clock ? " that was not" : ", and were not");
+    if (clock) put_published(&g->published, out);
     return;
   }
   hd_buf_puts(out, ". Compared with such a GPU, ");

@@ -1,12 +1,9 @@
 #include "heddle/model.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "model/warps.h"
 #include "text/toml.h"
@@ -154,6 +151,10 @@ static const key keys[] = {
     {"compared", "bound_right_signs", KEY_U32, AT(compared.bound_right_signs), 0, 1e9, NULL, true},
     {"compared", "sampled", KEY_U32, AT(compared.sampled), 1, 1e9, NULL, true},
     {"compared", "sampled_error", KEY_REAL, AT(compared.sampled_error), 0, 1e6, NULL, true},
+    {"published", "figures", KEY_U32, AT(published.figures), 1, 1e6, NULL},
+    {"published", "error", KEY_REAL, AT(published.error), 0, 1e6, NULL},
+    {"published", "apart", KEY_U32, AT(published.apart), 0, 1e6, NULL, true},
+    {"published", "apart_error", KEY_REAL, AT(published.apart_error), 0, 1e6, NULL, true},
 };
 #undef AT
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
@@ -162,7 +163,7 @@ static const struct {
   const char *name;
   bool optional; /* a clock alone needs it, or not every GPU has such a cache */
 } tables[] = {{"sm"},   {"units", true},  {"l1"},          {"readonly", true}, {"l2"},
-              {"dram"}, {"launch", true}, {"ptxas", true}, {"compared", true}};
+              {"dram"}, {"launch", true}, {"ptxas", true}, {"compared", true}, {"published", true}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static bool same_table(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -311,6 +312,37 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
   return HD_OK;
 }
 
+hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d) {
+  json_t *root = NULL;
+  memset(out, 0, sizeof *out);
+  hd_status st = toml_parse(text, len, file, &root, d);
+  if (st != HD_OK) return st;
+  st = read_gpu(file, root, out, d);
+  json_decref(root);
+  return st;
+}
+
+bool hd_gpu_has_clock(const hd_gpu *g) { return g->units.fma > 0; }
+
+bool hd_gpu_has_launches(const hd_gpu *g) { return g->launch.first_us > 0; }
+
+/* Fermi and Kepler: one store, of which a launch says how much is L1. */
+static bool splits_store(const hd_gpu *g) { return g->arch < 50 && !g->l1_unified; }
+
+hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
+  const uint64_t unit = (uint64_t)g->l1.line * g->l1.ways;
+  if (bytes % unit)
+    return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
+                   (unsigned long long)bytes, (unsigned long long)unit);
+  const uint64_t both = g->l1.bytes + g->shared_bytes;
+  if (!bytes) return HD_OK;
+  if (bytes < both && splits_store(g)) g->shared_bytes = (uint32_t)(both - bytes);
+  g->l1.bytes = bytes;
+  g->compared = (hd_compared){0}; /* such a GPU was not */
+  g->published = (hd_published){0};
+  return HD_OK;
+}
+
 /* ---- Writing ---------------------------------------------------------------------- */
 
 static void put_text(const char *text, hd_buf *out) {
@@ -376,6 +408,7 @@ static bool has_table(const char *name, const hd_gpu *g) {
   if (strcmp(name, "launch") == 0) return hd_gpu_has_launches(g);
   if (strcmp(name, "ptxas") == 0) return g->ptxas.registers > 0;
   if (strcmp(name, "compared") == 0) return g->compared.launches > 0;
+  if (strcmp(name, "published") == 0) return g->published.figures > 0;
   return strcmp(name, "readonly") != 0 || g->readonly.bytes;
 }
 
@@ -455,145 +488,4 @@ void hd_gpu_compare(const hd_gpu *file, const hd_gpu *other, const hd_gpu_keys *
       else
         out->left_out++;
     }
-}
-
-/* ---- Files ------------------------------------------------------------------------- */
-
-static const char suffix[] = ".toml";
-
-/* The name of a GPU file: its last part, without the suffix. Length 0 when it has none. */
-static size_t name_of(const char *path, const char **name) {
-  const char *slash = strrchr(path, '/');
-  *name = slash ? slash + 1 : path;
-  size_t n = strlen(*name), s = sizeof suffix - 1;
-  return n > s && strcmp(*name + n - s, suffix) == 0 ? n - s : 0;
-}
-
-/* "there is no GPU 'h10'; there is h100" */
-static hd_status no_such_gpu(const char *name, const char *gpu_dir, hd_diag *d) {
-  char **names;
-  size_t n;
-  hd_buf list = {0};
-  hd_status st = hd_gpu_list(gpu_dir, &names, &n, d);
-  if (st != HD_OK) return st;
-  hd_suggest((const char *const *)names, n, HD_FEW_NAMES, name, &list);
-  st = list.len ? hd_fail_unknown(d, "there is no GPU '%.60s'; there is %s", name, list.data)
-                : hd_fail_unknown(d, "there is no GPU '%.60s' among %zu; --gpu list names them", name, n);
-  hd_buf_free(&list);
-  hd_gpu_list_free(names, n);
-  return st;
-}
-
-hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d) {
-  json_t *root = NULL;
-  memset(out, 0, sizeof *out);
-  hd_status st = toml_parse(text, len, file, &root, d);
-  if (st != HD_OK) return st;
-  st = read_gpu(file, root, out, d);
-  json_decref(root);
-  return st;
-}
-
-hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_gpu *out, hd_diag *d) {
-  memset(out, 0, sizeof *out);
-  hd_buf path = {0};
-  const char *name;
-  size_t length = name_of(name_or_path, &name);
-  bool is_path = length || strchr(name_or_path, '/');
-  if (!is_path && !gpu_dir)
-    return hd_fail(d, HD_ERR_USAGE, "GPU '%s': there is no folder of GPU files; give the path of one",
-                   name_or_path);
-  if (is_path)
-    hd_buf_puts(&path, name_or_path);
-  else
-    hd_buf_printf(&path, "%s/%s%s", gpu_dir, name_or_path, suffix);
-  if (path.failed) {
-    hd_buf_free(&path);
-    return hd_nomem(d);
-  }
-  if (!is_path && access(path.data, F_OK) != 0) {
-    hd_buf_free(&path);
-    return no_such_gpu(name_or_path, gpu_dir, d);
-  }
-  hd_file file;
-  hd_status st = hd_file_open(path.data, &file, d);
-  if (st == HD_OK) {
-    st = hd_gpu_read(file.data, file.len, path.data, out, d);
-    hd_file_close(&file);
-  }
-  length = name_of(path.data, &name);
-  if (!length) length = strlen(name);
-  if (st == HD_OK && length >= sizeof out->name)
-    st =
-        hd_fail(d, HD_ERR_INPUT, "%s: a GPU's name has at most %zu letters", path.data, sizeof out->name - 1);
-  if (st == HD_OK) memcpy(out->name, name, length);
-  hd_buf_free(&path);
-  return st;
-}
-
-bool hd_gpu_has_clock(const hd_gpu *g) { return g->units.fma > 0; }
-
-bool hd_gpu_has_launches(const hd_gpu *g) { return g->launch.first_us > 0; }
-
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-/* Fermi and Kepler: one store, of which a launch says how much is L1. */
-static bool splits_store(const hd_gpu *g) { return g->arch < 50 && !g->l1_unified; }
-
-hd_status hd_gpu_set_l1(hd_gpu *g, uint64_t bytes, hd_diag *d) {
-  const uint64_t unit = (uint64_t)g->l1.line * g->l1.ways;
-  if (bytes % unit)
-    return hd_fail(d, HD_ERR_USAGE, "--l1 %llu: this GPU's L1 is a multiple of %llu bytes, line x ways",
-                   (unsigned long long)bytes, (unsigned long long)unit);
-  const uint64_t both = g->l1.bytes + g->shared_bytes;
-  if (!bytes) return HD_OK;
-  if (bytes < both && splits_store(g)) g->shared_bytes = (uint32_t)(both - bytes);
-  g->l1.bytes = bytes;
-  g->compared = (hd_compared){0}; /* such a GPU was not */
-  return HD_OK;
-}
-
-hd_status hd_gpu_list(const char *gpu_dir, char ***names, size_t *n, hd_diag *d) {
-  *names = NULL;
-  *n = 0;
-  DIR *dir = opendir(gpu_dir);
-  if (!dir) {
-    hd_fail(d, HD_ERR_IO, "cannot open the folder of GPU files: %s", strerror(errno));
-    if (d) snprintf(d->file, sizeof d->file, "%s", gpu_dir);
-    return HD_ERR_IO;
-  }
-  HD_VEC(char *) list = {0};
-  bool ok = true;
-  for (struct dirent *e; ok && (e = readdir(dir));) {
-    const char *name;
-    size_t length = name_of(e->d_name, &name);
-    if (!length || name[0] == '.') continue;
-    char *copy = strndup(name, length);
-    ok = copy && hd_vec_push(&list, copy);
-    if (!ok) free(copy);
-  }
-  closedir(dir);
-  if (!ok) {
-    hd_gpu_list_free(list.data, list.n);
-    return hd_nomem(d);
-  }
-  if (list.n) qsort(list.data, list.n, sizeof *list.data, by_name);
-  *names = list.data;
-  *n = list.n;
-  return HD_OK;
-}
-
-void hd_gpu_list_free(char **names, size_t n) {
-  for (size_t i = 0; i < n; i++) free(names[i]);
-  free(names);
-}
-
-hd_status hd_gpu_names(const char *gpu_dir, hd_buf *out, hd_diag *d) {
-  char **names;
-  size_t n;
-  hd_status st = hd_gpu_list(gpu_dir, &names, &n, d);
-  if (st != HD_OK) return st;
-  for (size_t i = 0; i < n; i++) hd_buf_printf(out, "%s\n", names[i]);
-  hd_gpu_list_free(names, n);
-  return HD_OK;
 }

@@ -150,6 +150,9 @@ hd_status hd_gpu_parse_scheduler(hd_gpu *g, const char *text, hd_diag *d) {
     return hd_fail(d, HD_ERR_USAGE, "warp scheduler '%.40s': behind the colon stands a number of warps",
                    text);
   hd_status st = hd_gpu_set_scheduler(g, (hd_warp_scheduler)s, (uint32_t)warps, d);
-  if (st == HD_OK) g->compared = (hd_compared){0}; /* such a GPU was not */
+  if (st == HD_OK) { /* such a GPU was not compared */
+    g->compared = (hd_compared){0};
+    g->published = (hd_published){0};
+  }
   return st;
 }

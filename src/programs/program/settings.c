@@ -21,6 +21,7 @@ static const program_field fields[] = {
     NUMBER(shared_reserved),
     NUMBER(l2_bytes),
     NUMBER(clock_khz),
+    NUMBER(newest),
     NUMBER(devices),
     NUMBER(memory),
     NUMBER(threads),

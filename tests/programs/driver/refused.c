@@ -4,7 +4,7 @@
 #include "cu.h"
 
 static const char *const newer =
-    ".version 8.8\n.target sm_120\n.address_size 64\n.visible .entry k() { ret; }\n";
+    ".version 8.8\n.target sm_121\n.address_size 64\n.visible .entry k() { ret; }\n";
 static const char *const good = PTX_HEAD ".visible .entry k() { ret; }\n";
 
 int main(void) {

@@ -40,13 +40,17 @@ static hd_status no_text(const hd_chosen *chosen, unsigned arch, hd_diag *d) {
                  arch, arch, arch, arch);
 }
 
+/* Newer than the GPU, but no newer than what is emulated. */
+static bool is_emulated(hd_target t, unsigned arch) { return t.sm > arch && t.sm <= core.settings.newest; }
+
 /* Keeps one of a fatbin's texts, which are one per target: that which the driver takes, or, where the GPU
- * runs the fatbin's machine code, the nearest one. */
+ * runs the fatbin's machine code or newer PTX is emulated, the nearest one. */
 static hd_status best_text(core_image *i, hd_container *c, unsigned arch, hd_diag *d) {
   hd_chosen chosen;
   hd_status st = hd_container_choose(c, arch, hd_ptx_isa_of_driver(CORE_VERSION), &chosen, d);
   if (st != HD_OK) return st;
-  if (!chosen.found || !(chosen.runs || chosen.has_code)) return no_text(&chosen, arch, d);
+  if (!chosen.found || !(chosen.runs || chosen.has_code || is_emulated(chosen.text.target, arch)))
+    return no_text(&chosen, arch, d);
   st = keep(i, chosen.text.data, chosen.text.len, d);
   i->newer |= st == HD_OK && !chosen.runs;
   return st;
@@ -112,7 +116,7 @@ hd_status core_image_add_archive(core_image *i, const void *data, size_t n, unsi
     st = hd_container_open_memory(data, n, "the program's library", &c, d);
     if (st != HD_OK) break;
     while ((st = hd_container_next(c, &t, &more, d)) == HD_OK && more) {
-      if (!pass && hd_target_runs(t.target, false, arch) &&
+      if (!pass && (hd_target_runs(t.target, false, arch) || is_emulated(t.target, arch)) &&
           (!best.sm || hd_target_is_nearer(t.target, best, arch)))
         best = t.target;
       if (pass && best.sm == t.target.sm && best.kind == t.target.kind) st = keep(i, t.data, t.len, d);

@@ -38,7 +38,7 @@ cu_result core_module_load(core_context *c, const core_image *i, core_module **o
   hd_arena_init(&m->arena);
   hd_status st = i->texts.n ? parse(m, i, &d) : hd_fail(&d, HD_ERR_UNSUPPORTED, "the image holds no PTX");
   if (st == HD_OK) st = hd_ptx_validate(m->ptx, &d);
-  if (st == HD_OK && m->ptx->sm > core.settings.arch && !i->newer)
+  if (st == HD_OK && m->ptx->sm > core.settings.newest && !i->newer)
     st = hd_fail(&d, HD_ERR_UNSUPPORTED, "PTX for sm_%u is newer than the GPU, sm_%u", m->ptx->sm,
                  (unsigned)core.settings.arch);
   if (st == HD_OK) st = hd_emu_load(core.emu, m->ptx, &m->program, &d);
