@@ -120,8 +120,11 @@ typedef struct hd_gpu {
                                launch's loads leave room for in L1 (hd_reuse_warp_group) */
   hd_dispatch_kind
       dispatch; /* how its CTAs are handed out when nothing else is asked for: round robin or demand */
-  bool l1_fetches_pass; /* a prefetch into L1 brings its line no nearer than L2 */
-  bool l1_global;       /* global loads are cached in L1 */
+  bool l1_fetches_pass;   /* a prefetch into L1 brings its line no nearer than L2 */
+  bool l1_latency_to_use; /* the latencies of loads last until their results are used; else
+                             units.shared_latency is added where a result is used at once, as in the clock
+                             that was compared with an H100 */
+  bool l1_global;         /* global loads are cached in L1 */
   bool l1_unified; /* l1.bytes is shared with shared memory: L1 loses the bytes that resident CTAs take */
   hd_l1_write l1_write;
   uint32_t l1_mshrs; /* lines that one SM's loads may have asked L2 for at once, through L1 or past it: a load

@@ -63,9 +63,9 @@ static void a_gpu_without_a_file_is_refused_with_the_nearest_one_and_both_sizes(
 }
 
 static void of_an_architecture_alone_the_nearest_is_the_newest_that_is_no_newer(void **state) {
-  says("sm_103", gpu_dir, "there is no file of a GPU of sm_103; the nearest is --gpu b200");
-  says("sm_121a", gpu_dir, "the nearest is --gpu rtx5090");
-  says("sm_87", gpu_dir, "the nearest is --gpu rtx3090");
+  says("sm_103", gpu_dir, "there is no GPU 'sm_103'; the nearest by architecture is --gpu b200");
+  says("sm_121a", gpu_dir, "the nearest by architecture is --gpu rtx5090");
+  says("sm_87", gpu_dir, "the nearest by architecture is --gpu rtx3090");
 }
 
 static void a_name_that_no_gpu_has_is_refused_with_names_like_it(void **state) {

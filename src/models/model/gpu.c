@@ -66,6 +66,7 @@ static const key keys[] = {
     {"l1", "mshrs", KEY_U32, AT(l1_mshrs), 1, 1024, NULL},
     {"l1", "write", KEY_WORD, AT(l1_write), 0, 0, write_words},
     {"l1", "fetches_pass", KEY_BOOL, AT(l1_fetches_pass), 0, 0, NULL, true},
+    {"l1", "latency_to_use", KEY_BOOL, AT(l1_latency_to_use), 0, 0, NULL, true},
     {"l1", "lines_per_cycle", KEY_REAL, AT(l1_lines_per_cycle), 0, 64, NULL, true},
     {"l1", "stores_per_cycle", KEY_REAL, AT(l1_stores_per_cycle), 0, 64, NULL, true},
     {"readonly", "bytes", KEY_U64, AT(readonly.bytes), 4096, 1 << 30, NULL},

@@ -232,9 +232,10 @@ static void put_sizes(const sizes *s, hd_buf *out) {
     hd_buf_printf(out, ", %.0f SMs, L2 of %.4g MB, memory of %.0f GB/s", s->sms, s->l2_mb, s->gb_per_s);
 }
 
-/* "there is no file of GeForce RTX 4080 (sm_89, 76 SMs, ...); the nearest is --gpu rtx4090 (...)"; `title`
- * NULL: nothing but its architecture is known. */
-static hd_status fail_with_nearest(const search *s, const char *title, const sizes *wanted, hd_diag *d) {
+/* "there is no file of GeForce RTX 4080 (sm_89, 76 SMs, ...); the nearest is --gpu rtx4090 (...)", or "there
+ * is no GPU 'sm_103'; the nearest by architecture is --gpu b200 (...)", for which `title` is NULL. */
+static hd_status fail_with_nearest(const search *s, const char *name, const char *title, const sizes *wanted,
+                                   hd_diag *d) {
   const char *nearest = NULL;
   sizes best = {0}, other;
   for (size_t i = 0; i < s->n; i++) {
@@ -244,11 +245,15 @@ static hd_status fail_with_nearest(const search *s, const char *title, const siz
     best = other;
   }
   hd_buf line = {0};
-  hd_buf_printf(&line, "there is no file of %s%s", title ? title : "a GPU of ", title ? " (" : "");
-  put_sizes(wanted, &line);
-  if (title) hd_buf_putc(&line, ')');
+  if (title) {
+    hd_buf_printf(&line, "there is no file of %s (", title);
+    put_sizes(wanted, &line);
+    hd_buf_putc(&line, ')');
+  } else {
+    hd_buf_printf(&line, "there is no GPU '%.60s'", name);
+  }
   if (nearest) {
-    hd_buf_printf(&line, "; the nearest is --gpu %s (", nearest);
+    hd_buf_printf(&line, "; the nearest%s is --gpu %s (", title ? "" : " by architecture", nearest);
     put_sizes(&best, &line);
     hd_buf_putc(&line, ')');
   }
@@ -288,10 +293,10 @@ static hd_status find(const search *s, const char *name, hd_buf *path, hd_diag *
     const json_t *table = json_object_get(s->known, file);
     const sizes wanted = sizes_of(table);
     const char *title = json_string_value(json_object_get(table, "title"));
-    return fail_with_nearest(s, title ? title : file, &wanted, d);
+    return fail_with_nearest(s, name, title ? title : file, &wanted, d);
   }
   const sizes wanted = {.arch = arch_of(spelling)};
-  return wanted.arch ? fail_with_nearest(s, NULL, &wanted, d) : fail_unknown(s, name, d);
+  return wanted.arch ? fail_with_nearest(s, name, NULL, &wanted, d) : fail_unknown(s, name, d);
 }
 
 /* Append the path of the file of the GPU that is meant by a name which no file has: another spelling, or

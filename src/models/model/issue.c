@@ -180,7 +180,7 @@ static void load(pace_builder *b, const model_inst *in, uint32_t first_reg, uint
   uint64_t there = issue_access(b, in);
   for (uint32_t e = 0; e < events; e++) pace_event(b, EVENT_LOAD, joins || e > 0);
   if (events) {
-    set_results(b, in, first_reg, there, b->loads);
+    set_results(b, in, first_reg, b->gpu->l1_latency_to_use ? b->now : there, b->loads);
     return;
   }
   /* No lane ran it: a load of the same registers under the opposite guard may be on its way. */
