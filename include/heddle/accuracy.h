@@ -68,7 +68,7 @@ typedef struct hd_accuracy_job {
   const hd_gpu *gpu;
   double seconds;                                     /* that one workload may take */
   size_t at_once;                                     /* processes; 0: one per processor */
-  bool bound;                                         /* replays by the traffic's bound instead of a clock */
+  bool timed;                                         /* counters are of replays by a clock, as times are */
   void (*progress)(void *ctx, size_t done, size_t n); /* may be NULL */
   void *ctx;
 } hd_accuracy_job;
@@ -96,8 +96,8 @@ typedef struct hd_accuracy_times {
 
 /* The plans that are compared unless the caller names others. */
 HD_OWN const char *const *hd_accuracy_plans(size_t *n);
-/* The model's times of each row's plans. A plan that is refused, or for which the time does not suffice, gets
- * no time. */
+/* The model's times of each row's plans. HD_ERR_UNSUPPORTED: its GPU has no clock. A plan that is refused, or
+ * for which the time does not suffice, gets no time. */
 HD_OWN hd_status hd_accuracy_model_times(const hd_accuracy_job *j, hd_accuracy_times *rows, hd_diag *d);
 /* The device's, medians of `repetitions`; L2 is flushed before each. */
 HD_OWN hd_status hd_accuracy_device_times(hd_device *dev, const hd_workload *w, uint32_t repetitions,

@@ -90,7 +90,7 @@ typedef struct hd_proposal {
   bool likeliest; /* the first of its lever */
   bool predicted; /* its counters come from a replay; else they are unknown */
   hd_counters counters;
-  double speedup; /* over the baseline, when predicted */
+  double speedup; /* over the baseline, when predicted by a clock; else 0 */
 } hd_proposal;
 
 typedef enum hd_order_free {

@@ -4,7 +4,7 @@
  *
  *     emu          the functional emulator: results, no times
  *     model:NAME   the emulator, with each launch's accesses replayed through a model of the GPU
- *                  gpus/NAME.toml: results, counters, and times by a clock (hd_gpu_has_clock; else bounds)
+ *                  gpus/NAME.toml: results, counters, and times by a clock (hd_gpu_has_clock; else none)
  *     cuda:N       the N-th NVIDIA GPU, through its driver, which is opened at run time: results,
  *                  measured times, and hardware counters where CUPTI is installed and allowed
  *
@@ -199,6 +199,9 @@ typedef struct hd_timing_options {
                    holds other data */
   hd_watch watch;
 } hd_timing_options;
+
+/* HD_ERR_UNSUPPORTED, with what is lacking, of a device without times (has_times). */
+HD_OWN hd_status hd_device_need_times(const hd_device *dev, hd_diag *d);
 
 /* The device is kept busy for so many microseconds before a timed job: about ten launches made meanwhile do
  * not wait for the host. */

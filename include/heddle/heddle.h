@@ -61,7 +61,7 @@
  *
  * hd_gpu_load
  * hd_gpu_list, hd_gpu_list_free
- * hd_gpu_has_clock         whether times are a clock's or bounds
+ * hd_gpu_has_clock         whether there is a clock, and so times
  * hd_dispatch_parse, hd_dispatch_name
  *
  * ---- Devices: a GPU, the emulator, a model (heddle/device.h)

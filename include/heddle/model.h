@@ -2,10 +2,10 @@
  *
  * A trace is taken once from the emulator (one stream of coalesced accesses per
  * warp of each task), and replayed through a model of a GPU's memory system
- * under any order and dispatcher. Depth "traffic": counts of sectors and bytes,
- * with an interleaving of all resident CTAs that is driven by latencies, and a
- * bound on time from the busiest resource. Caches heed the eviction priorities
- * that accesses carry (hd_access_cache).
+ * under any order and dispatcher: by a clock (depth "timing"), or without one, with
+ * an interleaving of all resident CTAs that is driven by latencies (depth
+ * "traffic"). Both count sectors and bytes; the clock alone has times. Caches heed
+ * the eviction priorities that accesses carry (hd_access_cache).
  */
 #ifndef HEDDLE_MODEL_H
 #define HEDDLE_MODEL_H
@@ -76,10 +76,9 @@ typedef struct hd_ptxas {
  * puts it into the file; all 0 if they were not compared, or if the GPU was changed. The sign of an effect is
  * right if the measurement has the same. */
 typedef struct hd_compared {
-  uint32_t launches;                         /* default launches by the clock */
-  double time_error;                         /* of their times: percent, the mean */
-  uint32_t effects, right_signs;             /* plans' effects by the clock (accuracy.h) */
-  uint32_t bound_effects, bound_right_signs; /* the same by bounds */
+  uint32_t launches;             /* default launches by the clock */
+  double time_error;             /* of their times: percent, the mean */
+  uint32_t effects, right_signs; /* plans' effects by the clock (accuracy.h) */
   uint32_t sampled; /* predicted times from a part of the work that were compared with those from all of it */
   double sampled_error; /* percent, the mean */
 } hd_compared;
@@ -194,9 +193,11 @@ HD_API hd_status hd_gpu_load(const char *name_or_path, const char *gpu_dir, hd_g
 HD_OWN hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *out, hd_diag *d);
 /* The text of a GPU file that hd_gpu_load reads as g, apart from its name. */
 HD_OWN void hd_gpu_toml(const hd_gpu *g, hd_buf *out);
-/* Whether the file has [units], which a clock needs: then plans are ranked by the times of replays with a
- * clock; otherwise by bounds. */
+/* Whether the file has [units], which a clock needs. Without one there are no times: replays count traffic.
+ */
 HD_API bool hd_gpu_has_clock(const hd_gpu *g);
+/* HD_ERR_UNSUPPORTED, with a message that says what to do, if it has none. */
+HD_OWN hd_status hd_gpu_need_clock(const hd_gpu *g, hd_diag *d);
 /* Whether the file has [launch], the time that launches take beside their CTAs' work, which a probe measures.
  * Without it, a clock counts that as nothing. */
 HD_OWN bool hd_gpu_has_launches(const hd_gpu *g);
@@ -350,6 +351,13 @@ HD_OWN void hd_counters_add_launch(hd_counters *row, const hd_counters *c, const
 static inline uint64_t hd_counters_dram(const hd_counters *c) {
   return c->dram_read_bytes + c->dram_write_bytes;
 }
+/* Bytes between the L1s and L2, and between L2 and DRAM. */
+HD_OWN uint64_t hd_counters_traffic(const hd_counters *c);
+/* What ranks plans, the least first: the time in us, or the traffic in bytes if no clock gave a time. 0 only
+ * if nothing was counted. */
+HD_OWN double hd_counters_cost(const hd_counters *c);
+/* Whether they have a time, or cycles. Otherwise the counters that HD_COUNTER_IS_TIMED marks are absent. */
+HD_OWN bool hd_counters_timed(const hd_counters *c);
 /* Multiply everything but `resident`. */
 HD_OWN void hd_counters_scale(hd_counters *c, double factor);
 
@@ -363,6 +371,7 @@ enum {
   HD_COUNTER_IS_EVENT = 1,    /* counted, by the model and by GPUs: bench's results keep it */
   HD_COUNTER_IN_SWEEPS = 2,   /* a column of a sweep's CSV */
   HD_COUNTER_IN_VERDICTS = 4, /* kept with a verdict */
+  HD_COUNTER_IS_TIMED = 8     /* a time, or of a clock: absent without one */
 };
 typedef struct hd_counter {
   const char *name, *unit, *description; /* name: as the field is called */
@@ -430,8 +439,7 @@ typedef struct hd_replay_options {
   uint32_t shared_bytes; /* per CTA */
   uint32_t extra, extra_depth; /* instructions that a plan adds to each task, of each warp, and how many of
                                   them wait for each other: with a clock they take their time */
-  bool timed; /* by a clock: time is when the last CTA ends. The trace keeps paths. Else time is a bound,
-                 that of the busiest resource */
+  bool timed; /* by a clock: time is when the last CTA ends. The trace keeps paths. Else nothing is timed */
   hd_bypass threshold; /* a register of the caches compares each load's warp with it (BYP 6.2); NONE: there is
                           none */
   bool vote;           /* each SM has a threshold of its own, hd_bypass_voted of threshold.warps: BYP 4.4.2 */

@@ -101,12 +101,12 @@ HD_OWN const char *hd_bound_remedy(hd_bound b);
 HD_OWN hd_status hd_check_estimate(const hd_workload *w, unsigned arch, size_t runs, double *seconds,
                                    hd_diag *d);
 
-/* The speedup that a plan must promise to be worth a rewritten kernel. By bounds on the time: 1.01. A clock
+/* The speedup that a plan must promise to be worth a rewritten kernel. The clock
  * is rarely wrong about effects of 5%, and cannot judge smaller ones; for some kinds of plans it promises too
  * much: so 1.3 for agents, bypassed caches and streams, 1.15 for other bindings and prefetches, 1.05 for all
  * others. Nine of ten plans of a kind reach their promise divided by that, on an H100
  * (docs/clock-measured.md). hd_optimize asks for 1.3 of all plans if hd_study_leaves_ends. */
-HD_OWN double hd_optimize_worth(const hd_plan *p, bool by_clock);
+HD_OWN double hd_optimize_worth(const hd_plan *p);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,7 @@ typedef struct hd_simulation {
   const char *dispatch; /* name of the dispatcher */
   const hd_plan *plan;
   hd_counters counters;
-  bool timed;     /* the time is a clock's, not a bound */
+  bool timed;     /* by a clock: there is a time */
   double part;    /* of the work that was replayed: hd_study_part */
   bool lack_ends; /* hd_study_leaves_ends */
 } hd_simulation;
@@ -127,7 +127,6 @@ typedef struct hd_accuracy_times_report {
   const char *size;
   const hd_gpu *gpu;
   const char *measured; /* the device's title, or the file */
-  bool bound;
   hd_accuracy_ranking ranking;
 } hd_accuracy_times_report;
 HD_OWN void hd_accuracy_times_text(const hd_accuracy_times_report *r, hd_buf *out);

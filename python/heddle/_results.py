@@ -199,17 +199,19 @@ class Sweep(Mapping[str, "list[Any]"]):
         return len(self._columns)
 
     def __repr__(self) -> str:
-        return f"<heddle.Sweep of {len(self['plan'])} plans, the best {self.best} ({self.speedup:.3g}x)>"
+        gain = "" if math.isnan(self.speedup) else f" ({self.speedup:.3g}x)"
+        return f"<heddle.Sweep of {len(self['plan'])} plans, the best {self.best}{gain}>"
 
     @property
     def best(self) -> Plan:
-        """The plan with the least time."""
-        times = [math.inf if math.isnan(t) else t for t in self["time_us"]]
-        return Plan(self["plan"][times.index(min(times))])
+        """The plan with the least time; without a clock, with the least traffic."""
+        timed = not all(math.isnan(t) for t in self["time_us"])
+        costs = [math.inf if math.isnan(c) else c for c in self["time_us" if timed else "traffic"]]
+        return Plan(self["plan"][costs.index(min(costs))])
 
     @property
     def speedup(self) -> float:
-        """The best plan's, over the baseline."""
+        """The best plan's, over the baseline; NaN without a clock."""
         return float(max((s for s in self["speedup"] if not math.isnan(s)), default=math.nan))
 
     def _repr_html_(self) -> str:
@@ -229,12 +231,14 @@ def _cell(column: str, text: str) -> Any:
 
 
 def columns(text: str) -> dict[str, list[Any]]:
-    """The columns of a sweep's CSV, with the speedups."""
+    """The columns of a sweep's CSV, with the speedups, and the bytes that L2 and DRAM move."""
     rows = list(csv.DictReader(io.StringIO(text)))
     found = {k: [_cell(k, r[k]) for r in rows] for k in (rows[0] if rows else {})}
     times: Sequence[float] = found.get("time_us", [])
     if times:
         found["speedup"] = [times[0] / t if t and not math.isnan(t) else math.nan for t in times]
+        moved = zip(found["l2_sectors"], found["dram_read_bytes"], found["dram_write_bytes"])
+        found["traffic"] = [32 * sectors + read + written for sectors, read, written in moved]
     return found
 
 

@@ -41,8 +41,8 @@ Times, from a device and from a file:
   H100 SXM5 80 GB (Hopper) modelled by a clock, measured: H100 SXM5 80 GB (Hopper), size tiny
   copy-col ...
   $ echo '{"copy-col": {"baseline": 12, "order=col": 8, "bind=agents": 20}, "bfs": {"baseline": 1}}' > times.json
-  $ heddle accuracy --time --measured times.json --size tiny --depth traffic copy-col | sed -n '1p;3p;5p' | sed 's/12.0 .*/12.0 .../;s/ right .*/ right .../'
-  H100 SXM5 80 GB (Hopper) modelled by the traffic's bound, measured: times.json, size tiny
+  $ heddle accuracy --time --measured times.json --size tiny copy-col | sed -n '1p;3p;5p' | sed 's/12.0 .*/12.0 .../;s/ right .*/ right .../'
+  H100 SXM5 80 GB (Hopper) modelled by a clock, measured: times.json, size tiny
   workload  measured us  model us  replayed  ratio  plans  effects  right ...
   copy-col         12.0 ...
   $ echo '{"copy-col": {"baseline": 12, "order=col": 8, "order=reverse": 12.1}}' > wrong.json
@@ -97,6 +97,9 @@ The summaries of a folder become the keys that a GPU's file has them as; others 
   [2]
   $ heddle accuracy --measured times.json
   heddle: accuracy: --measured goes with --time
+  [2]
+  $ heddle accuracy --time --depth traffic
+  heddle: accuracy: --time needs a clock: --depth timing
   [2]
   $ heddle accuracy --time --depth soon
   heddle: accuracy: --depth takes timing or traffic, not 'soon'

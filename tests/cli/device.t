@@ -52,8 +52,7 @@ file's kernels have one size, which every command takes:
     ]
   }
 
-A model's device goes by the clock of `heddle simulate`, one launch or many; without [units] it has bounds, and calls
-them so.
+A model's device goes by the clock of `heddle simulate`, one launch or many; without [units] it has no times.
 
   $ heddle time copy-col --size tiny --device model:h100 --plan order=col --repetitions 2 --no-counters | sed -n '3p;7,$p' | sed 's/ *$//; s/off by [0-9.]*% (mean of [0-9]*/off by N% (mean of N/; s/sign of [0-9]*%/sign of N%/'
   plan       predicted us  speedup  99% interval
@@ -71,12 +70,9 @@ them so.
         2 us
   $ heddle time copy-col --size tiny --device model:h100 --repetitions 2 --no-counters --json | grep '"time"'
     "time": "clock",
-  $ sed '/^\[units\]/,/^$/d' $SOURCE/gpus/gtx580.toml >bare.toml; heddle time copy-col --size tiny --device model:./bare.toml --repetitions 2 --no-counters | sed -n '3p;/^Times/,$p' | sed 's/ *$//'
-  plan      bound us  speedup  99% interval
-  Times are bounds, those of the busiest resource, and were not compared with such a GPU (docs/decisions/clock.md).
-  The file of bare has no [units], which a clock needs.
-  $ heddle time copy-col --size tiny --device model:./bare.toml --repetitions 2 --no-counters --json | grep '"time"'
-    "time": "bound",
+  $ sed '/^\[units\]/,/^$/d' $SOURCE/gpus/gtx580.toml >bare.toml; heddle time copy-col --size tiny --device model:./bare.toml
+  heddle: GPU 'bare': its file has no [units], which a clock needs: simulate and sweep count its traffic, and nothing predicts times
+  [2]
   $ heddle time copy-col --size tiny --device emu
   heddle: device emu measures no times
   [2]
@@ -154,7 +150,7 @@ A modelled GPU is what its file says.
   $ grep differs told; heddle probe --device model:h200 -o g.toml --against h100 | tail -1
   l1.mshrs                   576       512      -11.1%  differs
   dram.latency               624       693      +11.1%  differs
-  53 of its keys were not measured.
+  51 of its keys were not measured.
   $ heddle probe --device model:h200 -o g.toml --against h10
   heddle: there is no GPU 'h10'; there is h100
   [2]

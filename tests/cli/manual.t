@@ -91,7 +91,7 @@ Without words the program says what comes next:
 
 Bars:
 
-  $ heddle sweep copy-col --size tiny --gpu gtx580 --depth traffic --plans 'order=col order=reverse' --plot | sed 's/ *[0-9.]* us.*//'
-  baseline                           ██████████████████████████████
-  order=col                          ██████████████████████████████
-  order=reverse                      ██████████████████████████████
+  $ heddle sweep copy-col --size tiny --gpu gtx580 --depth traffic --plans 'order=col order=reverse' --plot
+  baseline                           ██████████████████████████████      0.007 MB of traffic   +0.0%
+  order=col                          ██████████████████████████████      0.007 MB of traffic   +0.0%
+  order=reverse                      ██████████████████████████████      0.007 MB of traffic   +0.0%

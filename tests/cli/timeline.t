@@ -31,7 +31,7 @@ page of many is made:
   $ heddle optimize w --size tiny --gpu gtx580 --plans order=col --timeline one.json -o out >/dev/null; jq -r '.traceEvents[] | select(.name == "process_name") | .args.name' one.json
   baseline
 
-Times that are bounds have no timeline; a file that cannot be written is an error:
+Without times there is no timeline; a file that cannot be written is an error:
 
   $ heddle simulate w --size tiny --depth traffic --timeline t.json
   heddle: a timeline needs a clock: a GPU whose file has [units], and --depth timing

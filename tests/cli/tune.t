@@ -17,17 +17,16 @@ Tuning on a modelled GPU, whose times do not vary; of nvcc's code and clang's, o
   The file of gtx580 has no [launch]: a launch costs nothing beside its CTAs' work.
   
 
-It goes by the clock of `heddle simulate`; without [units] by bounds, of which less is asked. For scan some plans that
+It goes by the clock of `heddle simulate`; without [units] there is none. For scan some plans that
 change what caches keep promise a gain that is not beyond the clock's errors:
 
   $ for p in baseline threads=cta:col; do heddle simulate matmul-swapped --size tiny --gpu gtx580 --plan $p --exact --json | jq .time_us; done | jq -s '.[0] / .[1] * 1000 | round / 1000' >by-simulate; heddle tune matmul-swapped --device model:gtx580 --size tiny --store none --json | jq '.[].kernels[].trials[] | select(.plan == "threads=cta:col") | .speedup * 1000 | round / 1000' | diff - by-simulate && echo the same
   the same
   $ heddle tune scan --device model:gtx580 --size tiny --store none --no-advice --rows 0 | grep verdict | sed 's/[0-9.]* us/N us/; s/of [0-9]* plans/of so many plans/; s/at [0-9.]*x/at Nx/'
     verdict: the original stays, N us; none of so many plans was faster: the best one runs at Nx
-  $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx580.toml" >bare.toml; heddle tune copy-col --device model:./bare.toml --size tiny --store none --no-advice --rows 0 | tail -3
-  Times are bounds, those of the busiest resource, and were not compared with such a GPU (docs/decisions/clock.md).
-  The file of bare has no [units], which a clock needs.
-  
+  $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx580.toml" >bare.toml; heddle tune copy-col --device model:./bare.toml --size tiny --store none
+  heddle: GPU 'bare': its file has no [units], which a clock needs: simulate and sweep count its traffic, and nothing predicts times
+  [2]
 
 A workload of one size, as a recorded launch is, has no smaller one for the advice and for the proof:
 
@@ -187,12 +186,6 @@ Single CTAs, each with another threshold, alone on a model; a GPU is for a vote:
   $ heddle tune copy-col --device model:gtx570 --size tiny --store none --budget 1 --no-advice --rows 0 --strategy vote | grep vote
     no vote: 0 waves of CTAs: too few to compare SMs
     no vote on agents: 0 waves of CTAs: too few to compare SMs
-  $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx570.toml" >unitless.toml
-  $ heddle tune ./blocks --device model:unitless.toml --size tiny --store none --budget 1 --no-advice --rows 0 --strategy compare | grep units
-    no vote: the file of unitless has no [units], which a clock needs
-    no sample: the file of unitless has no [units], which a clock needs
-    no vote on agents: the file of unitless has no [units], which a clock needs
-  The file of unitless has no [units], which a clock needs.
   $ heddle rewrite blocks/kernel.ptx --plan bypass=auto --block 64 | grep -E 'smid|rem|sub|red\.|//'
   	mov.u32 %heddleb_sm, %smid;
   	rem.u32 %heddleb_limit, %heddleb_sm, 3;

@@ -36,8 +36,6 @@ static const char *const unmeasured[] = {"sm.schedulers",
                                          "compared.time_error",
                                          "compared.effects",
                                          "compared.right_signs",
-                                         "compared.bound_effects",
-                                         "compared.bound_right_signs",
                                          "compared.sampled",
                                          "compared.sampled_error"};
 

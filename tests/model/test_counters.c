@@ -1,9 +1,7 @@
-/* The counters' table. */
-#include "check.h"
+/* The counters' table, and what ranks plans. */
+#include "model/subject.h"
 
 #include <string.h>
-
-#include "heddle/model.h"
 
 /* A value of its own in every field. */
 static hd_counters numbered(unsigned from) {
@@ -81,8 +79,40 @@ static void counters_are_scaled_but_for_residency(void **state) {
   }
 }
 
+/* Issue cycles of so many CTAs of a warp each, on four SMs. */
+static double issue_of(uint32_t ctas) {
+  hd_gpu g = round_gpu();
+  hd_model *m;
+  hd_counters c;
+  hd_diag d = {0};
+  subject k = trace_kernel("ld.global.u32 %r5, [%rd2];\nadd.u32 %r6, %r5, 1;\n", ctas, 32);
+  g.n_sms = 4;
+  must(hd_model_create(&g, &m, &d), &d);
+  must(hd_model_replay(m, k.trace, &(hd_replay_options){.timed = true}, &c, &d), &d);
+  hd_model_destroy(m);
+  drop(&k);
+  return c.cycles_issue;
+}
+
+static void the_sm_with_the_most_to_do_is_the_one_that_counts(void **state) {
+  assert_true(issue_of(4) > 0 && issue_of(6) == 2 * issue_of(4) && issue_of(8) == issue_of(6));
+}
+
+static void plans_rank_by_their_time_or_else_by_their_traffic(void **state) {
+  hd_counters c = {.l2_sectors = 10, .dram_read_bytes = 100, .dram_write_bytes = 1};
+  assert_int_equal(hd_counters_traffic(&c), 421);
+  assert_true(!hd_counters_timed(&c) && hd_counters_cost(&c) == 421);
+  c.time_us = 7;
+  assert_true(hd_counters_timed(&c) && hd_counters_cost(&c) == 7);
+  assert_true(hd_counters_cost(&(hd_counters){0}) == 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("plans rank by their time, or else by their traffic",
+                plans_rank_by_their_time_or_else_by_their_traffic),
+      BEHAVIOUR("the SM with the most to do is the one that counts",
+                the_sm_with_the_most_to_do_is_the_one_that_counts),
       BEHAVIOUR("every byte of the counters belongs to one field of the table",
                 every_byte_belongs_to_one_field),
       BEHAVIOUR("values are read as they were set", values_are_read_as_they_were_set),

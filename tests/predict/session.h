@@ -35,13 +35,6 @@ static inline hd_gpu load_gpu(const char *name) {
   return g;
 }
 
-/* Its file without [units]: no clock, so that times are bounds. */
-static inline hd_gpu load_unitless(const char *name) {
-  hd_gpu g = load_gpu(name);
-  g.units = (hd_units){0};
-  return g;
-}
-
 static inline hd_plan parse_plan(const char *text) {
   hd_plan p;
   hd_diag d = {0};

@@ -70,12 +70,16 @@ static void a_partition_uses_the_sms_it_names(void **state) {
   if (!b) skip();
   hd_diag d = {0};
   hd_counters all, half;
-  assert_int_equal(replay(b, "bind=agents", &all, &d), HD_OK);
-  assert_int_equal(replay(b, "bind=agents,sms=0-3+8-11", &half, &d), HD_OK);
+  session own = *b;
+  const hd_run_options run = {.machine.n_sms = b->g.n_sms};
+  assert_int_equal(hd_study_open(b->w, &run, &(hd_study_options){.timed = true}, &own.s, &d), HD_OK);
+  assert_int_equal(replay(&own, "bind=agents", &all, &d), HD_OK);
+  assert_int_equal(replay(&own, "bind=agents,sms=0-3+8-11", &half, &d), HD_OK);
   assert_int_equal(half.l1_sectors, all.l1_sectors);
   assert_true(half.cycles_issue > 1.7 * all.cycles_issue);
-  assert_int_equal(replay(b, "bind=agents,sms=16-31", &half, &d), HD_ERR_INPUT);
+  assert_int_equal(replay(&own, "bind=agents,sms=16-31", &half, &d), HD_ERR_INPUT);
   assert_non_null(strstr(d.message, "none of those named"));
+  hd_study_close(own.s);
 }
 
 /* MAP 2: the CTA scheduler itself maps. Accesses are those of the rewritten kernel, its instructions are not

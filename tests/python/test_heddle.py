@@ -182,6 +182,14 @@ class Workloads(unittest.TestCase):
         one = s.simulate("order=col")
         self.assertIn("order=col", json.dumps(one))
 
+    def test_without_a_clock_a_sweep_ranks_by_traffic_and_has_no_times(self):
+        study = heddle.Workload("matmul-naive", size="tiny").study("gtx980", depth="traffic")
+        sweep = study.sweep(["order=col"])
+        self.assertTrue(all(math.isnan(t) for t in sweep["time_us"] + sweep["speedup"]))
+        self.assertEqual(sweep.best, heddle.Plan(sweep["plan"][sweep["traffic"].index(min(sweep["traffic"]))]))
+        self.assertTrue(math.isnan(sweep.speedup))
+        self.assertNotIn("time_us", study.simulate("order=col"))
+
     def test_a_plan_that_failed_has_no_time_in_a_sweep_but_a_reason(self):
         columns = heddle.Workload("matmul-naive", size="tiny").study("gtx980").sweep(["order=table:none"])
         self.assertTrue(math.isnan(columns["time_us"][1]))

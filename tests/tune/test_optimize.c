@@ -38,6 +38,13 @@ static hd_diag d;
     if ((call) != HD_OK) fail_msg("%s: %s", #call, d.message);                                               \
   } while (0)
 
+/* So slow a DRAM that the order decides. */
+static hd_gpu slow_dram_gpu(void) {
+  hd_gpu g = load_gpu("gtx580");
+  g.dram_bytes_per_cycle /= 20;
+  return g;
+}
+
 static hd_workload *open_blocks(void) {
   hd_workload *w;
   scratch_write("archs/workload.toml", workload_text);
@@ -63,7 +70,7 @@ static char *proved_text(const hd_workload *w, const hd_gpu *g, const hd_plan *p
 static void what_is_written_is_what_was_proved(void **state) {
   skip_without_compiler();
   hd_workload *w = open_blocks();
-  hd_gpu g = load_unitless("gtx580");
+  hd_gpu g = slow_dram_gpu();
   g.arch = 90; /* a text for the modelled GPU would be another one */
   const hd_compiled *other;
   const hd_compiled *code;
@@ -101,7 +108,7 @@ static void a_proof_that_takes_too_long_is_of_a_smaller_size(void **state) {
   } cases[] = {{60, false, "", 96}, {0.4, false, "less", 40}, {1e-6, false, "tiny", 8}, {1e-6, true, "", 96}};
   skip_without_compiler();
   hd_workload *w = open_blocks();
-  hd_gpu g = load_unitless("gtx580");
+  hd_gpu g = slow_dram_gpu();
   hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
   char *want = proved_text(w, &g, &plans[0].plan);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -185,8 +192,7 @@ static void only_the_winner_is_proved(void **state) {
 }
 
 /* Tasks of few instructions, whose data is too large for L2. DRAM takes `over_issue` times as long as issuing
- * them.
- */
+ * them at the GPU's nominal rate, at which a rewritten kernel's instructions are counted. */
 static hd_workload *open_short(hd_gpu *g, double over_issue) {
   hd_workload *w;
   hd_study *s;
@@ -198,12 +204,20 @@ static hd_workload *open_short(hd_gpu *g, double over_issue) {
   scratch_write("short/workload.toml", workload_text);
   const char *const set[] = {"blocks=1024"};
   OK(hd_workload_open_with(scratch_path("short"), NULL, "small", set, 1, &w, &d));
-  *g = load_unitless("gtx580");
-  g->l1.bytes_per_cycle *= 1000;
-  g->l2.bytes_per_cycle *= 1000;
+  *g = load_gpu("gtx580");
+  g->issue_per_cycle = 1;
+  g->max_ctas = g->max_warps; /* so many that latencies are hidden */
   g->l2.bytes = 1 << 16;
+  g->schedulers = 4;
+  g->units.alu = g->units.fma = g->units.load_store = 128;
+  g->l2.bytes_per_cycle *= 4;
+  g->l2.latency = 100;
+  g->dram_latency = 150;
+  g->dram_banks = 0;
+  g->dram_channels = 1;
+  g->l1_global = false; /* where blocks' lines would fall into one set */
   const hd_run_options run = {.machine.threads = 2, .machine.n_sms = g->n_sms};
-  OK(hd_study_open(w, &run, NULL, &s, &d));
+  OK(hd_study_open(w, &run, &(hd_study_options){.timed = true}, &s, &d));
   OK(hd_study_replay(s, g, &hd_plan_original, g->dispatch, 0, &c, &d));
   hd_study_close(s);
   g->dram_bytes_per_cycle *= c.cycles_dram / (over_issue * c.cycles_issue);
@@ -217,7 +231,7 @@ static hd_candidate tile(uint32_t a, uint32_t b) {
 static void instructions_are_counted_once_for_orders_of_a_kind(void **state) {
   skip_without_compiler();
   hd_gpu g;
-  hd_workload *w = open_short(&g, 1.05);
+  hd_workload *w = open_short(&g, 1.0);
   const hd_candidate plans[] = {tile(2, 6), tile(4, 6), tile(8, 6), tile(16, 6)};
   hd_optimize_options o = {
       .run = {.machine.threads = 2}, .dispatch = g.dispatch, .plans = plans, .n_plans = 4};
@@ -253,7 +267,7 @@ static void count_stages(void *ctx, const char *stage, size_t done, size_t n) {
 static void a_search_that_is_stopped_proves_the_best_so_far(void **state) {
   skip_without_compiler();
   hd_workload *w = open_blocks();
-  hd_gpu g = load_unitless("gtx580");
+  hd_gpu g = slow_dram_gpu();
   hd_candidate plans[12] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
   for (uint32_t i = 1; i < 12; i++) plans[i] = tile(i, 3);
   stopping s = {0};
@@ -277,16 +291,14 @@ static void a_search_that_is_stopped_proves_the_best_so_far(void **state) {
   hd_workload_close(w);
 }
 
-/* Bounds give them the baseline's time; on an H100 they win by 2.2 to 6. */
 static void plans_whose_gain_the_model_does_not_see_are_named(void **state) {
   static const struct {
     const char *workload;
     hd_plan winner; /* on an H100 */
-  } cases[] = {{"copy-col", {.bypass = {HD_BYPASS_READONLY, 8}}}, {"reduce", {.bypass = {HD_BYPASS_L2, 4}}}};
+  } cases[] = {{"reduce", {.bypass = {HD_BYPASS_L2, 4}}}};
   skip_without_compiler();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     session q = open_session(cases[i].workload, "small", "h100");
-    q.g.units = (hd_units){0}; /* by bounds */
     hd_optimize_options o = {.run = {.machine.threads = 2}, .dispatch = q.g.dispatch, .seconds = 0.01};
     hd_optimized z;
     bool found = false;
@@ -340,12 +352,12 @@ static void a_sampled_winner_keeps_its_promise_in_a_second_look(void **state) {
     const double part = hd_study_part(z.study),
                  first = z.rows[0].counters.time_us / z.rows[z.best].counters.time_us;
     assert_true(z.best > 0);
-    assert_true(first >= hd_optimize_worth(&plans[0].plan, true));
+    assert_true(first >= hd_optimize_worth(&plans[0].plan));
     if (exact) {
       assert_true(part == 1 && z.second_part == 0);
     } else {
       assert_true(part < 1 && z.second_part > part);
-      assert_true(z.second_speedup >= hd_optimize_worth(&plans[0].plan, true));
+      assert_true(z.second_speedup >= hd_optimize_worth(&plans[0].plan));
     }
     hd_optimized_free(&z);
   }
@@ -355,21 +367,17 @@ static void a_sampled_winner_keeps_its_promise_in_a_second_look(void **state) {
 static void more_is_asked_of_plans_that_bind_or_change_caches(void **state) {
   static const struct {
     hd_plan plan;
-    bool by_clock;
     double worth;
-  } cases[] = {{{.order = {.kind = HD_ORDER_COL}}, false, 1.01},
-               {{.bind = HD_BIND_AGENTS}, false, 1.01},
-               {{.order = {.kind = HD_ORDER_COL}}, true, 1.05},
-               {{.threads = {.kind = HD_ORDER_COL}}, true, 1.05},
-               {{.bypass = {HD_BYPASS_L1, 4}}, false, 1.01},
-               {{.bypass = {HD_BYPASS_READONLY, 8}}, true, 1.3},
-               {{.stream = {.kind = HD_STREAM_L1}}, true, 1.3},
-               {{.prefetch = {.kind = HD_PREFETCH_L2}}, true, 1.15},
-               {{.bind = HD_BIND_REDIRECT}, true, 1.15},
-               {{.bind = HD_BIND_CLAIM}, true, 1.15},
-               {{.bind = HD_BIND_AGENTS}, true, 1.3}};
+  } cases[] = {{{.order = {.kind = HD_ORDER_COL}}, 1.05},
+               {{.threads = {.kind = HD_ORDER_COL}}, 1.05},
+               {{.bypass = {HD_BYPASS_READONLY, 8}}, 1.3},
+               {{.stream = {.kind = HD_STREAM_L1}}, 1.3},
+               {{.prefetch = {.kind = HD_PREFETCH_L2}}, 1.15},
+               {{.bind = HD_BIND_REDIRECT}, 1.15},
+               {{.bind = HD_BIND_CLAIM}, 1.15},
+               {{.bind = HD_BIND_AGENTS}, 1.3}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    assert_true(hd_optimize_worth(&cases[i].plan, cases[i].by_clock) == cases[i].worth);
+    assert_true(hd_optimize_worth(&cases[i].plan) == cases[i].worth);
 }
 
 static void a_second_look_is_of_its_own_sample(void **state) {

@@ -92,8 +92,7 @@ static hd_status compare_times(accuracy *a, hd_buf *out, hd_diag *d) {
                                 .n = a->job.n,
                                 .size = a->job.size,
                                 .gpu = &a->gpu,
-                                .measured = a->dev ? hd_device_get_info(a->dev)->title : a->measured,
-                                .bound = a->job.bound};
+                                .measured = a->dev ? hd_device_get_info(a->dev)->title : a->measured};
   if (st == HD_OK) st = hd_accuracy_rank(a->times, a->job.n, &r.ranking, d);
   if (st == HD_OK) (a->json ? hd_accuracy_times_json : hd_accuracy_times_text)(&r, out);
   return st;
@@ -124,6 +123,7 @@ int cmd_accuracy(int argc, char **argv) {
   if (rc >= 0) return rc;
   if (!seconds) return cli_usage("accuracy: --seconds is at least 1");
   if (a.measured && !time) return cli_usage("accuracy: --measured goes with --time");
+  if (time && depth == DEPTH_TRAFFIC) return cli_usage("accuracy: --time needs a clock: --depth timing");
   hd_diag d = {0};
   hd_buf out = {0};
   a.job.seconds = (double)seconds;
@@ -132,7 +132,7 @@ int cmd_accuracy(int argc, char **argv) {
   a.job.progress = cli_progress;
   a.job.ctx = (void *)"modelling workloads";
   hd_status st = hd_gpu_load(gpu, cli_gpus_dir(), &a.gpu, &d);
-  a.job.bound = depth ? depth == DEPTH_TRAFFIC : !hd_gpu_has_clock(&a.gpu);
+  a.job.timed = depth ? depth == DEPTH_TIMING : hd_gpu_has_clock(&a.gpu);
   if (st == HD_OK)
     st = a.measured
              ? hd_accuracy_read_times(a.measured, argv + 1, (size_t)n, &a.job.names, &a.times, &a.job.n, &d)

@@ -30,8 +30,7 @@ static hd_status prepare(bench *b, int argc, hd_diag *d) {
   hd_status st = keeps ? hd_bench_prepare(b->r.folder, file, b->o.resume, d) : HD_OK;
   if (st == HD_OK) st = cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
   if (st != HD_OK) return st;
-  if (!hd_device_get_info(b->device)->has_times)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", b->device_name);
+  if ((st = hd_device_need_times(b->device, d)) != HD_OK) return st;
   if (!b->no_advice && cli_advisor(b->device, &b->advisor)) b->o.advisor = &b->advisor;
   hd_bench_describe(b->device, HEDDLE_VERSION, &b->r.place);
   if (strcmp(b->store_path ? b->store_path : "", "none") != 0)

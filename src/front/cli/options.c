@@ -14,7 +14,7 @@ static const cli_option common[] = {
      "work for each workload, as seconds of an idle machine (default: 4, up to 10 if runs take long,\nmore "
      "while much is unseen)"},
     {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
-     "by a clock (default if the GPU's file has [units]), or a bound"},
+     "times by a clock (default if the GPU's file has [units]), or traffic alone"},
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},
     {"dispatcher", 0, CLI_TEXT, NULL, 0, "NAME", "demand or round-robin (default: as the GPU's file says)"},
     {"exact", 0, CLI_FLAG, NULL, 0, NULL, "replay all launches whole, however long that takes"},

@@ -159,9 +159,6 @@ static const field row_fields[] = {
 
 /* ---- All of them ---------------------------------------------------------------------------------- */
 
-static const char *kind_of_time(const void *row) {
-  return ((const hd_accuracy_times_report *)row)->bound ? "bound" : "clock";
-}
 static json_t *rows_json(const void *row) {
   const hd_accuracy_times_report *a = row;
   json_t *rows = json_array();
@@ -177,7 +174,6 @@ static const field times_fields[] = {
     {"gpu", THROUGH(hd_accuracy_times_report, gpu, hd_gpu, name)},
     {"measured", ALL(measured)},
     {"size", ALL(size)},
-    {"time", .text = kind_of_time},
     {"workloads", ALL(ranking.n)},
     {"mean_error", .null = true, ALL(ranking.mean_error)},
     {"median_error", .null = true, ALL(ranking.median_error)},
@@ -273,9 +269,9 @@ static void put_contradictions(const hd_accuracy_times_report *a, hd_buf *out) {
 
 void hd_accuracy_times_text(const hd_accuracy_times_report *a, hd_buf *out) {
   const hd_accuracy_ranking *k = &a->ranking;
-  hd_buf_printf(out, "%s modelled by %s, measured: %s, size %s\n\n", a->gpu->title,
-                a->bound ? "the traffic's bound" : "a clock", a->measured, a->size);
-  report_put_lacks(a->gpu, !a->bound, out);
+  hd_buf_printf(out, "%s modelled by a clock, measured: %s, size %s\n\n", a->gpu->title, a->measured,
+                a->size);
+  report_put_lacks(a->gpu, true, out);
   put_rows(a, out);
   if (k->n) {
     hd_buf_printf(

@@ -159,7 +159,7 @@ static const field proposal_fields[] = {
     {"plan", "plan", PROPOSAL(plan)},
     {"reason", PROPOSAL(reason)},
     {.section = is_predicted},
-    {"speedup", "time", FIELD_RATIO, 2, .absent = "?", PROPOSAL(speedup)},
+    {"speedup", "time", FIELD_RATIO, 2, .absent = "?", .has = report_is_positive, PROPOSAL(speedup)},
     {"counters", PROPOSAL(counters)},
     {.heading = "L1 hits", .align = 'r', .absent = "?", .put = put_hits},
     {.heading = "L2 sectors", .align = 'r', .absent = "?", .put = put_sectors},
@@ -226,7 +226,7 @@ static void put_proposals(const hd_advice_report *s, hd_buf *out) {
   for (uint32_t i = 0; i < a->n_proposals; i++)
     report_sheet_row(&sheet, &(proposed){&a->proposals[i], &a->baseline, i + 1});
   report_put_sheet(&sheet, out);
-  report_put_lacks(s->gpu, a->baseline.warp_cycles > 0, out);
+  report_put_lacks(s->gpu, hd_counters_timed(&a->baseline), out);
 }
 
 void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
@@ -280,7 +280,7 @@ void hd_advice_text(const hd_advice_report *s, hd_buf *out) {
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static const hd_advice *advice_of(const void *row) { return ((const hd_advice_report *)row)->advice; }
-static bool has_baseline(const void *row) { return advice_of(row)->baseline.time_us > 0; }
+static bool has_baseline(const void *row) { return hd_counters_cost(&advice_of(row)->baseline) > 0; }
 static bool has_occupancy(const void *row) { return advice_of(row)->baseline.resident > 0; }
 static bool is_fixed(const void *row) { return advice_of(row)->order_free == HD_ORDER_FREE_NO; }
 static void put_category(const void *row, hd_buf *out) { hd_category_print(advice_of(row)->category, out); }

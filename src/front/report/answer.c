@@ -11,11 +11,11 @@ double hd_report_speedup(const hd_report *r, size_t row) {
   return t > 0 ? r->rows[0].counters.time_us / t : 1;
 }
 
-static int by_time(const void *a, const void *b, void *rows) {
+static int by_cost(const void *a, const void *b, void *rows) {
   size_t i = *(const size_t *)a, k = *(const size_t *)b;
   const hd_sweep_row *r = rows;
   if ((r[i].status == HD_OK) != (r[k].status == HD_OK)) return r[i].status == HD_OK ? -1 : 1;
-  double x = r[i].counters.time_us, y = r[k].counters.time_us;
+  double x = hd_counters_cost(&r[i].counters), y = hd_counters_cost(&r[k].counters);
   if (x != y) return x < y ? -1 : 1;
   uint64_t dx = hd_counters_dram(&r[i].counters), dy = hd_counters_dram(&r[k].counters);
   if (dx != dy) return dx < dy ? -1 : 1;
@@ -27,12 +27,12 @@ static int by_time(const void *a, const void *b, void *rows) {
 size_t *report_ranking(const hd_report *r) {
   size_t *rank = malloc((r->n_rows ? r->n_rows : 1) * sizeof *rank);
   for (size_t i = 0; rank && i < r->n_rows; i++) rank[i] = i;
-  if (rank) qsort_r(rank, r->n_rows, sizeof *rank, by_time, (void *)r->rows);
+  if (rank) qsort_r(rank, r->n_rows, sizeof *rank, by_cost, (void *)r->rows);
   return rank;
 }
 
 bool report_is_untried(const hd_report *r, size_t row) {
-  return r->rows[row].status == HD_ERR_BUDGET && r->rows[row].counters.time_us <= 0;
+  return r->rows[row].status == HD_ERR_BUDGET && hd_counters_cost(&r->rows[row].counters) <= 0;
 }
 
 size_t report_count_untried(const hd_report *r) {
@@ -45,7 +45,7 @@ bool report_has_answer(const hd_report *r) { return !r->stopped && !r->ended; }
 
 void report_put_no_answer(const hd_report *r, hd_buf *out) {
   size_t replayed = 0;
-  for (size_t i = 1; i < r->n_rows; i++) replayed += r->rows[i].counters.time_us > 0;
+  for (size_t i = 1; i < r->n_rows; i++) replayed += hd_counters_cost(&r->rows[i].counters) > 0;
   if (report_is_untried(r, 0))
     hd_buf_puts(out, "No answer: nothing was replayed");
   else
@@ -64,7 +64,7 @@ bool report_proof_is_smaller(const hd_report *r) { return r->proof && r->proof_s
 
 const hd_counters *report_default(const hd_report *r) { return r->n_rows ? &r->rows[0].counters : NULL; }
 
-bool report_by_clock(const hd_report *r) { return r->n_rows && r->rows[0].counters.warp_cycles > 0; }
+bool report_by_clock(const hd_report *r) { return r->n_rows && hd_counters_timed(&r->rows[0].counters); }
 
 double report_stage_seconds(const hd_report *r) {
   const hd_optimize_seconds *s = &r->seconds;

@@ -3,13 +3,16 @@
 #include "report/summary.h"
 
 void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out) {
-  if (clock && !hd_gpu_has_launches(g))
+  if (!clock) {
+    hd_buf_puts(out, "There are no times without a clock (");
+    hd_buf_printf(out, hd_gpu_has_clock(g) ? "--depth traffic" : "the file of %s has no [units]", g->name);
+    hd_buf_puts(out, "): plans rank by traffic, the bytes that L2 and DRAM move.\n");
+  } else if (!hd_gpu_has_launches(g)) {
     hd_buf_printf(out,
                   "The file of %s has no [launch]: a launch costs nothing beside its CTAs' "
                   "work.\n",
                   g->name);
-  if (!clock && !hd_gpu_has_clock(g))
-    hd_buf_printf(out, "The file of %s has no [units], which a clock needs.\n", g->name);
+  }
 }
 
 /* How the GPU's file says that a clock compares with what others published. */
@@ -23,25 +26,19 @@ static void put_published(const hd_published *p, hd_buf *out) {
   hd_buf_puts(out, " (docs/gpus.md).\n");
 }
 
-/* How the GPU's file says that such times compare with measurements. */
-static void put_compared(const hd_gpu *g, bool clock, hd_buf *out) {
+/* How the GPU's file says that times by a clock compare with measurements. */
+static void put_compared(const hd_gpu *g, hd_buf *out) {
   const hd_compared *c = &g->compared;
-  const uint32_t effects = clock ? c->effects : c->bound_effects,
-                 right = clock ? c->right_signs : c->bound_right_signs;
-  hd_buf_puts(out, clock ? "Times are by a clock" : "Times are bounds, those of the busiest resource");
-  if (!effects) {
-    hd_buf_printf(out, "%s compared with such a GPU (docs/decisions/clock.md).\n",
-                  clock ? " that was not" : ", and were not");
-    if (clock) put_published(&g->published, out);
+  hd_buf_puts(out, "Times are by a clock");
+  if (!c->effects) {
+    hd_buf_puts(out, " that was not compared with such a GPU (docs/decisions/clock.md).\n");
+    put_published(&g->published, out);
     return;
   }
-  hd_buf_puts(out, ". Compared with such a GPU, ");
-  if (clock)
-    hd_buf_printf(out, "it was off by %.1f%% (mean of %u default launches), and ", c->time_error,
-                  c->launches);
   hd_buf_printf(out,
-                "%sright about the sign of %.0f%% of plans' effects over %.0f%% (docs/decisions/clock.md).\n",
-                clock ? "" : "they were ", 100.0 * right / effects, 100 * HD_ACCURACY_EFFECT);
+                ". Compared with such a GPU, it was off by %.1f%% (mean of %u default launches), and right "
+                "about the sign of %.0f%% of plans' effects over %.0f%% (docs/decisions/clock.md).\n",
+                c->time_error, c->launches, 100.0 * c->right_signs / c->effects, 100 * HD_ACCURACY_EFFECT);
 }
 
 void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_ends, hd_buf *out) {
@@ -60,7 +57,7 @@ static bool is_unsure(const hd_counters *c) { return c->time_error_us > HD_SAMPL
 
 void report_put_confirmation(const hd_gpu *g, bool clock, double part, bool lack_ends, const hd_counters *c,
                              hd_buf *out) {
-  put_compared(g, clock, out);
+  if (clock) put_compared(g, out);
   report_put_lacks(g, clock, out);
   report_put_part(g, part, "--exact replays all", lack_ends, out);
   if (c && c->time_error_us > 0)

@@ -180,9 +180,11 @@ static json_t *list_json(const field *f, const void *row) {
 
 json_t *report_counters_json(const hd_counters *c, unsigned uses) {
   json_t *j = json_object();
+  const bool timed = hd_counters_timed(c);
   for (size_t i = 0; j && i < HD_COUNTER_FIELDS; i++) {
     const hd_counter *f = &hd_counter_table[i];
     if (uses && !(f->uses & uses)) continue;
+    if (!timed && (f->uses & HD_COUNTER_IS_TIMED)) continue;
     const value v = f->type == HD_COUNTER_REAL ? number_of(hd_counter_real(f, c))
                                                : count_of((int64_t)hd_counter_count(f, c));
     if (json_object_set_new(j, f->name, value_json(&v)) == 0) continue;
@@ -398,9 +400,10 @@ static void put_counters_head(hd_buf *out) {
 
 /* NULL: their cells are empty. */
 static void put_counters(const hd_counters *c, hd_buf *out) {
+  const bool timed = c && hd_counters_timed(c);
   for (size_t k = 0; k < HD_COUNTER_FIELDS; k++) {
     const hd_counter *f = &hd_counter_table[k];
-    if (is_swept(f) && !c)
+    if (is_swept(f) && (!c || (!timed && (f->uses & HD_COUNTER_IS_TIMED))))
       hd_buf_putc(out, ',');
     else if (is_swept(f) && f->type == HD_COUNTER_REAL)
       hd_buf_printf(out, ",%.*f", f->decimals, hd_counter_real(f, c));

@@ -5,9 +5,6 @@
 #include "report/fields.h"
 #include "report/summary.h"
 
-/* A model's device goes by a clock where its GPU's file has what that needs. */
-static bool by_clock(const hd_measurement *t) { return t->gpu && hd_gpu_has_clock(t->gpu); }
-
 /* ---- A plan --------------------------------------------------------------------------------------- */
 
 typedef struct measured {
@@ -15,7 +12,7 @@ typedef struct measured {
   bool baseline;
 } measured;
 /* Columns that not every table has. */
-enum { MEASURED = 1, PREDICTED = 2, BOUND = 4, COUNTED = 8 };
+enum { MEASURED = 1, PREDICTED = 2, COUNTED = 4 };
 
 static const hd_measure_row *row_of(const void *row) { return ((const measured *)row)->row; }
 static bool was_run(const void *row) { return row_of(row)->status == HD_OK; }
@@ -56,7 +53,6 @@ static const field row_fields[] = {
     {.section = was_run},
     {"median_us", "median us", .decimals = 2, .only = MEASURED, OF(median_us)},
     {.heading = "predicted us", .decimals = 2, .only = PREDICTED, OF(median_us)},
-    {.heading = "bound us", .decimals = 2, .only = BOUND, OF(median_us)},
     {"least_us", OF(least_us)},
     {"speedup", .when = was_compared, STRUCT_THROUGH(measured, row, hd_measure_row, speedup, speedup_fields)},
     {.heading = "speedup", .align = 'r', .put = put_speedup},
@@ -84,7 +80,7 @@ static const field row_fields[] = {
 
 static const char *kind_of_time(const void *row) {
   const hd_measurement *t = row;
-  return !t->gpu ? "measured" : by_clock(t) ? "clock" : "bound";
+  return t->gpu ? "clock" : "measured";
 }
 static int64_t pairs(const void *row) {
   return (int64_t)((const hd_measurement *)row)->rows[0].speedup.pairs;
@@ -123,8 +119,7 @@ void hd_measurement_json(const hd_measurement *t, hd_buf *out) {
 
 void hd_measurement_text(const hd_measurement *t, hd_buf *out) {
   const hd_device_info *d = t->device;
-  const bool bounds = t->gpu && !by_clock(t);
-  unsigned columns = bounds ? BOUND : t->gpu ? PREDICTED : MEASURED;
+  unsigned columns = t->gpu ? PREDICTED : MEASURED;
   for (size_t i = 0; i < t->n; i++)
     if (t->rows[i].has_counters) columns |= COUNTED;
   field_sheet sheet = report_sheet(row_fields, columns);
@@ -142,5 +137,5 @@ void hd_measurement_text(const hd_measurement *t, hd_buf *out) {
     hd_buf_printf(out, "\nNo counters: %s.\n", t->rows[0].no_counters);
   if (!t->gpu) return;
   hd_buf_putc(out, '\n');
-  report_put_confirmation(t->gpu, !bounds, 1, false, NULL, out);
+  report_put_confirmation(t->gpu, true, 1, false, NULL, out);
 }

@@ -16,8 +16,6 @@ typedef struct tried {
   size_t i;
   bool colour;
 } tried;
-/* The last column but one says how its times came about. */
-enum { CLOCKED = 1, BOUND = 2 };
 
 static const hd_sweep_row *row_of(const void *row) {
   const tried *t = row;
@@ -45,6 +43,8 @@ static double time_of(const void *row) { return counters_of(row)->time_us; }
 static double speedup(const void *row) {
   return hd_report_speedup(((const tried *)row)->r, ((const tried *)row)->i);
 }
+
+static bool has_speedup(const void *row) { return was_replayed(row) && hd_counters_timed(counters_of(row)); }
 
 /* What there is to say of the default's speedup, and of that of the plan kept. */
 static const char *note_of(const hd_report *r, size_t i) {
@@ -78,18 +78,17 @@ static const field tried_fields[] = {
     {.heading = "L2 MB", .kind = FIELD_MEGABYTES, .decimals = 2, .count = l2_bytes},
     {.heading = "DRAM MB", .kind = FIELD_MEGABYTES, .decimals = 2, .count = dram_bytes},
     {.heading = "vs compulsory", .kind = FIELD_RATIO, .decimals = 2, .real = over_compulsory},
-    {.heading = "predicted us", .decimals = 1, .only = CLOCKED, .real = time_of},
-    {.heading = "bound us", .decimals = 1, .only = BOUND, .real = time_of},
+    {.heading = "predicted us", .decimals = 1, .real = time_of},
     {.section = field_always},
     {.heading = "change", .put = put_change},
     {"plan", .put = put_plan},
-    {"speedup", .when = was_replayed, .real = speedup},
+    {"speedup", .when = has_speedup, .real = speedup},
     {0},
 };
 
 void report_put_tried(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
   size_t *rank = report_ranking(r), shown = 0, more = 0, untried = 0;
-  field_sheet sheet = report_sheet(tried_fields, report_by_clock(r) ? CLOCKED : BOUND);
+  field_sheet sheet = report_sheet(tried_fields, 0);
   for (size_t i = 0; rank && i < r->n_rows; i++) {
     const bool over = limit && shown >= limit && rank[i] != 0;
     if (over) {
@@ -130,6 +129,7 @@ void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
 /* ---- The whole ------------------------------------------------------------------------------------ */
 
 static const hd_report *report_of(const void *row) { return row; }
+static bool is_clocked(const void *row) { return report_by_clock(row); }
 static bool has_best(const void *row) { return report_of(row)->best > 0; }
 static bool has_second(const void *row) { return report_of(row)->second_speedup > 0; }
 static bool is_default(const void *row) { return report_of(row)->best == 0 && report_has_answer(row); }
@@ -191,7 +191,7 @@ static const field optimization_fields[] = {
     {"gpu", THROUGH(hd_report, gpu, hd_gpu, name)},
     {"dispatcher", MEMBER(hd_report, dispatch)},
     {"best", .put = put_best},
-    {"speedup", .real = best_speedup},
+    {"speedup", .when = is_clocked, .real = best_speedup},
     {"proved", .flag = is_proved},
     {"rows", .tree = rows_json},
     {"output", .when = has_best, MEMBER(hd_report, output)},
@@ -214,7 +214,7 @@ static const field optimization_fields[] = {
 
 /* ---- Its page ------------------------------------------------------------------------------------- */
 
-static const char *kind_of_time(const void *row) { return report_by_clock(row) ? "clock" : "bound"; }
+static const char *kind_of_time(const void *row) { return is_clocked(row) ? "clock" : NULL; }
 static void put_confirmed(const void *row, hd_buf *out) { report_put_own_confirmation(row, out); }
 static bool has_proof(const void *row) { return report_of(row)->proof; }
 static bool has_timelines(const void *row) { return report_of(row)->timelines; }

@@ -19,15 +19,26 @@ static void put_bar(const char *label, double part, const char *note, hd_buf *ou
   hd_buf_printf(out, "%*s %s\n", BAR - all / 8 - (all % 8 != 0), "", note);
 }
 
-static int by_time(const void *a, const void *b) {
+static int by_cost(const void *a, const void *b) {
   const hd_sweep_row *x = *(const hd_sweep_row *const *)a, *y = *(const hd_sweep_row *const *)b;
-  if (x->counters.time_us != y->counters.time_us) return x->counters.time_us < y->counters.time_us ? -1 : 1;
+  const double p = hd_counters_cost(&x->counters), q = hd_counters_cost(&y->counters);
+  if (p != q) return p < q ? -1 : 1;
   return x < y ? -1 : x > y;
+}
+
+/* A time and its speedup; without a clock the traffic, and how much of it the plan adds. */
+static void put_note(const hd_counters *c, const hd_counters *base, char note[64]) {
+  const double cost = hd_counters_cost(c), before = hd_counters_cost(base);
+  if (hd_counters_timed(c))
+    snprintf(note, 64, "%10.1f us  %5.2fx", cost, before / cost);
+  else
+    snprintf(note, 64, "%10.3f MB of traffic  %+5.1f%%", cost / 1e6,
+             before > 0 ? 100 * (cost / before - 1) : 0);
 }
 
 void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   const hd_sweep_row **sorted = calloc(n + 1, sizeof *sorted);
-  double most = 0, base = n ? rows[0].counters.time_us : 0;
+  double most = 0;
   size_t done = 0;
   if (!sorted) {
     out->failed = true;
@@ -36,16 +47,16 @@ void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   for (size_t i = 0; i < n; i++) {
     if (rows[i].status != HD_OK) continue;
     sorted[done++] = &rows[i];
-    if (rows[i].counters.time_us > most) most = rows[i].counters.time_us;
+    if (hd_counters_cost(&rows[i].counters) > most) most = hd_counters_cost(&rows[i].counters);
   }
-  if (done) qsort(sorted, done, sizeof *sorted, by_time);
+  if (done) qsort(sorted, done, sizeof *sorted, by_cost);
   for (size_t i = 0; i < done; i++) {
     hd_buf plan = {0};
     char note[64];
-    const double us = sorted[i]->counters.time_us;
     hd_plan_print(&sorted[i]->plan, &plan);
-    snprintf(note, sizeof note, "%10.1f us  %5.2fx", us, us > 0 ? base / us : 1);
-    put_bar(plan.data ? plan.data : "", most > 0 ? us / most : 0, note, out);
+    put_note(&sorted[i]->counters, &rows[0].counters, note);
+    put_bar(plan.data ? plan.data : "", most > 0 ? hd_counters_cost(&sorted[i]->counters) / most : 0, note,
+            out);
     out->failed |= plan.failed;
     hd_buf_free(&plan);
   }

@@ -54,7 +54,7 @@ static const field kernel_fields[] = {
     {.section = was_looked_at},
     {"category", "category", .absent = "", .put = put_category},
     {"reuse_lost", "reuse lost", FIELD_RATIO, 2, .absent = "", OF(lost)},
-    {"at_most", "ceiling", FIELD_RATIO, 2, .absent = "", OF(bound)},
+    {"at_most", "ceiling", FIELD_RATIO, 2, .absent = "", .has = report_is_positive, OF(bound)},
     {.section = field_always},
     {.heading = "reach", .text = reach},
     {0},

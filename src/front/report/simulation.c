@@ -10,19 +10,17 @@
 
 static const hd_counters *counters_of(const void *row) { return &((const hd_simulation *)row)->counters; }
 static bool is_timed(const void *row) { return ((const hd_simulation *)row)->timed; }
-static bool is_bound(const void *row) { return !is_timed(row); }
+static bool has_no_clock(const void *row) { return !is_timed(row); }
 static bool is_sampled(const void *row) { return ((const hd_simulation *)row)->part < 1; }
 static bool has_channels(const void *row) {
   return is_timed(row) && ((const hd_simulation *)row)->gpu->dram_channels > 1;
 }
 
-static void put_cycles(const hd_counters *c, const char *what, hd_buf *out) {
-  hd_buf_printf(out, "%.1f us (%s cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)", c->time_us, what,
+static void put_time(const void *row, hd_buf *out) {
+  const hd_counters *c = counters_of(row);
+  hd_buf_printf(out, "%.1f us (by a clock; busy cycles: issue %.0f, L1 %.0f, L2 %.0f, DRAM %.0f)", c->time_us,
                 c->cycles_issue, c->cycles_l1, c->cycles_l2, c->cycles_dram);
 }
-
-static void put_time(const void *row, hd_buf *out) { put_cycles(counters_of(row), "by a clock; busy", out); }
-static void put_bound(const void *row, hd_buf *out) { put_cycles(counters_of(row), "bound by", out); }
 
 static void put_rates(const void *row, hd_buf *out) {
   const hd_gpu *g = ((const hd_simulation *)row)->gpu;
@@ -63,6 +61,10 @@ static void put_written(const void *row, hd_buf *out) {
   put_megabytes(counters_of(row)->dram_write_bytes, out);
 }
 
+static void put_traffic(const void *row, hd_buf *out) {
+  put_megabytes(hd_counters_traffic(counters_of(row)), out);
+}
+
 static void put_compulsory(const void *row, hd_buf *out) {
   const hd_counters *c = counters_of(row);
   put_megabytes(c->compulsory_bytes, out);
@@ -83,7 +85,7 @@ static const field simulation_fields[] = {
     {"dispatcher", MEMBER(hd_simulation, dispatch)},
     {"replayed_part", MEMBER(hd_simulation, part)},
     {.heading = "predicted time", .when = is_timed, .put = put_time},
-    {.heading = "bound on time", .when = is_bound, .put = put_bound},
+    {.heading = "traffic", .when = has_no_clock, .put = put_traffic},
     {.heading = "per cycle, SM", .when = is_timed, .put = put_rates},
     {.heading = "warps wait", .when = is_timed, .put = put_waits},
     {.heading = "DRAM channels", .when = has_channels, .put = put_channels},

@@ -56,9 +56,9 @@ static void put_proof(const hd_report *r, hd_buf *out) {
 static void put_best(const hd_report *r, hd_buf *out) {
   hd_buf plan = {0};
   hd_plan_print(&r->rows[r->best].plan, &plan);
-  hd_buf_printf(out, "\nBest%s: %s, predicted %.2fx as fast as the default%s.\n",
+  hd_buf_printf(out, "\nBest%s: %s, predicted %.2fx as fast as the default.\n",
                 report_has_answer(r) ? "" : " so far", plan.data ? plan.data : "",
-                hd_report_speedup(r, (size_t)r->best), report_by_clock(r) ? "" : ", by bounds on the time");
+                hd_report_speedup(r, (size_t)r->best));
   put_waits(r, out);
   if (r->second_speedup > 0)
     hd_buf_printf(out, "By a second replay of %.1f%% of the work: %.2fx.\n", 100 * r->second_part,

@@ -5,11 +5,11 @@
 #include "heddle/report.h"
 
 double report_rate(uint64_t part, uint64_t whole); /* 0 of 0 is 0 */
-/* Row numbers in the order of hd_sweep_best (fastest, least DRAM, least L2 traffic), failed rows last; freed
- * by the caller; NULL: out of memory. */
+/* Row numbers in the order of hd_sweep_best (hd_counters_cost, least DRAM, least L2 traffic), failed rows
+ * last; freed by the caller; NULL: out of memory. */
 size_t *report_ranking(const hd_report *r);
 const hd_counters *report_default(const hd_report *r); /* the original's; NULL: none */
-bool report_by_clock(const hd_report *r);              /* the times are a clock's, not bounds */
+bool report_by_clock(const hd_report *r);              /* there are times */
 /* The row was not replayed, for want of time; how many were not. */
 bool report_is_untried(const hd_report *r, size_t row);
 size_t report_count_untried(const hd_report *r);
@@ -25,7 +25,8 @@ void report_put_no_answer(const hd_report *r, hd_buf *out);
 void report_put_nothing_helps(const hd_report *r, hd_buf *out);
 /* The proof is of a smaller size than the workload's. */
 bool report_proof_is_smaller(const hd_report *r);
-/* Lines on what the GPU's file lacks, and so times on it. Nothing where it lacks nothing. */
+/* A line on what the GPU's file lacks, and so times on it, or on what ranks plans without a clock. Nothing if
+ * nothing is lacking. */
 void report_put_lacks(const hd_gpu *g, bool clock, hd_buf *out);
 /* A line on the part of the work that was replayed, and on how to have `more` of it. Nothing of 1. */
 void report_put_part(const hd_gpu *g, double part, const char *more, bool lack_ends, hd_buf *out);

@@ -184,8 +184,7 @@ void hd_tuning_text(const hd_tuning_report *s, hd_buf *out) {
                   t->before_us);
   hd_buf_putc(out, '\n');
   if (!s->gpu || (t->recalled && !s->verified)) return;
-  report_put_confirmation(s->gpu, hd_gpu_has_clock(s->gpu), 1, false, t->has_counters ? &t->before : NULL,
-                          out);
+  report_put_confirmation(s->gpu, true, 1, false, t->has_counters ? &t->before : NULL, out);
   report_put_part(s->gpu, t->part, "a larger --budget replays more", t->lack_ends, out);
   hd_buf_putc(out, '\n');
 }

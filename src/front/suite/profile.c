@@ -16,6 +16,7 @@ static double bound_of(const hd_counters *c) {
   const double moved = (double)hd_counters_dram(c), once = (double)c->compulsory_bytes;
   const double dram = moved > once ? c->cycles_dram * once / moved : c->cycles_dram;
   const double least = c->cycles_issue > dram ? c->cycles_issue : dram;
+  if (!hd_counters_timed(c)) return 0;
   return least > 0 && c->cycles > least ? c->cycles / least : 1;
 }
 

@@ -147,28 +147,31 @@ function roofline(rows) {
   return s;
 }
 
-/* Every plan a bar, the fastest to the left: of any measure. `named`: with their names below. */
+/* What ranks plans: their time, or their traffic in bytes if no clock gave one (hd_counters_cost). */
+const moved = (r) => 32 * r.l2_sectors + dram(r);
+const cost = (r) => (r.time_us > 0 ? r.time_us : moved(r));
+/* Every plan a bar, the best to the left: of any measure. `named`: with their names below. */
 function landscape(rows, title, of, unit, fill, named) {
-  const ok = rows.filter((r) => r.time_us > 0), base = baseOf(ok);
+  const ok = rows.filter((r) => cost(r) > 0), base = baseOf(ok);
   const values = ok.map(of).filter(Number.isFinite);
   if (!values.length) return null;
-  const sorted = [...ok].sort((a, b) => a.time_us - b.time_us), most = Math.max(...values) || 1, top = 1.08 * most, names = named && sorted.length <= 48;
+  const sorted = [...ok].sort((a, b) => cost(a) - cost(b)), most = Math.max(...values) || 1, top = 1.08 * most, names = named && sorted.length <= 48;
   const W = 1000, H = 180, L = 60, s = svg(W, H + 30 + (names ? 132 : 0), title), step = Math.min(90, (W - L - 10) / sorted.length);
   for (let v = 0; v <= most * 1.0001; v += TICKS(most, 5)) s.append(el("line", {x1: L, x2: W - 10, y1: 20 + H - (v * H) / top, y2: 20 + H - (v * H) / top, stroke: "var(--line)"}), label(L - 6, 24 + H - (v * H) / top, number(v, 4) + unit, "end"));
   sorted.forEach((r, i) => {
     const h = (H * (of(r) || 0)) / top, x = L + (i + 0.5) * step, name = r.plan.length > 22 ? r.plan.slice(0, 21) + "\u2026" : r.plan;
     s.append(bar(L + i * step, 20 + H - h, step > 3 ? step - 1 : step, h, r === base ? "var(--base)" : i === 0 ? "var(--good)" : fill,
-      `${r.plan}\n${number(r.time_us, 5)} \u00b5s, ${times(base.time_us / r.time_us)}\nDRAM ${mb(dram(r))} MB, L2 ${mb(32 * r.l2_sectors)} MB, L1 hits ${percent(share(r.l1_hits, r.l1_sectors))}`));
+      `${r.plan}\n${r.time_us > 0 ? `${number(r.time_us, 5)} \u00b5s, ${times(base.time_us / r.time_us)}\n` : ""}DRAM ${mb(dram(r))} MB, L2 ${mb(32 * r.l2_sectors)} MB, L1 hits ${percent(share(r.l1_hits, r.l1_sectors))}`));
     if (names) s.append(el("text", {transform: `translate(${(x + 4).toFixed(1)},${H + 30}) rotate(-55)`, "text-anchor": "end"}, name));
   });
   s.append(label(L, 12, title));
   return s;
 }
-const timeOf = (r) => (r.warp_cycles > 0 || r.warp_cycles === undefined ? "predicted" : "bound");
 function landscapes(rows) {
-  const base = baseOf(rows.filter((r) => r.time_us > 0));
+  const base = baseOf(rows.filter((r) => cost(r) > 0));
   if (!base) return [];
-  return [landscape(rows, `${timeOf(base)} time, relative to the default`, (r) => r.time_us / base.time_us, "", "var(--bar)", true),
+  const what = base.time_us > 0 ? "predicted time" : "traffic of L2 and DRAM";
+  return [landscape(rows, `${what}, relative to the default`, (r) => cost(r) / cost(base), "", "var(--bar)", true),
     landscape(rows, "L1 miss rate", (r) => 100 * (1 - share(r.l1_hits, r.l1_sectors)), "%", "var(--bar)"),
     landscape(rows, "L2 traffic, times compulsory", (r) => share(32 * r.l2_sectors, r.compulsory_bytes), "", "var(--blue)"),
     landscape(rows, "DRAM traffic, times compulsory", (r) => share(dram(r), r.compulsory_bytes), "", "var(--violet)")];
@@ -521,16 +524,18 @@ const COUNTERS = [
   {head: "vs compulsory", of: (r) => share(dram(r), r.compulsory_bytes), show: times},
 ];
 function plans(rows) {
-  const timed = rows.filter((r) => r.time_us > 0), base = baseOf(timed), best = timed.reduce((a, b) => (b.time_us < a.time_us ? b : a), base);
-  return table([{head: "plan", of: (r) => r.plan, text: true},
-    {head: timeOf(base || {}) + " \u00b5s", of: (r) => r.time_us, show: (v) => number(v, 5)},
-    {head: "speedup", of: (r) => (r.time_us > 0 ? base.time_us / r.time_us : NaN), show: times}, ...COUNTERS,
+  const ok = rows.filter((r) => cost(r) > 0), base = baseOf(ok), best = ok.reduce((a, b) => (cost(b) < cost(a) ? b : a), base);
+  const ranked = !base || base.time_us > 0 ? [{head: "predicted \u00b5s", of: (r) => r.time_us, show: (v) => number(v, 5)},
+    {head: "speedup", of: (r) => (r.time_us > 0 ? base.time_us / r.time_us : NaN), show: times}]
+    : [{head: "traffic MB", of: moved, show: mb}, {head: "of the default's", of: (r) => moved(r) / moved(base), show: percent}];
+  return table([{head: "plan", of: (r) => r.plan, text: true}, ...ranked, ...COUNTERS,
     {head: "why not", of: (r) => r.failed || r.why || (r.not_tried && "not tried: " + r.not_tried) || (r.status && r.status !== "ok" ? r.status : ""), text: true}],
     rows, (r) => (r === best && r !== base ? "best" : r === base ? "base" : ""));
 }
 /* Without b: the only one. */
 function beforeAfter(a, b) {
-  return table([{head: "", of: (r) => r.name}, {head: "\u00b5s", of: (r) => r.c.time_us, show: (v) => number(v, 5)},
+  const timed = a.time_us > 0 ? [{head: "\u00b5s", of: (r) => r.c.time_us, show: (v) => number(v, 5)}] : [];
+  return table([{head: "", of: (r) => r.name}, ...timed,
     ...COUNTERS.map((c) => ({...c, of: (r) => c.of(r.c)}))], b ? [{name: "before", c: a}, {name: "after", c: b}] : [{name: a.plan, c: a}]);
 }
 /* What bounds the time, in cycles. */
@@ -574,25 +579,28 @@ const KINDS = {
       {head: "plan", of: (r) => r.plan, text: true}], d)],
   },
   optimize: {
-    is: (d) => d && Array.isArray(d.rows) && d.rows.some((r) => r.plan && "time_us" in r),
-    title: (d) => `${d.workload} (${d.size}) on ${d.gpu}: ${!d.answered && d.answered !== undefined ? "no answer" : d.best === "baseline" ? "no order helps" : d.best + ", " + times(d.speedup)}`,
+    is: (d) => d && Array.isArray(d.rows) && d.rows.some((r) => r.plan && "l2_sectors" in r),
+    title: (d) => `${d.workload} (${d.size}) on ${d.gpu}: ${!d.answered && d.answered !== undefined ? "no answer"
+      : d.speedup === undefined ? "traffic" : d.best === "baseline" ? "no order helps" : d.best + ", " + times(d.speedup)}`,
     draw(d) {
       const base = d.rows[0], best = d.rows.find((r) => r.plan === d.best) || base, two = best === base ? [base] : [base, best], p = d.proof;
-      const kept = d.best === "baseline", verdict = kept ? `No order helps: ${d.nothing_helps || "the default is the best of the plans tried"}. The kernel is left as it is.`
+      const kept = d.best === "baseline", timed = base.time_us > 0;
+      const verdict = !timed ? (kept ? "No plan moves fewer bytes than the default." : `${d.best} moves the fewest bytes: ${mb(moved(best))} MB, the default ${mb(moved(base))} MB.`)
+        : kept ? `No order helps: ${d.nothing_helps || "the default is the best of the plans tried"}. The kernel is left as it is.`
         : `${d.best} is predicted to run ${times(d.speedup)} as fast as the default.` +
           (p ? ` The rewritten kernel${d.proved ? "" : " of the smaller size " + d.proof_size} computed the same ${p.bytes} bytes under ${p.dispatchers} dispatchers.${d.proved ? "" : " At this size it was not proved."}` : "") +
           (p && p.assume ? ` It rests on the word ${p.assume}.` : "") + (d.output ? ` It is in ${d.output}.` : "");
       const untried = d.rows.filter((r) => r.not_tried).length, wait = stalls(two);
       return [d.no_answer && el("p", {class: "verdict none"}, d.no_answer + "."), (!d.no_answer || !kept) && el("p", {class: kept ? "verdict none" : "verdict"}, verdict),
-        base.time_us > 0 && el("p", {}, `Compulsory traffic (each byte read and written once): ${mb(base.compulsory_bytes)} MB. The default moves ${mb(dram(base))} MB between DRAM and L2, ${mb(32 * base.l2_sectors)} MB between L2 and L1.`),
+        cost(base) > 0 && el("p", {}, `Compulsory traffic (each byte read and written once): ${mb(base.compulsory_bytes)} MB. The default moves ${mb(dram(base))} MB between DRAM and L2, ${mb(32 * base.l2_sectors)} MB between L2 and L1.`),
         ...lines(d.confirmed), heading("The landscape"),
-        el("p", {class: "sub"}, "Every plan tried, the fastest to the left; in other colours the default and the fastest." + (untried ? ` ${untried} of the ${d.rows.length} plans were not tried.` : "")),
+        el("p", {class: "sub"}, `Every plan tried, the one with the least ${timed ? "time" : "traffic"} to the left; in other colours it and the default.` + (untried ? ` ${untried} of the ${d.rows.length} plans were not tried.` : "")),
         ...landscapes(d.rows), heading(kept ? "The default" : "Before and after"), beforeAfter(base, kept ? undefined : best), d.picture && heading("CTAs that share lines"),
         d.picture && el("p", {class: "sub"}, `The grid of ${d.picture.grid.join(" \u00d7 ")} CTAs, ${d.picture.width === d.picture.grid[0] ? "x to the right" : `in rows of ${d.picture.width}`}; the darker, the more of the marked CTA's lines the others use too. A cell stands for ${d.picture.step.join(" \u00d7 ")} CTAs.`),
         d.picture && heat(d.picture), wait && heading("Where warps wait"), ...(wait || []),
         ...(d.timelines ? [heading("CTAs over SMs"), ...timelines(d.timelines)] : []),
         ...(d.code && d.code.before && d.code.plans.length && d.code.plans[0].length ? [heading("PTX by line"), ...hot(d.code, two.map((r) => r.plan))] : []),
-        ...(d.code && d.code.after ? [heading("Old and new text"), ...beside(d.code.before, d.code.after, best.plan)] : []), heading("Bounds on the time"), bounds(two), heading("All plans"), plans(d.rows)];
+        ...(d.code && d.code.after ? [heading("Old and new text"), ...beside(d.code.before, d.code.after, best.plan)] : []), ...(timed ? [heading("Bounds on the time"), bounds(two)] : []), heading("All plans"), plans(d.rows)];
     },
   },
   hot: {

@@ -147,6 +147,12 @@ hd_status device_prepare(hd_device *dev, const hd_device_job *job, bool keep_l2,
   return st == HD_OK ? prepare(job, d) : st;
 }
 
+hd_status hd_device_need_times(const hd_device *dev, hd_diag *d) {
+  if (dev->info.has_times) return HD_OK;
+  return dev->gpu ? hd_gpu_need_clock(dev->gpu, d)
+                  : hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", dev->info.name);
+}
+
 static hd_status time_once(hd_device *dev, const hd_device_job *job, bool keep_l2, double *us, hd_diag *d) {
   hd_status st = device_prepare(dev, job, keep_l2, d);
   if (st == HD_OK) st = dev->ops->time_begin(dev, d);
@@ -156,8 +162,8 @@ static hd_status time_once(hd_device *dev, const hd_device_job *job, bool keep_l
 
 hd_status hd_device_time(hd_device *dev, const hd_device_job *jobs, size_t n, const hd_timing_options *o,
                          double *us, hd_diag *d) {
-  if (!dev->ops->time_begin)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", dev->info.name);
+  const hd_status timed = hd_device_need_times(dev, d);
+  if (timed != HD_OK) return timed;
   if (!o->repetitions) return hd_fail(d, HD_ERR_USAGE, "at least one repetition is needed");
   const uint64_t rounds = (uint64_t)o->warmups + o->repetitions;
   hd_meter meter = hd_meter_begin(&o->watch, "timing", rounds * n);

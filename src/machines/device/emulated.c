@@ -11,7 +11,7 @@ typedef struct emulated {
   hd_dispatch dispatch;
   hd_gpu gpu;      /* model:NAME */
   hd_model *model; /* NULL: emu */
-  bool timed;      /* by a clock; else times are bounds */
+  bool timed;      /* by a clock; else there are no times */
   bool cold;       /* the next launch finds empty caches */
   unsigned workers;
   hd_counters sum;   /* of the launches since time_begin */
@@ -253,12 +253,12 @@ static hd_status emulated_count(hd_device *dev, const hd_device_job *job, bool k
   .flush_l2 = emulated_flush, .count = emulated_count
 
 static const device_ops emulator_ops = {EMULATED_OPS};
-static const device_ops model_ops = {EMULATED_OPS, .time_begin = model_time_begin,
+static const device_ops clock_ops = {EMULATED_OPS, .time_begin = model_time_begin,
                                      .time_end = model_time_end};
 
 static void describe_model(hd_device_info *i, const hd_gpu *g) {
   i->kind = HD_DEVICE_MODEL;
-  i->has_times = true;
+  i->has_times = hd_gpu_has_clock(g);
   memcpy(i->title, g->title, sizeof g->title);
   i->arch = g->arch;
   i->n_sms = g->n_sms;
@@ -276,7 +276,7 @@ hd_status device_open_emulated(const char *name, const char *gpu, const hd_devic
                                hd_diag *d) {
   emulated *e = calloc(1, sizeof *e);
   if (!e) return hd_nomem(d);
-  e->base.ops = gpu ? &model_ops : &emulator_ops;
+  e->base.ops = &emulator_ops;
   e->dispatch = o->dispatch;
   e->cold = true;
   hd_emu_options eo = o->emu;
@@ -287,7 +287,8 @@ hd_status device_open_emulated(const char *name, const char *gpu, const hd_devic
   if (st == HD_OK && gpu) {
     describe_model(i, &e->gpu);
     e->base.gpu = &e->gpu;
-    e->timed = hd_gpu_has_clock(&e->gpu);
+    e->timed = i->has_times;
+    if (e->timed) e->base.ops = &clock_ops;
     eo.n_sms = e->gpu.n_sms;
     /* The emulator runs today's PTX on any model; only %smid and the like differ. */
     st = hd_model_create(&e->gpu, &e->model, d);

@@ -151,13 +151,13 @@ hd_status hd_measure_resolved(hd_device *dev, const hd_workload *w, const hd_res
   static const hd_measure_options defaults;
   if (!o) o = &defaults;
   if (!n || plans[0]) return hd_fail(d, HD_ERR_USAGE, "the first plan to measure must be the baseline");
-  if (!hd_device_get_info(dev)->has_times)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", hd_device_get_info(dev)->name);
+  hd_status st = hd_device_need_times(dev, d);
+  if (st != HD_OK) return st;
   variant *variants = calloc(n, sizeof *variants);
   if (!variants) return hd_nomem(d);
   placement p;
   void **want = NULL;
-  hd_status st = placement_open(&p, dev, w, &o->run, d);
+  st = placement_open(&p, dev, w, &o->run, d);
   if (st == HD_OK) st = admit_original(&p, &variants[0], &want, d);
   for (size_t i = 1; st == HD_OK && i < n; i++) {
     hd_watch_tell(&o->run.watch, "checking plans", i - 1, n - 1);

@@ -88,7 +88,7 @@ typedef struct model_clock {
 /* For CTAs of per_cta warps, n_ctas at once; `ccws` is for that scheduler. */
 void model_clock_reset(model_clock *c, const model_pace *p, const hd_gpu *g, uint32_t n_ctas,
                        uint32_t per_cta, model_ccws *ccws);
-/* As model_sm_start and model_sm_run, by this clock. */
+/* As model_interleave_start and model_interleave_run, by this clock. */
 void model_clock_start(model_clock *c, model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
 /* Each scheduler issues so many instructions from `cycle` on that no task's path has. */
 void model_clock_occupy(model_clock *c, uint64_t cycle, uint32_t cycles);

@@ -1,6 +1,11 @@
 #include "heddle/model.h"
 
-enum { EVENT = HD_COUNTER_IS_EVENT, SWEEP = HD_COUNTER_IN_SWEEPS, VERDICT = HD_COUNTER_IN_VERDICTS };
+enum {
+  EVENT = HD_COUNTER_IS_EVENT,
+  SWEEP = HD_COUNTER_IN_SWEEPS,
+  VERDICT = HD_COUNTER_IN_VERDICTS,
+  TIMED = HD_COUNTER_IS_TIMED
+};
 
 const hd_counter hd_counter_table[HD_COUNTER_FIELDS] = {
 #define HD_COUNTER(kind, field, unit, decimals, uses, description)                                           \
@@ -47,6 +52,17 @@ void hd_counters_add_launch(hd_counters *row, const hd_counters *c, const hd_gpu
   if (row->time_us < launched) row->time_us = launched;
   hd_counters_add(row, c);
   if (number == 1 && l->second_us > l->next_us) row->time_us += l->second_us - l->next_us;
+}
+
+uint64_t hd_counters_traffic(const hd_counters *c) {
+  enum { SECTOR = 32 };
+  return SECTOR * c->l2_sectors + hd_counters_dram(c);
+}
+
+bool hd_counters_timed(const hd_counters *c) { return c->time_us > 0 || c->cycles > 0; }
+
+double hd_counters_cost(const hd_counters *c) {
+  return c->time_us > 0 ? c->time_us : (double)hd_counters_traffic(c);
 }
 
 void hd_counters_scale(hd_counters *c, double factor) {

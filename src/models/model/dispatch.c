@@ -86,7 +86,7 @@ static void begin_task(model_dispatcher *q, hd_model *m, uint32_t number, uint32
   if (m->timed)
     model_clock_start(&m->clocks[number], &m->sms[number], cta, task, ready);
   else
-    model_sm_start(&m->sms[number], cta, task, ready);
+    model_interleave_start(&m->sms[number], cta, task, ready);
 }
 
 void model_dispatch_start(model_dispatcher *q, hd_model *m, uint32_t number, uint32_t cta, uint64_t worker,

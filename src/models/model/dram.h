@@ -41,7 +41,7 @@ typedef struct model_dram {
 /* False: out of memory. */
 bool model_dram_init(model_dram *d, const hd_gpu *g);
 void model_dram_free(model_dram *d);
-/* Counters to zero, nothing queued, no row open. Without a clock times are bounds, and DRAM is one channel.
+/* Counters to zero, nothing queued, no row open. Without a clock DRAM is one channel.
  */
 void model_dram_reset(model_dram *d, bool timed);
 void model_dram_end_epoch(model_dram *d, uint64_t cycles);

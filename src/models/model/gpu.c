@@ -148,8 +148,6 @@ static const key keys[] = {
     {"compared", "time_error", KEY_REAL, AT(compared.time_error), 0, 1e6, NULL},
     {"compared", "effects", KEY_U32, AT(compared.effects), 1, 1e9, NULL},
     {"compared", "right_signs", KEY_U32, AT(compared.right_signs), 0, 1e9, NULL},
-    {"compared", "bound_effects", KEY_U32, AT(compared.bound_effects), 1, 1e9, NULL, true},
-    {"compared", "bound_right_signs", KEY_U32, AT(compared.bound_right_signs), 0, 1e9, NULL, true},
     {"compared", "sampled", KEY_U32, AT(compared.sampled), 1, 1e9, NULL, true},
     {"compared", "sampled_error", KEY_REAL, AT(compared.sampled_error), 0, 1e6, NULL, true},
     {"published", "figures", KEY_U32, AT(published.figures), 1, 1e6, NULL},
@@ -305,7 +303,7 @@ static hd_status read_gpu(const char *file, const json_t *root, hd_gpu *g, hd_di
     return toml_fail(file, dram, "row_latency", d, "'row_latency' must be at most 'latency', %u",
                      g->dram_latency);
   const hd_compared *c = &g->compared;
-  if (c->right_signs > c->effects || c->bound_right_signs > c->bound_effects)
+  if (c->right_signs > c->effects)
     return toml_fail(file, json_object_get(root, "compared"), NULL, d, "more right signs than effects");
   if (g->l1_unified && g->l1.bytes <= g->shared_bytes)
     return toml_fail(file, l1, "bytes", d, "'bytes' of a unified L1 must be more than [sm] shared_bytes, %u",
@@ -322,10 +320,6 @@ hd_status hd_gpu_read(const char *text, size_t len, const char *file, hd_gpu *ou
   json_decref(root);
   return st;
 }
-
-bool hd_gpu_has_clock(const hd_gpu *g) { return g->units.fma > 0; }
-
-bool hd_gpu_has_launches(const hd_gpu *g) { return g->launch.first_us > 0; }
 
 /* Fermi and Kepler: one store, of which a launch says how much is L1. */
 static bool splits_store(const hd_gpu *g) { return g->arch < 50 && !g->l1_unified; }

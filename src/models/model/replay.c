@@ -115,7 +115,7 @@ uint32_t model_replay_epoch(hd_model *m, uint64_t wake, uint64_t *now) {
   model_memory_begin_epoch(&m->mem, limit - epoch, limit);
   for (uint32_t i = 0; i < m->gpu.n_sms; i++)
     n += m->timed ? model_clock_run(&m->clocks[i], &m->sms[i], limit - epoch, limit, i, m->retired + n)
-                  : model_sm_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
+                  : model_interleave_run(&m->sms[i], limit - epoch, limit, i, m->retired + n);
   model_memory_end_epoch(&m->mem, limit - *now);
   *now = limit;
   return n;
@@ -157,11 +157,16 @@ static bool run(hd_model *m, model_dispatcher *q, uint32_t resident, const hd_re
   return true;
 }
 
-static void collect_clock(const hd_model *m, const model_dispatcher *q, hd_counters *out) {
+/* Times, and the cycles that resources are busy; after the traffic. */
+static void collect_clock(const hd_model *m, const model_dispatcher *q, bool follows, hd_counters *out) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < m->gpu.n_sms; i++) {
+    const model_sm *sm = &m->sms[i];
     const clock_stalls *s = &m->clocks[i].stalls;
     if (m->clocks[i].end > end) end = m->clocks[i].end;
+    out->cycles_issue =
+        larger(out->cycles_issue, (double)sm->counted.warp_instructions / m->gpu.issue_per_cycle);
+    out->cycles_l1 = larger(out->cycles_l1, sm->l1_cycles);
     out->warp_cycles += (double)s->resident;
     out->stall_memory += (double)s->memory;
     out->stall_dependency += (double)s->dependency;
@@ -175,7 +180,10 @@ static void collect_clock(const hd_model *m, const model_dispatcher *q, hd_count
                left = larger(mem->l2_queue.wait, larger(mem->atomics.wait, dram));
   out->dram_busy = mem->dram.busy + dram;
   out->dram_useful = mem->dram.useful;
+  out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;
+  out->cycles_dram = (double)hd_counters_dram(out) / m->gpu.dram_bytes_per_cycle;
   out->cycles = (double)(end + model_dispatch_tail(q, end)) + left;
+  out->time_us = out->cycles / m->gpu.clock_mhz + (follows ? m->gpu.launch.next_us : m->gpu.launch.first_us);
 }
 
 static void collect(hd_model *m, const hd_trace *t, const model_dispatcher *q, bool follows,
@@ -198,16 +206,8 @@ static void collect(hd_model *m, const hd_trace *t, const model_dispatcher *q, b
     const model_sm *s = &m->sms[i];
     out->l1_sectors += s->l1_sectors / s->l1_unit;
     out->l1_hits += s->l1_hits / s->l1_unit;
-    out->cycles_issue =
-        larger(out->cycles_issue, (double)s->counted.warp_instructions / m->gpu.issue_per_cycle);
-    out->cycles_l1 = larger(out->cycles_l1, s->l1_cycles);
   }
-  out->cycles_l2 = (double)mem->sectors * MODEL_SECTOR / m->gpu.l2.bytes_per_cycle;
-  out->cycles_dram = (double)hd_counters_dram(out) / m->gpu.dram_bytes_per_cycle;
-  out->cycles = larger(larger(out->cycles_issue, out->cycles_l1), larger(out->cycles_l2, out->cycles_dram));
-  if (m->timed) collect_clock(m, q, out);
-  out->time_us = out->cycles / m->gpu.clock_mhz;
-  if (m->timed) out->time_us += follows ? m->gpu.launch.next_us : m->gpu.launch.first_us;
+  if (m->timed) collect_clock(m, q, follows, out);
 }
 
 hd_status hd_replay_tasks(const hd_replay_options *o, uint64_t tasks, uint64_t **out, uint64_t *n,
@@ -332,9 +332,8 @@ bool model_replay_make_sms(hd_model *m, uint64_t bytes) {
 }
 
 static hd_status make_pace(hd_model *m, const hd_trace *t, uint32_t registers, hd_diag *d) {
-  if (m->gpu.units.fma <= 0)
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "GPU '%s': its file has no [units], which a clock needs",
-                   m->gpu.name);
+  const hd_status st = hd_gpu_need_clock(&m->gpu, d);
+  if (st != HD_OK) return st;
   if (m->pace && m->paced == t && m->paced_born == model_trace_born(t) && m->pace->registers == registers)
     return model_pace_extend(m->pace, t, &m->gpu, d);
   model_pace_destroy(m->pace);

@@ -5,6 +5,7 @@
 #define HEDDLE_MODEL_REPLAY_H
 
 #include "model/clock.h"
+#include "model/interleave.h"
 
 /* Time goes in epochs: every SM runs one to its end, in turn, and L2 sees their requests in that order. An
  * epoch is as long as the way to L2 takes, so that within one the SMs can hardly affect each other. A place

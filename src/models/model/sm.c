@@ -44,28 +44,7 @@ void model_sm_begin_epoch(model_sm *s, uint64_t begin, uint64_t limit) {
   if (s->readonly.sets) model_cache_epoch(&s->readonly, begin, limit);
 }
 
-/* ---- Warps ------------------------------------------------------------------------ */
-
-/* The warp has its next event: when may that happen, if not before `cycle`? */
-static void schedule(model_sm *s, uint32_t w, uint64_t cycle) {
-  model_sm_warp *warp = &s->warps[w];
-  unsigned kind = model_stream_kind(warp->next.attr);
-  bool overlaps = warp->next.slot != STREAM_BARRIER && warp->next.slot != STREAM_END &&
-                  (kind == HD_ACCESS_PREFETCH ||
-                   (kind == HD_ACCESS_LOAD && warp->outstanding < 2 && warp->next.slot != warp->load_slot));
-  if (warp->outstanding && !overlaps) {
-    if (warp->loaded > cycle) cycle = warp->loaded;
-    warp->outstanding = 0;
-    warp->load_slot = STREAM_END;
-  }
-  s->ready[w] = cycle;
-}
-
-static void advance(model_sm *s, uint32_t w, uint64_t cycle) {
-  model_sm_warp *warp = &s->warps[w];
-  model_stream_next(&warp->reader, &warp->next);
-  schedule(s, w, cycle + s->ctas[warp->cta].gap);
-}
+/* ---- CTAs ------------------------------------------------------------------------- */
 
 enum { LONGEST_GAP = 1 << 23 }; /* cycles; 256 times as many fit 32 bits */
 
@@ -89,74 +68,11 @@ void model_sm_open(model_sm *s, uint32_t cta, uint64_t task) {
   }
 }
 
-void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle) {
-  model_sm_open(s, cta, task);
-  for (uint32_t w = cta * s->warps_per_cta; w < (cta + 1) * s->warps_per_cta; w++) {
-    schedule(s, w, cycle + s->ctas[cta].gap);
-    if (s->ready[w] < s->wake) s->wake = s->ready[w];
-  }
-}
-
 void model_sm_close(model_sm *s, uint32_t cta) {
   uint32_t i = 0;
   while (s->by_age[i] != cta) i++;
   s->n_by_age--;
   memmove(s->by_age + i, s->by_age + i + 1, (s->n_by_age - i) * sizeof *s->by_age);
-}
-
-/* A warp has come to a barrier, or to its end. True when that ends its CTA. */
-static bool arrive(model_sm *s, uint32_t w, uint64_t cycle) {
-  model_sm_warp *warp = &s->warps[w];
-  uint32_t cta = warp->cta;
-  model_sm_cta *c = &s->ctas[cta];
-  s->ready[w] = SM_NEVER;
-  if (warp->next.slot == STREAM_BARRIER)
-    c->waiting++;
-  else
-    c->live--;
-  if (cycle > c->released) c->released = cycle;
-  if (!c->live) {
-    model_sm_close(s, cta);
-    return true;
-  }
-  /* Warps that have ended are not waited for. */
-  if (c->waiting < c->live) return false;
-  c->waiting = 0;
-  for (uint32_t i = cta * s->warps_per_cta; i < (cta + 1) * s->warps_per_cta; i++)
-    if (s->warps[i].next.slot == STREAM_BARRIER) advance(s, i, c->released);
-  return false;
-}
-
-/* The warp to go next, and when (SM_NEVER: none). */
-static inline uint32_t pick(const model_sm *s, uint64_t *when) {
-  uint64_t best = SM_NEVER;
-  uint32_t warp = 0;
-  if (s->gpu->scheduler == HD_SCHED_LRR) {
-    uint32_t n = s->n_ctas * s->warps_per_cta;
-    for (uint32_t k = 0, w = s->last; k < n; k++) {
-      if (++w >= n) w = 0;
-      if (s->ready[w] >= best) continue;
-      best = s->ready[w];
-      warp = w;
-      if (best <= s->now) break;
-    }
-  } else {
-    const bool in_turn = s->gpu->scheduler == HD_SCHED_OLDEST;
-    if (!in_turn) best = s->ready[s->last], warp = s->last;
-    for (uint32_t k = 0; k < s->n_by_age && best > s->now; k++) {
-      const uint32_t first = s->by_age[k] * s->warps_per_cta, end = first + s->warps_per_cta;
-      uint32_t w = in_turn && s->last >= first && s->last < end ? s->last : end - 1;
-      for (uint32_t i = first; i < end && best > s->now; i++) {
-        if (++w >= end) w = first;
-        if (s->ready[w] >= best) continue;
-        best = s->ready[w];
-        warp = w;
-      }
-    }
-  }
-  *when = best > s->now ? best : s->now;
-  if (best == SM_NEVER) *when = SM_NEVER;
-  return warp;
 }
 
 /* ---- L1 --------------------------------------------------------------------------- */
@@ -523,8 +439,7 @@ static inline __attribute__((always_inline)) uint64_t touch_memory(model_sm *s, 
   return there;
 }
 
-/* The warp's access at *cycle; see model_sm_access. */
-static inline uint64_t make_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy, uint64_t *again) {
+uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy, uint64_t *again) {
   model_sm_warp *warp = &s->warps[w];
   uint32_t left;
   s->asking = w;
@@ -532,66 +447,6 @@ static inline uint64_t make_access(model_sm *s, uint32_t w, uint64_t *cycle, dou
   if (warp->partly > there) there = warp->partly;
   warp->partly = left ? there : 0;
   *again = left ? next_mshr(s) : 0;
+  if (!*again) model_stream_next(&warp->reader, &warp->next);
   return there;
-}
-
-uint64_t model_sm_access(model_sm *s, uint32_t w, uint64_t *cycle, double *busy, uint64_t *again) {
-  const uint64_t there = make_access(s, w, cycle, busy, again);
-  if (!*again) model_stream_next(&s->warps[w].reader, &s->warps[w].next);
-  return there;
-}
-
-/* Do the warp's access at `cycle`. */
-static void access_memory(model_sm *s, uint32_t w, uint64_t cycle) {
-  model_sm_warp *warp = &s->warps[w];
-  const model_stream_event *e = &warp->next;
-  unsigned kind = model_stream_kind(e->attr);
-  double busy;
-  uint64_t again;
-  bool store = kind == HD_ACCESS_STORE, atomic = kind == HD_ACCESS_ATOMIC;
-  uint64_t there = make_access(s, w, &cycle, &busy, &again);
-  s->l1_cycles += busy;
-  s->last = w;
-  if (again) {
-    s->now = cycle + (uint64_t)(busy + 0.5);
-    s->ready[w] = again;
-    return;
-  }
-  if (kind == HD_ACCESS_LOAD || atomic) {
-    if (!warp->outstanding++) {
-      warp->load_slot = e->slot;
-      warp->loaded = there;
-    } else if (there > warp->loaded) {
-      warp->loaded = there;
-    }
-  }
-  const model_sm_cta *c = &s->ctas[warp->cta];
-  s->issue_debt += c->issue;
-  uint32_t hold = (uint32_t)(busy + 0.5), issue = s->issue_debt >> 8;
-  s->issue_debt &= 255;
-  s->now = cycle + (issue > hold ? issue : hold);
-  advance(s, w, store ? there : cycle);
-}
-
-uint32_t model_sm_run(model_sm *s, uint64_t begin, uint64_t limit, uint32_t number,
-                      model_sm_retired *retired) {
-  uint32_t n = 0;
-  if (s->wake >= limit) return 0;
-  model_sm_begin_epoch(s, begin, limit);
-  for (;;) {
-    uint64_t when;
-    uint32_t w = pick(s, &when);
-    if (when >= limit) {
-      s->wake = when;
-      return n;
-    }
-    uint8_t slot = s->warps[w].next.slot;
-    if (slot != STREAM_BARRIER && slot != STREAM_END) {
-      access_memory(s, w, when);
-    } else if (arrive(s, w, when)) {
-      uint8_t cta = s->warps[w].cta;
-      retired[n] = (model_sm_retired){.cycle = s->ctas[cta].released, .sm = number, .cta = cta, .rank = n};
-      n++;
-    }
-  }
 }

@@ -1,21 +1,9 @@
-/* model/sm.h: one SM: its L1, its resident CTAs, and the clock that interleaves their warps.
- *
- * The clock. A warp's next access may issue when
- *   - its dependence has arrived: two loads of different instructions overlap, a third waits for
- *     both, and so do stores, atomics, barriers and a load that repeats an outstanding one
- *     (the next turn of a loop);
- *   - it has executed the instructions between two accesses, one a cycle: the task's
- *     instructions spread evenly over its accesses;
- *   - the scheduler picks it among the ready warps: LRR, the next in turn after the last one;
- *     GTO, the last one again, else the oldest (by the CTA's arrival, then by number).
- * One access issues at a time; it holds the SM for as long as L1 needs for its bytes, or as
- * the instructions between accesses need of the SM's issue slots, at least a cycle.
+/* model/sm.h: one SM: its L1, its resident CTAs, and the accesses of their warps. Whose access is next is the
+ * business of clock.h, and of interleave.h without a clock.
  *
  * L1. A miss takes its line at once; until the data is there, further accesses of the line
  * are hits that wait for it (hit-reserved). Lines in flight are not evicted: when a set has no
- * other, the access, and with it the SM, waits for one to arrive. These waits do not count towards the
- * bound on time from L1: warps that march in step over unhashed sets wait far longer here than where SCH
- * simulated them.
+ * other, the access, and with it the SM, waits for one to arrive.
  *
  * MSHRs. Each line that a load asks L2 for takes one, whether the load goes through L1 or past it, and gives
  * it back when its data is there. Hits take none, nor do a line that is on its way already and loads through
@@ -98,7 +86,7 @@ void model_sm_init(model_sm *s, uint32_t number, const hd_gpu *g, model_memory *
                    model_set *store, model_ranks *ranks, model_stream_slot *slots);
 /* Counters to zero, no CTAs, a trace to replay; L1 is empty. */
 void model_sm_reset(model_sm *s, const hd_trace *t, uint32_t n_ctas);
-/* For another clock (clock.h): a task takes CTA place `cta`, its warps have their first events; it leaves
+/* A task takes CTA place `cta`, its warps have their first events; it leaves
  * that place; a warp makes the access of its event at *cycle, which moves on while L1 waits, and gets its
  * next event. Returns when the data is there, or a store taken; *busy: cycles that it keeps L1 busy. *again,
  * unless 0: it lacked MSHRs, its event stays the same, and no sooner than then it makes the rest of the
@@ -110,12 +98,5 @@ uint64_t model_sm_access(model_sm *s, uint32_t warp, uint64_t *cycle, double *bu
 
 /* Accesses from `begin` until `limit` follow. */
 void model_sm_begin_epoch(model_sm *s, uint64_t begin, uint64_t limit);
-
-/* A task starts in CTA place `cta`, which is free, at that cycle. */
-void model_sm_start(model_sm *s, uint32_t cta, uint64_t task, uint64_t cycle);
-/* Simulate the epoch from `begin` until `limit`. CTAs that ended are written to `retired`, at most one per
- * place; how many is returned. */
-uint32_t model_sm_run(model_sm *s, uint64_t begin, uint64_t limit, uint32_t number,
-                      model_sm_retired *retired);
 
 #endif

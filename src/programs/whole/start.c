@@ -44,7 +44,8 @@ hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d) 
                                   .aside = true};
   hd_steer_watched w;
   *out = (hd_hot){0};
-  hd_status st = hd_folder_make(o->folder, d);
+  hd_status st = hd_gpu_need_clock(o->gpu, d);
+  if (st == HD_OK) st = hd_folder_make(o->folder, d);
   if (st == HD_OK) st = hd_steer_watch(&steer, o->argv, o->told, &w, d);
   if (st != HD_OK) return st;
   if (!w.reported)

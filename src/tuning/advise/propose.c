@@ -255,19 +255,18 @@ static hd_status drop_impossible(candidates *c, hd_diag *d) {
 /* ---- Ranking ---------------------------------------------------------------------------------- */
 
 static bool is_worth(const hd_counters *c, const hd_counters *base) {
-  return c->time_us < worth_time * base->time_us ||
-         (c->time_us <= base->time_us &&
-          ((double)hd_counters_dram(c) < worth_traffic * (double)hd_counters_dram(base) ||
-           (double)c->l2_sectors < worth_traffic * (double)base->l2_sectors));
+  const double cost = hd_counters_cost(c), before = hd_counters_cost(base);
+  return cost < worth_time * before ||
+         (cost <= before && ((double)hd_counters_dram(c) < worth_traffic * (double)hd_counters_dram(base) ||
+                             (double)c->l2_sectors < worth_traffic * (double)base->l2_sectors));
 }
 
-/* Less time first; of times within 1/1000, less DRAM and L2 traffic. */
+/* Less time first; of times within 1/1000, and without a clock, less traffic. */
 static int by_effect(const void *a, const void *b) {
   const hd_proposal *x = a, *y = b;
   const hd_counters *p = &x->counters, *q = &y->counters;
   if (fabs(p->time_us - q->time_us) > 0.001 * q->time_us) return p->time_us < q->time_us ? -1 : 1;
-  double px = (double)hd_counters_dram(p) + 32.0 * (double)p->l2_sectors,
-         qx = (double)hd_counters_dram(q) + 32.0 * (double)q->l2_sectors;
+  const uint64_t px = hd_counters_traffic(p), qx = hd_counters_traffic(q);
   return (px > qx) - (px < qx);
 }
 
@@ -284,7 +283,7 @@ static void propose(hd_advice *out, const candidate *c, bool likeliest, const hd
   *p = (hd_proposal){.plan = c->plan, .likeliest = likeliest, .predicted = counters != NULL};
   if (counters) {
     p->counters = *counters;
-    p->speedup = out->baseline.time_us / counters->time_us;
+    p->speedup = counters->time_us > 0 ? out->baseline.time_us / counters->time_us : 0;
   }
   memcpy(p->reason, c->reason, sizeof p->reason);
 }

@@ -65,7 +65,7 @@ static void count(void *ctx, size_t i, void *answer) {
   hd_run_options run = {.machine.threads = 1};
   hd_workload *w = NULL;
   hd_status st = hd_workload_open(j->names[i], j->kernels_dir, j->size, &w, &d);
-  if (st == HD_OK) st = hd_accuracy_model(w, j->gpu, &run, !j->bound, &row->model, &d);
+  if (st == HD_OK) st = hd_accuracy_model(w, j->gpu, &run, j->timed, &row->model, &d);
   if (st != HD_OK) fail(&row->status, row->why, st, d.message);
   hd_workload_close(w);
 }
@@ -107,9 +107,8 @@ static void predict(void *ctx, size_t i, void *answer) {
   hd_accuracy_times *row = answer;
   hd_diag d = {0};
   const hd_run_options run = {.machine = {.threads = 1, .n_sms = j->gpu->n_sms}};
-  const hd_study_options how = {.timed = !j->bound,
-                                .sample_gpu = j->gpu,
-                                .sample_units = hd_sample_units(j->seconds * PART, m->times[i].n)};
+  const hd_study_options how = {
+      .timed = true, .sample_gpu = j->gpu, .sample_units = hd_sample_units(j->seconds * PART, m->times[i].n)};
   hd_workload *w = NULL;
   hd_study *s = NULL;
   double until = hd_seconds() + 0.9 * j->seconds;
@@ -162,7 +161,8 @@ hd_status hd_accuracy_models(const hd_accuracy_job *j, hd_accuracy_row *rows, hd
 
 hd_status hd_accuracy_model_times(const hd_accuracy_job *j, hd_accuracy_times *rows, hd_diag *d) {
   modelling m = {.job = j, .times = rows};
-  return model_all(&m, sizeof *rows, d);
+  const hd_status st = hd_gpu_need_clock(j->gpu, d);
+  return st == HD_OK ? model_all(&m, sizeof *rows, d) : st;
 }
 
 /* ---- The device -------------------------------------------------------------------------- */

@@ -147,7 +147,8 @@ hd_status hd_sweep(const hd_study *s, const hd_gpu *g, hd_dispatch_kind dispatch
 }
 
 static bool better(const hd_counters *a, const hd_counters *b) {
-  if (a->time_us != b->time_us) return a->time_us < b->time_us;
+  const double x = hd_counters_cost(a), y = hd_counters_cost(b);
+  if (x != y) return x < y;
   uint64_t da = a->dram_read_bytes + a->dram_write_bytes, db = b->dram_read_bytes + b->dram_write_bytes;
   if (da != db) return da < db;
   return a->l2_sectors < b->l2_sectors;

@@ -72,7 +72,7 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
 
 static double asked(void *ctx, const hd_plan *p) {
   const model_bench *b = ctx;
-  return promise_asked(b->study, p, b->how.timed);
+  return promise_asked(b->study, p);
 }
 
 /* The best of many sampled times is partly the luckiest. Of short tasks a sample has a least size, which may

@@ -35,8 +35,8 @@ enum { REPLAYS = 24 };
 /* Long launches are sampled, so that replays take the time that there is. Votes are of all CTAs. */
 static hd_study_options replays_of(const tuning *t) {
   const hd_gpu *g = hd_device_get_gpu(t->dev);
-  hd_study_options how = {.timed = hd_gpu_has_clock(g), .sample_gpu = g};
-  if (how.timed && t->o.strategy == HD_TUNE_SEARCH)
+  hd_study_options how = {.timed = true, .sample_gpu = g};
+  if (t->o.strategy == HD_TUNE_SEARCH)
     how.sample_units = hd_sample_units(tuning_budget(t), 2 * REPLAYS); /* of two cores each has one */
   return how;
 }
@@ -46,17 +46,13 @@ static void find_numbers(const tuning *t, const hd_study *s, uint32_t launch, hd
   const hd_gpu *g = hd_device_get_gpu(t->dev);
   const hd_tune_strategy how = t->o.strategy;
   const bool votes = how == HD_TUNE_VOTE || how == HD_TUNE_COMPARE,
-             samples = how == HD_TUNE_SAMPLE || how == HD_TUNE_COMPARE, clocked = hd_gpu_has_clock(g);
+             samples = how == HD_TUNE_SAMPLE || how == HD_TUNE_COMPARE;
   static const hd_plan threshold = {.bypass = {.kind = HD_BYPASS_AUTO}};
   const hd_plan agents = tuning_agents_plan(t);
-  hd_tune_vote none = {0};
-  snprintf(none.why, sizeof none.why, "the file of %.40s has no [units], which a clock needs", g->name);
   if (votes || samples) tuning_report(t, votes ? "vote" : "sampling");
-  if (votes) k->vote = k->agents = none;
-  if (samples) k->sampled = none;
-  if (votes && clocked) vote_on_model(s, g, space, &threshold, launch, &k->vote);
-  if (votes && clocked) vote_on_model(s, g, space, &agents, launch, &k->agents);
-  if (samples && clocked) vote_sample(s, g, space, launch, &k->sampled);
+  if (votes) vote_on_model(s, g, space, &threshold, launch, &k->vote);
+  if (votes) vote_on_model(s, g, space, &agents, launch, &k->agents);
+  if (samples) vote_sample(s, g, space, launch, &k->sampled);
   const hd_tune_vote *chosen = how == HD_TUNE_SAMPLE ? &k->sampled : &k->vote;
   space->has_vote = how != HD_TUNE_COMPARE && chosen->n;
   space->vote = chosen->winner;

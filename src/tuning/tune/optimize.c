@@ -166,9 +166,7 @@ static void strike_out(hd_sweep_row *row, hd_status st, const char *why) {
   hd_fit(row->why, sizeof row->why, "%s", why);
 }
 
-static double worth(const optimizing *z, const hd_plan *p) {
-  return promise_asked(z->out->study, p, z->how.timed);
-}
+static double worth(const optimizing *z, const hd_plan *p) { return promise_asked(z->out->study, p); }
 
 static bool is_promising(const optimizing *z, const hd_sweep_row *row) {
   return row->status == HD_OK &&
@@ -524,7 +522,7 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   if (o) z.o = *o;
   z.o.run.machine.n_sms = g->n_sms;
   if (z.o.seconds <= 0) z.o.seconds = HD_OPTIMIZE_SECONDS;
-  z.how = (hd_study_options){.timed = hd_gpu_has_clock(g), .sample_gpu = g};
+  z.how = (hd_study_options){.timed = true, .sample_gpu = g};
   if (!z.o.exact)
     z.how.sample_units = hd_sample_units(z.o.seconds * replays_part, z.o.plans ? z.o.n_plans + 1 : SAMPLED);
   z.second = (second_look){.g = g, .run = z.o.run, .how = z.how, .dispatch = z.o.dispatch, .seed = z.o.seed};
@@ -533,7 +531,8 @@ hd_status hd_optimize(const hd_workload *w, const hd_gpu *g, const hd_optimize_o
   *out = (hd_optimized){.dispatch = z.o.dispatch, .seed = z.o.seed};
   double clock = z.began;
   report(&z, "tracing", 0, 1);
-  hd_status st = find_fixed(&z, d);
+  hd_status st = hd_gpu_need_clock(g, d);
+  if (st == HD_OK) st = find_fixed(&z, d);
   if (st == HD_OK) st = trace(&z, d);
   out->seconds.trace = lap(&clock);
   if (st == HD_OK && out->study) st = search(&z, &clock, d);

@@ -26,15 +26,14 @@ hd_status second_look_take(second_look *l, const hd_plan *p, double *speedup, hd
   return st;
 }
 
-double hd_optimize_worth(const hd_plan *p, bool by_clock) {
-  if (!by_clock) return PROMISE_LEAST;
+double hd_optimize_worth(const hd_plan *p) {
   if (p->bind == HD_BIND_AGENTS || p->bypass.kind || p->stream.kind) return 1.3;
   return p->bind != HD_BIND_NONE || p->prefetch.kind ? 1.15 : 1.05;
 }
 
-double promise_asked(const hd_study *s, const hd_plan *p, bool by_clock) {
+double promise_asked(const hd_study *s, const hd_plan *p) {
   static const double without_ends = 1.3;
-  const double asked = hd_optimize_worth(p, by_clock);
+  const double asked = hd_optimize_worth(p);
   return hd_study_leaves_ends(s) && asked < without_ends ? without_ends : asked;
 }
 

@@ -29,7 +29,7 @@ static inline bool second_look_spared(double speedup, double worth) { return spe
 #define PROMISE_LEAST 1.01
 /* The speedup that a plan of that study must promise: hd_optimize_worth, and more where times lack the ends
  * of the longest warps, of orders as well. */
-double promise_asked(const hd_study *s, const hd_plan *p, bool by_clock);
+double promise_asked(const hd_study *s, const hd_plan *p);
 double second_look_part(const second_look *l); /* hd_study_part of its study */
 void second_look_close(second_look *l);
 

@@ -16,7 +16,8 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   const hd_device_info *info = hd_device_get_info(dev);
   tuning t = {.dev = dev, .w = w, .out = out};
   memset(out, 0, sizeof *out);
-  if (!info->has_times) return hd_fail(d, HD_ERR_UNSUPPORTED, "device %s measures no times", info->name);
+  hd_status st = hd_device_need_times(dev, d);
+  if (st != HD_OK) return st;
   if (o) t.o = *o;
   if (t.o.strategy == HD_TUNE_SAMPLE && info->kind != HD_DEVICE_MODEL)
     return hd_fail(d, HD_ERR_UNSUPPORTED,
@@ -34,7 +35,7 @@ hd_status hd_tune(hd_device *dev, const hd_workload *w, const hd_tune_options *o
   double start = hd_seconds();
   t.until = start + hd_wall_seconds(t.o.wall, t.o.budget);
   for (uint32_t i = 0; i < w->n_buffers; i++) out->buffer_bytes += w->buffers[i].bytes;
-  hd_status st = hd_workload_compiled(w, t.o.run.compile.arch, &t.code, d);
+  st = hd_workload_compiled(w, t.o.run.compile.arch, &t.code, d);
   out->spent.compile = hd_seconds() - start;
   for (size_t i = 0; st == HD_OK && i < t.o.n_plans; i++) st = tuning_try_first(&t, &t.o.plans[i], d);
   t.n_given = t.first.n;

@@ -374,7 +374,7 @@ static hd_status verify_on_model(hd_device *dev, const hd_workload *w, const hd_
   hd_run_options run = o->run;
   hd_study *s;
   run.machine.n_sms = g->n_sms;
-  const hd_study_options how = {.timed = hd_gpu_has_clock(g),
+  const hd_study_options how = {.timed = true,
                                 .sample_gpu = g,
                                 .sample_units = hd_sample_units(
                                     o->budget, 2 * ((size_t)t->n_kernels + 1))}; /* on one core of two each */
