@@ -443,7 +443,7 @@ typedef struct hd_replay_options {
   hd_bypass threshold; /* a register of the caches compares each load's warp with it (BYP 6.2); NONE: there is
                           none */
   bool vote;           /* each SM has a threshold of its own, hd_bypass_voted of threshold.warps: BYP 4.4.2 */
-  hd_warps warps;      /* the warp schedulers' policy; HD_WARPS_GPU: the GPU's own */
+  uint32_t scheduler_warps; /* in place of the GPU's own number; 0: that one */
   hd_replay_part part;
   hd_replay_progress *progress; /* filled in, with a clock, unless NULL */
   hd_timeline *timeline;        /* filled in, with a clock, unless NULL */

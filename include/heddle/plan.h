@@ -212,14 +212,12 @@ typedef struct hd_stream {
 } hd_stream;
 
 /* How bypassing is coded: both variants of each load under predicates, or the kernel's text twice with
- * one branch per warp at entry (BYP 4.2, 6.1); or not at all, by a threshold register of the caches, which
- * only modelled GPUs have (BYP 6.2). */
+ * one branch per warp at entry (BYP 4.2, 6.1). */
 typedef enum hd_form {
   HD_FORM_AUTO =
       0, /* whichever costs less: predicates for a few loads, else two texts unless they are too long */
   HD_FORM_PREDICATE,
   HD_FORM_REPLICATE,
-  HD_FORM_REGISTER,
   HD_FORM_COUNT
 } hd_form;
 
@@ -235,23 +233,6 @@ typedef struct hd_prefetch {
   hd_prefetch_kind kind;
   uint32_t distance; /* >= 1 when there is one */
 } hd_prefetch;
-
-/* Which policy the warp schedulers have: on modelled GPUs only. */
-typedef enum hd_warps_kind {
-  HD_WARPS_GPU = 0, /* the GPU's own */
-  HD_WARPS_LRR,     /* and on: hd_warp_scheduler of heddle/model.h, and 1 */
-  HD_WARPS_GTO,
-  HD_WARPS_TWO_LEVEL,
-  HD_WARPS_CCWS,
-  HD_WARPS_PRIORITY,
-  HD_WARPS_OLDEST,
-  HD_WARPS_COUNT
-} hd_warps_kind;
-
-typedef struct hd_warps {
-  hd_warps_kind kind;
-  uint32_t warps; /* two-level: of a fetch group; priority: that may load; 0: left to the model */
-} hd_warps;
 
 /* A lever's value where it is a name out of a list, with a number: levers.def. */
 typedef struct hd_setting {
@@ -276,8 +257,7 @@ typedef struct hd_plan {
   hd_stream stream;
   hd_form form;
   hd_numbers sms; /* the SMs that the kernel may use; none: all */
-  /* The other levers, each named as in the notation: hd_split split; hd_take take; hd_prefetch prefetch;
-   * hd_warps warps; */
+  /* The other levers, each named as in the notation: hd_split split; hd_take take; hd_prefetch prefetch; */
 #define HD_LEVER(name, type, values, least) type name;
 #include "heddle/levers.def"
 } hd_plan;
@@ -291,8 +271,8 @@ HD_API extern const hd_plan hd_plan_original;
  *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
  *   threads=ORDER|cta:ORDER (no table)
  *   bypass=l1:K|ro:K|l2:K|auto|l1:K+l2:K            stream=l1|3+7+8|auto (load numbers)
- *   form=auto|predicate|replicate|register     prefetch=l1:D|l2:D
- *   sms=0-31+64-95                             warps=lrr|gto|two-level[:N]|ccws|priority[:N]|oldest
+ *   form=auto|predicate|replicate         prefetch=l1:D|l2:D
+ *   sms=0-31+64-95
  */
 
 /* Parse the notation. Errors name the lever, the value, the column. A lever given twice is an error, and

@@ -30,8 +30,10 @@ typedef struct hd_study_options {
    * them; longer launches are sampled. 0: all are replayed whole. */
   const hd_gpu *sample_gpu;
   uint64_t sample_units;
-  bool free_mapping; /* with `timed`: the GPU's CTA scheduler does order and binding, as in MAP, so that
-                        replays charge no instructions for them; agents know their next task */
+  bool free_mapping;    /* with `timed`: the GPU's CTA scheduler does order and binding, as in MAP, so that
+                           replays charge no instructions for them; agents know their next task */
+  bool bypass_register; /* the caches compare each load's warp with a register (BYP 6.2): a threshold of a
+                           plan that names no form is in there, and costs no instructions */
 } hd_study_options;
 
 /* One trace per launch of the workload, taken from the original kernels. `run` and `how` may be NULL. */

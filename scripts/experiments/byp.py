@@ -163,8 +163,8 @@ def byp_table(model, page, gpu, generation, figure, cache, l1, paper):
                 values.append(speedup(row, opt))
                 cells += [name, times(values[-1])]
         if with_register:
-            plan = f"bypass={cache}:{k},form=register" if k else None
-            row = model.rows(workload, model.variant(gpu, l1), size, [plan])[plan] if plan else opt
+            plan = f"bypass={cache}:{k}" if k else None
+            row = model.rows(workload, model.variant(gpu, l1), size, [plan], options=("--bypass-register",))[plan] if plan else opt
             register.append(speedup(row, opt))
             forms = [f"bypass={cache}:{k},form={form}" for form in ("predicate", "replicate")] if k else []
             coded = model.rows(workload, model.variant(gpu, l1), size, forms) if forms else {}
@@ -304,7 +304,7 @@ def chapter(model, page):
               "adds. *vote*: the threshold whose SMs run the most CTAs of one launch in which SMs differ in it; a dash: fewer SMs than "
               "thresholds, or under 8 waves. *sample*: the one whose CTA is fastest, each alone on the GPU; a dash: fewer CTAs than "
               "thresholds. *register*: the threshold "
-              "in a register of the caches (`form=register`), over the same one in the code. *replicated*: the kernel's code twice, one "
+              "in a register of the caches (`--bypass-register`), over the same one in the code. *replicated*: the kernel's code twice, one "
               "branch a warp (`form=replicate`), over each load twice under predicates (`form=predicate`), both at opt's "
               "threshold; the paper has it as future work. Sizes are the paper's (table 3) but for the parameters behind them and "
               "BFS's; whole, BFS takes 9 times as long, KMN 4, STE 50, PTF 5, STC 10, SRD 50, SYR 64, SYK 500.")

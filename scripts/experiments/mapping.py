@@ -28,15 +28,16 @@ def map_bars(model, workload, gpu, path, size, groups):
     taken = [d for _, d in kernels if d in MAP_PLANS]
     direction = taken[0] if taken else "round-robin"
     mapping = MAP_PLANS.get(direction)
-    plans = ["baseline", "warps=ccws", "warps=priority"]
-    plans += [mapping, mapping + ",warps=priority"] if mapping else []
-    numbered = {n: [f"warps=priority:{n}"] + ([f"{mapping},warps=priority:{n}"] if mapping else []) for n in groups}
-    known = model.rows(workload, path, size, plans + [p for two in numbered.values() for p in two], None, ("--free-mapping",))
-    bars = [known[p] for p in plans]
+    plans = ["baseline"] + ([mapping] if mapping else [])
+    under = lambda scheduler, plans: model.rows(workload, path, size, plans, None,
+                                                ("--free-mapping",) + (("--scheduler", scheduler) if scheduler else ()))
+    gto, ccws, automatic = under("", plans), under("ccws", ["baseline"]), under("priority", plans)
+    numbered = {n: under(f"priority:{n}", plans) for n in groups}
+    bars = [gto["baseline"], ccws["baseline"], automatic["baseline"]] + ([gto[mapping], automatic[mapping]] if mapping else [])
     bars += [] if mapping else [bars[0], bars[2]]
     best = []
-    for k, automatic in ((0, bars[2]), (1, bars[4])):
-        tried = [(known[two[min(k, len(two) - 1)]], n) for n, two in numbered.items()] + [(automatic, "auto")]
+    for plan, auto in ((plans[0], bars[2]), (plans[-1], bars[4])):
+        tried = [(rows[plan], n) for n, rows in numbered.items()] + [(auto, "auto")]
         tried = [(r["time_us"], i, n, r) for i, (r, n) in enumerate(tried) if r]
         best.append((min(tried)[3], min(tried)[2]) if tried else (None, "-"))
     return bars, best, direction, model.waves(workload, gpu, size, bars[0])
@@ -80,9 +81,9 @@ def map_table(model, page, gpu, path, name, groups):
 def chapter(model, page):
     page.text("## MAP: mapping CTAs along x or y",
               "On gtx480, MAP's figure 4: over GTO, the speedup of CCWS, of the programmable warp scheduler (*ps*, "
-              "`warps=priority`: groups of high priority as large as the launch's loads leave room for in L1), of the CTA mapping "
+              "`--scheduler priority`: groups of high priority as large as the launch's loads leave room for in L1), of the CTA mapping "
               "(*cm*, by the GPU's own CTA scheduler as in the paper, at no instructions: its algorithm 3 along the direction that its algorithm 1 takes; [map-directions.md](../../../docs/map-directions.md)), "
-              "and of both (*cm+ps*). *best group*: the fastest of 4, 16 and as many warps of high priority as *ps* takes (`warps=priority:N`, in brackets), for the "
+              "and of both (*cm+ps*). *best group*: the fastest of 4, 16 and as many warps of high priority as *ps* takes (`--scheduler priority:N`, in brackets), for the "
               "paper takes its group sizes from a dissertation that is not at hand. The paper's bars of single applications have no numbers in its text, which says where the "
               "gain of both comes from. *waves*: CTAs over those that the GPU runs at once. The whole of matmul would take 3 "
               "core-hours a bar; of lps, all ten steps, five times as long; of conv 4 times, of demosaic 16. " +

@@ -70,7 +70,6 @@ Names that there are not are answered by those that are near:
   > check copy-col --plan form=predicat|predicate
   > check copy-col --plan prefetch=l3:4|l1 or l2
   > check copy-col --plan split=colz|cols
-  > check copy-col --plan warps=twolevel|two-level
   > check copy-col --plan order=col --dispatcher revers|reverse
   > check copy-col --plan order=col --assume no-wait|no-waits
   > simulate copy-col --size smal|small

@@ -79,7 +79,7 @@ What was found is kept, and not asked for again; a plan that two ask for is pred
   > ask = lambda m, *plans: m.rows("atax", "gtx480", "tiny cta=64", plans)
   > def collect(m):
   >     m.wanted = []
-  >     ask(m, "baseline", "warps=ccws")
+  >     ask(m, "baseline", "order=hilbert")
   >     rows = ask(m, "baseline", "order=col")
   >     if rows["order=col"]:
   >         ask(m, "bind=redirect")
@@ -87,7 +87,7 @@ What was found is kept, and not asked for again; a plan that two ask for is pred
   > model = Model("kept")
   > Work(model, "heddle", 2, 0).all(lambda: collect(model))
   > again = Model("kept")
-  > rows = ask(again, "baseline", "warps=ccws", "order=col", "bind=redirect")
+  > rows = ask(again, "baseline", "order=hilbert", "order=col", "bind=redirect")
   > print(sorted(p for p, r in rows.items() if r["time_us"] > 0), len(again.wanted))
   > ask(again, "order=reverse")
   > slow = Work(again, "/nowhere", 1, 0)
@@ -97,7 +97,7 @@ What was found is kept, and not asked for again; a plan that two ask for is pred
   > print(cta_of(512)(1024), "|", cta_of(512)(64), "|", cta_of(32)(512))
   > END
   $ python3 known.py 2>log; grep -c 'atax-tiny_cta=64-gtx480' log
-  ['baseline', 'bind=redirect', 'order=col', 'warps=ccws'] 0
+  ['baseline', 'bind=redirect', 'order=col', 'order=hilbert'] 0
   ['atax-tiny_cta=64-gtx480'] {'order=reverse': None}
   2170 217
   x=512 y=2 | x=64 y=1 | x=32 y=16

@@ -324,19 +324,19 @@ static void a_scheduler_that_a_gpu_cannot_have_is_refused(void **state) {
 
 static void a_replay_without_a_clock_has_the_schedulers_that_let_all_warps_load(void **state) {
   mix m = loads_only;
-  hd_gpu g = synth_gpu();
   hd_trace *t = synth_trace(8, 64, mixed_warp, &m);
-  hd_model *model;
-  hd_counters c;
-  assert_int_equal(hd_model_create(&g, &model, NULL), HD_OK);
-  for (unsigned k = HD_WARPS_GPU; k < HD_WARPS_COUNT; k++) {
+  for (unsigned k = 0; k < HD_SCHED_COUNT; k++) {
+    hd_gpu g = synth_gpu();
+    hd_model *model;
+    hd_counters c;
     hd_diag d = {0};
-    hd_replay_options o = {.warps = {(hd_warps_kind)k, 0}};
-    hd_status st = hd_model_replay(model, t, &o, &c, &d);
-    assert_int_equal(st, k <= HD_WARPS_GTO || k == HD_WARPS_OLDEST ? HD_OK : HD_ERR_UNSUPPORTED);
+    g.scheduler = (hd_warp_scheduler)k;
+    assert_int_equal(hd_model_create(&g, &model, NULL), HD_OK);
+    hd_status st = hd_model_replay(model, t, &(hd_replay_options){0}, &c, &d);
+    assert_int_equal(st, k <= HD_SCHED_GTO || k == HD_SCHED_OLDEST ? HD_OK : HD_ERR_UNSUPPORTED);
     if (st != HD_OK) assert_non_null(strstr(d.message, "needs a clock"));
+    hd_model_destroy(model);
   }
-  hd_model_destroy(model);
   hd_trace_destroy(t);
 }
 

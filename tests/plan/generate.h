@@ -115,9 +115,6 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   }
   if (p.bind != HD_BIND_CANCEL) p.prefetch.kind = (hd_prefetch_kind)draw(r, 0, HD_PREFETCH_COUNT - 1);
   if (p.prefetch.kind) p.prefetch.distance = (uint32_t)draw(r, 1, 40);
-  p.warps.kind = (hd_warps_kind)draw(r, 0, HD_WARPS_COUNT - 1);
-  if (p.warps.kind == HD_WARPS_TWO_LEVEL || p.warps.kind == HD_WARPS_PRIORITY)
-    p.warps.warps = (uint32_t)draw(r, 0, 48);
   if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1)) {
     uint32_t sm = (uint32_t)draw(r, 0, 9);
     for (uint64_t n = draw(r, 1, 4); n; n--) {

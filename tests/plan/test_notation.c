@@ -170,11 +170,6 @@ static void plans_differ_when_a_lever_does(void **state) {
       "bind=agents,sms=0-1",
       "bypass=l1:1+l2:1",
       "bypass=l1:1+l2:2",
-      "bypass=l1:1,form=register",
-      "warps=gto",
-      "warps=two-level",
-      "warps=two-level:4",
-      "warps=priority:4",
   };
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
@@ -283,7 +278,6 @@ static const struct {
     {"bypass=ro:1+l2:1", HD_ERR_INPUT, 8, "write l1:K+l2:K"},
     {"bypass=l1:1+l1:1", HD_ERR_INPUT, 8, "write l1:K+l2:K"},
     {"bypass=l1:1+l2:", HD_ERR_INPUT, 16, "whole number"},
-    {"bypass=auto,form=register", HD_ERR_INPUT, 1, "the threshold that a plan names"},
     {"bind=agents,take=segments:0", HD_ERR_INPUT, 27, "whole number from 1"},
     {"bind=claim,take=segments", HD_ERR_INPUT, 1, "it needs bind=agents"},
     {"bind=claim,split=wave:0", HD_ERR_INPUT, 23, "'0'"},

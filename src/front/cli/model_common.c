@@ -28,7 +28,10 @@ static hd_run_options run_options(const model_session *s, const model_options *o
 }
 
 static hd_study_options study_options(const model_session *s, const model_options *o, size_t replays) {
-  hd_study_options how = {.timed = s->timed, .sample_gpu = &s->gpu, .free_mapping = o->free_mapping};
+  hd_study_options how = {.timed = s->timed,
+                          .sample_gpu = &s->gpu,
+                          .free_mapping = o->free_mapping,
+                          .bypass_register = o->bypass_register};
   if (!o->exact && replays) how.sample_units = hd_sample_units(o->budget ? (double)o->budget : 60, replays);
   return how;
 }

@@ -10,14 +10,15 @@ typedef struct model_options {
   const char *gpu_name, *dispatcher, *scheduler, *plans;
   unsigned depth; /* DEPTH_... */
   uint64_t threads, seed;
-  uint64_t l1_bytes; /* in place of the GPU's own; 0: those */
-  unsigned assume;   /* HD_ASSUME_... */
-  uint64_t budget;   /* seconds of work; 0: 60 */
-  uint64_t wall;     /* seconds on the clock; 0: hd_wall_seconds's */
-  bool exact;        /* replay launches whole, however long that takes */
-  bool free_mapping; /* order and binding cost nothing */
-  bool quiet;        /* a study's progress does not show */
-  bool keep_launch;  /* without `plans`: only plans that keep the original launch */
+  uint64_t l1_bytes;    /* in place of the GPU's own; 0: those */
+  unsigned assume;      /* HD_ASSUME_... */
+  uint64_t budget;      /* seconds of work; 0: 60 */
+  uint64_t wall;        /* seconds on the clock; 0: hd_wall_seconds's */
+  bool exact;           /* replay launches whole, however long that takes */
+  bool free_mapping;    /* order and binding cost nothing */
+  bool bypass_register; /* the caches have one */
+  bool quiet;           /* a study's progress does not show */
+  bool keep_launch;     /* without `plans`: only plans that keep the original launch */
 } model_options;
 
 /* Which GPU is modelled, and how long that may take; for commands that only replay. */
@@ -29,6 +30,7 @@ typedef struct model_options {
 #define REPLAY_OPTIONS(o)                                                                                    \
   MODEL_OPTIONS(o), CLI_COMMON("l1", &(o).l1_bytes),                                                         \
       CLI_COMMON_AS("seed", &(o).seed, "seed of the dispatcher"), CLI_COMMON("depth", &(o).depth),           \
+      CLI_COMMON("bypass-register", &(o).bypass_register),                                                   \
       CLI_INPUT_OPTIONS(&(o).in, "the workload's size (default: paper if there is one)"),                    \
       CLI_COMMON("threads", &(o).threads)
 

@@ -13,6 +13,8 @@ static const cli_option common[] = {
     {"budget", 0, CLI_NUMBER, NULL, 86400, "S",
      "work for each workload, as seconds of an idle machine (default: 4, up to 10 if runs take long,\nmore "
      "while much is unseen)"},
+    {"bypass-register", 0, CLI_FLAG, NULL, 0, NULL,
+     "thresholds of bypass= lie in a register of the caches (BYP 6.2), not in the code"},
     {"depth", 0, CLI_CHOICE, NULL, 0, "timing|traffic",
      "times by a clock (default if the GPU's file has [units]), or traffic alone"},
     {"device", 0, CLI_TEXT, NULL, 0, "D", "cuda:N or model:NAME (default: cuda:0)"},

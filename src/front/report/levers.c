@@ -65,8 +65,7 @@ static void put_head(const hd_levers_table *t, hd_buf *out) {
       "# Which plans work on which workloads\n\n"
       "Made by `heddle levers` at size %s. *yes*: the rewritten kernels compute the same bytes as the "
       "originals under\n"
-      "every dispatcher of the emulator. A letter: the plan is refused, for the reason below the table.\n"
-      "`warps=` is refused everywhere: only modelled GPUs have other warp schedulers.\n\n",
+      "every dispatcher of the emulator. A letter: the plan is refused, for the reason below the table.\n\n",
       t->size);
   hd_buf_puts(out, "| workload |");
   for (size_t i = 0; i < t->n_plans; i++) hd_buf_printf(out, " %s |", t->plans[i]);

@@ -354,13 +354,10 @@ bool model_replay_make_clocks(hd_model *m) {
   return m->clocks && (!ccws || (m->ccws && m->l1_owners));
 }
 
-/* The scheduler of a replay: the GPU's own, or another one. */
+/* The scheduler of a replay: the GPU's own, perhaps with another number of warps. */
 hd_status model_replay_set_scheduler(hd_model *m, const hd_replay_options *o, hd_diag *d) {
-  hd_status st = HD_OK;
-  m->gpu.scheduler = m->own.scheduler;
-  m->gpu.scheduler_warps = m->own.scheduler_warps;
-  if (o->warps.kind != HD_WARPS_GPU)
-    st = hd_gpu_set_scheduler(&m->gpu, (hd_warp_scheduler)(o->warps.kind - HD_WARPS_LRR), o->warps.warps, d);
+  const uint32_t warps = o->scheduler_warps ? o->scheduler_warps : m->own.scheduler_warps;
+  const hd_status st = hd_gpu_set_scheduler(&m->gpu, m->own.scheduler, warps, d);
   if (st == HD_OK && !o->timed && model_warps_need_clock(m->gpu.scheduler))
     return hd_fail(d, HD_ERR_UNSUPPORTED, "the warp scheduler %s needs a clock: --depth timing",
                    hd_scheduler_name(m->gpu.scheduler));

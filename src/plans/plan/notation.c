@@ -451,7 +451,7 @@ static const lever_syntax OWN_bind = {MORE(bind), .kind = offsetof(hd_plan, bind
                                       .number = offsetof(hd_plan, agents),
                                       .values = "none|redirect|agents[:N]|claim|cancel", .least = 1};
 static const lever_syntax OWN_form = {
-    .name = "form", NAMED, .kind = offsetof(hd_plan, form), .values = "auto|predicate|replicate|register"};
+    .name = "form", NAMED, .kind = offsetof(hd_plan, form), .values = "auto|predicate|replicate"};
 static const lever_syntax OWN_bypass = {MORE(bypass), .kind = offsetof(hd_plan, bypass.kind),
                                         .number = offsetof(hd_plan, bypass.warps),
                                         .values = "|l1:K|ro:K|l2:K|auto|l1:K+l2:K"};

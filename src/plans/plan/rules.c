@@ -62,9 +62,6 @@ static bool sms_unbound(const hd_plan *p) { return hd_numbers_count(&p->sms) && 
 static bool form_alone(const hd_plan *p) {
   return p->form != HD_FORM_AUTO && p->bypass.kind == HD_BYPASS_NONE;
 }
-static bool voted_register(const hd_plan *p) {
-  return p->form == HD_FORM_REGISTER && p->bypass.kind == HD_BYPASS_AUTO;
-}
 static bool agents_unbound(const hd_plan *p) { return p->agents && p->bind != HD_BIND_AGENTS; }
 static bool votes_unbound(const hd_plan *p) {
   return p->agents_voted && (p->agents || p->bind != HD_BIND_AGENTS);
@@ -91,7 +88,6 @@ static const rule RULES[] = {
     {sms_unbound,
      "sms makes workers on other SMs leave; for every task to run all the same it needs bind=agents"},
     {form_alone, "form says how bypass is coded; it needs bypass"},
-    {voted_register, "form=register holds the threshold that a plan names; bypass=auto votes for one"},
     {agents_unbound, "a number of agents needs bind=agents"},
     {votes_unbound, "a vote on the number of agents needs bind=agents, without a number"},
     {votes_in_company,

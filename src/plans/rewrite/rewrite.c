@@ -294,14 +294,6 @@ hd_status hd_rewrite(hd_ptx_module *m, uint32_t func, const hd_plan *p, const hd
   for (unsigned k = 0; k < 3; k++)
     if (opt->grid.g[k] % j.cluster[k] == 0) of_clusters.grid.g[k] /= j.cluster[k];
   hd_status st = hd_plan_check(p, d);
-  if (st == HD_OK && p->warps.kind != HD_WARPS_GPU)
-    st = hd_fail(
-        d, HD_ERR_REFUSED,
-        "warps: a GPU's warp schedulers are as they are; only modelled GPUs (simulate, sweep) have others");
-  if (st == HD_OK && p->form == HD_FORM_REGISTER)
-    st = hd_fail(
-        d, HD_ERR_REFUSED,
-        "form=register: no GPU has a register of thresholds; only modelled ones (simulate, sweep) do");
   if (st != HD_OK || hd_plan_is_baseline(p)) return st;
   bool assumes = opt->assume && hd_rewrite_refusals_assuming(m, func, 0, NULL, 0) !=
                                     hd_rewrite_refusals_assuming(m, func, opt->assume, NULL, 0);

@@ -143,10 +143,9 @@ static hd_status replay_sampled(hd_model *m, const hd_study *s, recording *r, ui
   return st;
 }
 
-/* The thresholds that the SMs have, beside the code: in a register of the caches; or each its own, where they
- * vote, for one trace cannot know which CTA runs where (replay_changed). */
+/* The thresholds that the SMs have, beside the code: each its own, where they vote, for one trace cannot know
+ * which CTA runs where (replay_changed). */
 static void set_threshold(const hd_trace *t, const hd_plan *p, hd_replay_options *o) {
-  if (p->form == HD_FORM_REGISTER) o->threshold = p->bypass;
   if (p->bypass.kind != HD_BYPASS_AUTO) return;
   o->threshold = (hd_bypass){HD_BYPASS_L1, (uint32_t)hd_trace_get_info(t).warps_per_task};
   o->vote = true;
@@ -155,13 +154,13 @@ static void set_threshold(const hd_trace *t, const hd_plan *p, hd_replay_options
 hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
                              const hd_plan *p, const hd_added *extra, replay_launch *out, hd_diag *d) {
   const bool baseline = hd_plan_is_baseline(p);
-  hd_warps warps = {0};
+  uint32_t warps = 0;
   *out = (replay_launch){0};
   hd_status st = baseline ? HD_OK : make_replay_plan(s, launch, g, p, out, d);
   const hd_table *order = baseline ? NULL : &out->order;
   out->claims.by_warp = extra->by_warp;
   out->claims.ahead = extra->ahead || s->how.free_mapping;
-  if (st == HD_OK) st = replay_warps(s, launch, t, g, p, order, &warps, d);
+  if (st == HD_OK) st = replay_priority(s, launch, t, g, p, order, &warps, d);
   out->options = (hd_replay_options){.order = order,
                                      .claims = out->claims,
                                      .registers = hd_workload_registers(s->w, g->arch),
@@ -172,7 +171,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                                      .timed = s->how.timed,
                                      .until = s->run.budget.until,
                                      .stop = s->run.budget.stop,
-                                     .warps = warps};
+                                     .scheduler_warps = warps};
   set_threshold(t, p, &out->options);
   return st;
 }
@@ -180,6 +179,7 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
 /* Who asks: for counters, or for the timeline of one launch, behind which no other is replayed. */
 typedef struct replay_use {
   hd_dispatch dispatch;
+  hd_bypass held;        /* the threshold in the caches' register; NONE: there is none */
   hd_timeline *timeline; /* NULL: none */
   uint32_t launch;       /* whose it is */
 } replay_use;
@@ -200,6 +200,7 @@ static hd_status replay_traces(hd_model *m, const hd_study *s, hd_trace *const *
     st = replay_launch_make(s, i, traces[i], g, p, &extra[i], &l, d);
     l.options.dispatch = use->dispatch;
     l.options.keep_caches = i > 0;
+    if (use->held.kind != HD_BYPASS_NONE) l.options.threshold = use->held;
     if (i == use->launch) l.options.timeline = use->timeline;
     if (st == HD_OK)
       st = recorded && s->sample ? replay_sampled(m, s, recorded, i, g, &l.options, &each[i], d)
@@ -254,13 +255,24 @@ static hd_status replay_changed(hd_model *m, const hd_study *s, const hd_gpu *g,
   return st;
 }
 
+/* The plan without what a register of the caches does for it: *held. */
+static hd_plan without_register(const hd_study *s, const hd_plan *p, hd_bypass *held) {
+  hd_plan code = *p;
+  const bool holds = s->how.bypass_register && p->form == HD_FORM_AUTO && p->bypass.kind != HD_BYPASS_AUTO;
+  *held = holds ? p->bypass : (hd_bypass){0};
+  if (holds) code.bypass = (hd_bypass){0};
+  return code;
+}
+
 static hd_status replay_for(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p,
                             const replay_use *use, hd_counters *out, hd_diag *d) {
   hd_status st = hd_plan_check(p, d);
   if (st == HD_OK) st = hd_plan_check_arch(p, g->name, g->arch, d);
   if (st != HD_OK) return st;
-  return retrace_is_needed(p) ? replay_changed(m, s, g, p, use, out, d)
-                              : replay_traces(m, s, s->traces, s->recording, g, p, use, out, d);
+  replay_use own = *use;
+  const hd_plan code = without_register(s, p, &own.held);
+  return retrace_is_needed(&code) ? replay_changed(m, s, g, &code, &own, out, d)
+                                  : replay_traces(m, s, s->traces, s->recording, g, &code, &own, out, d);
 }
 
 hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,
@@ -299,7 +311,9 @@ hd_status hd_study_timeline(const hd_study *s, const hd_gpu *g, const hd_plan *p
   if (st != HD_OK) return st;
   const sample_launch *sampled = s->sample ? &s->sample->launches[launch] : NULL;
   out->cut_after = sampled && sampled->cut ? sampled->most : 0;
-  out->other_text = retrace_is_needed(p);
+  hd_bypass held;
+  const hd_plan code = without_register(s, p, &held);
+  out->other_text = retrace_is_needed(&code);
   hd_trace_show_so_far(s->traces[launch]);
   return HD_OK;
 }

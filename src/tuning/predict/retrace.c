@@ -76,24 +76,10 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
 
 /* ---- Parts of a plan --------------------------------------------------------------------- */
 
-/* A register of the caches (form=register) changes no code. */
-static hd_plan without_register(const hd_plan *p) {
-  hd_plan code = *p;
-  if (p->form == HD_FORM_REGISTER) {
-    code.form = HD_FORM_AUTO;
-    code.bypass = (hd_bypass){0};
-  }
-  return code;
-}
-
-bool retrace_is_needed(const hd_plan *p) {
-  hd_plan code = without_register(p);
-  return hd_plan_changes_tasks(&code);
-}
+bool retrace_is_needed(const hd_plan *p) { return hd_plan_changes_tasks(p); }
 
 /* With prefetching the task that is fetched for depends on the order, and on the binding by redirection. */
-hd_plan retrace_part(const hd_plan *whole) {
-  const hd_plan code = without_register(whole), *p = &code;
+hd_plan retrace_part(const hd_plan *p) {
   hd_plan t = {.threads = p->threads,
                .threads_in_cta = p->threads_in_cta,
                .bypass = p->bypass,
@@ -123,10 +109,8 @@ hd_plan retrace_rest(const hd_plan *p) {
   r.threads = none.threads;
   r.threads_in_cta = none.threads_in_cta;
   r.stream = none.stream;
-  if (p->form != HD_FORM_REGISTER) {
-    if (p->bypass.kind != HD_BYPASS_AUTO) r.bypass = none.bypass; /* the SMs of a replay differ */
-    r.form = none.form;
-  }
+  if (p->bypass.kind != HD_BYPASS_AUTO) r.bypass = none.bypass; /* the SMs of a replay differ */
+  r.form = none.form;
 #define HD_LEVER_STEP(name, ...) r.name = none.name;
 #include "heddle/levers.def"
   return r;

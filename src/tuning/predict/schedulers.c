@@ -1,4 +1,4 @@
-/* Warp schedulers on modelled GPUs: the lever `warps`, and MAP's groups of high priority. */
+/* MAP's groups of warps of high priority, on modelled GPUs that have its scheduler. */
 #include <stdlib.h>
 
 #include "predict/study.h"
@@ -26,11 +26,9 @@ static hd_status find_group(const hd_study *s, uint32_t launch, const hd_trace *
   return hd_reuse_warp_group(t, tasks, n, g->l1.bytes / g->l1.line, group, d);
 }
 
-hd_status replay_warps(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
-                       const hd_plan *p, const hd_table *order, hd_warps *out, hd_diag *d) {
-  *out = p->warps;
-  if (out->kind == HD_WARPS_GPU && g->scheduler == HD_SCHED_PRIORITY)
-    *out = (hd_warps){HD_WARPS_PRIORITY, g->scheduler_warps};
-  if (out->kind != HD_WARPS_PRIORITY || out->warps) return HD_OK;
-  return find_group(s, launch, t, g, p, order, &out->warps, d);
+hd_status replay_priority(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
+                          const hd_plan *p, const hd_table *order, uint32_t *warps, hd_diag *d) {
+  *warps = 0;
+  if (g->scheduler != HD_SCHED_PRIORITY || g->scheduler_warps) return HD_OK;
+  return find_group(s, launch, t, g, p, order, warps, d);
 }

@@ -113,10 +113,10 @@ hd_status replay_launch_make(const hd_study *s, uint32_t launch, const hd_trace 
                              const hd_plan *p, const hd_added *extra, replay_launch *out, hd_diag *d);
 void replay_launch_free(replay_launch *r);
 
-/* schedulers.c. The policy of the warp schedulers for one launch: the plan's, or the GPU's own, and for
- * priority without a number the launch's group. order: as hd_plan_tabulate makes it, NULL: by number. */
-hd_status replay_warps(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
-                       const hd_plan *p, const hd_table *order, hd_warps *out, hd_diag *d);
+/* schedulers.c. How many warps may load under the launch, if the GPU's scheduler is `priority` without a
+ * number; else 0. order: as hd_plan_tabulate makes it, NULL: by number. */
+hd_status replay_priority(const hd_study *s, uint32_t launch, const hd_trace *t, const hd_gpu *g,
+                          const hd_plan *p, const hd_table *order, uint32_t *warps, hd_diag *d);
 
 /* As hd_study_replay, on a model of g. Tables and traces that the plan needs stay in the study. */
 hd_status replay_on(hd_model *m, const hd_study *s, const hd_gpu *g, const hd_plan *p, hd_dispatch_kind kind,

@@ -81,8 +81,8 @@ static hd_status sweep_take(void *ctx, size_t i, const void *answer, size_t len,
 static hd_status identify(const hd_sweep_job *j, hd_digest *h, hd_diag *d) {
   const hd_run_options *run = &j->run;
   hd_status st = hd_workload_digest(j->workload, run->compile.arch, h, d);
-  const uint64_t numbers[] = {run->compile.arch,   run->machine.n_sms, j->how.timed, j->how.sample_units,
-                              j->how.free_mapping, j->dispatch,        j->seed};
+  const uint64_t numbers[] = {run->compile.arch,   run->machine.n_sms,     j->how.timed, j->how.sample_units,
+                              j->how.free_mapping, j->how.bypass_register, j->dispatch,  j->seed};
   hd_digest_bytes(h, numbers, sizeof numbers);
   hd_digest_bytes(h, j->gpu, sizeof *j->gpu);
   hd_buf plans = {0};
