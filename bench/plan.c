@@ -79,14 +79,13 @@ static void measure(const char *notation, const hd_grid *g) {
   hd_plan plan;
   hd_diag d;
   hd_grid unknown = {.known = false, .n_sms = g->n_sms};
-  hd_prog forward, inverse, any;
+  hd_prog forward, any;
   uint64_t V;
   if (!hd_grid_tasks(g->g, &V) || hd_plan_parse(notation, &plan, &d) != HD_OK) return;
-  if (hd_plan_forward(&plan, g, &forward, &d) == HD_OK && hd_plan_inverse(&plan, g, &inverse, &d) == HD_OK &&
+  if (hd_plan_forward(&plan, g, &forward, &d) == HD_OK &&
       hd_plan_forward(&plan, &unknown, &any, &d) == HD_OK) {
     printf("%-26s", notation);
     print_cost(count(&forward));
-    print_cost(count(&inverse));
     print_cost(count(&any));
     printf(" %8.1f %8.1f %8.2f\n", ns_per_evaluation(&forward, g->g, V), ns_per_evaluation(&any, g->g, V),
            ns_per_task(&plan, g, V));
@@ -133,8 +132,8 @@ int main(int argc, char **argv) {
     }
     printf("grid %u x %u x %u, %u SMs; operations as divisions+others (of these in the loop)\n",
            grids[g].g[0], grids[g].g[1], grids[g].g[2], grids[g].n_sms);
-    printf("%-26s %-10s %-10s %-10s %8s %8s %8s\n", "plan", "forward", "inverse", "any grid", "ns/eval",
-           "any grid", "ns/task");
+    printf("%-26s %-10s %-10s %8s %8s %8s\n", "plan", "forward", "any grid", "ns/eval", "any grid",
+           "ns/task");
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) measure(plans[i], &grids[g]);
     printf("\n");
   }

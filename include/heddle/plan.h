@@ -359,7 +359,7 @@ HD_API void hd_table_free(hd_table *t);
 
 /* Straight-line code over 64-bit unsigned values with one kind of loop. Value
  * numbers index `vals`; instructions run in the order of their numbers. Programs
- * from hd_plan_forward and hd_plan_inverse never wrap: no sum or product reaches
+ * from hd_plan_forward never wrap: no sum or product reaches
  * 2^64, no difference falls below 0. `max` is the greatest value an instruction
  * can give for an input below V, so that the lowering may use 32-bit instructions
  * and exact multiplications for divisions. Constants and inputs come first.
@@ -460,9 +460,6 @@ HD_OWN uint64_t hd_plan_packed(const hd_plan *p, const hd_grid *g);
 /* Make it; t: the order's own table, if it has one. */
 HD_OWN hd_status hd_plan_pack(const hd_plan *p, const hd_grid *g, const hd_table *t, hd_table *words,
                               hd_diag *d);
-/* The inverse: from a task number to the worker u that runs it, or its position. Not for tables, which
- * fail with HD_ERR_UNSUPPORTED: hd_table_invert inverts one. */
-HD_OWN hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d);
 /* The number of clusters: SMs that the plan may use. */
 HD_OWN uint32_t hd_plan_clusters(const hd_plan *p, const hd_grid *g);
 /* From a cluster and a place w in it to a position, as `split` says; all three results are it. */

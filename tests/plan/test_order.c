@@ -1,7 +1,7 @@
 /* Orders on generated grids, forwards and back, against their definitions. */
 #include "plan/checked.h"
 #include "plan/generate.h"
-#include "plan/order.h"
+#include "plan/inverse.h"
 #include "plan/reference.h"
 
 enum { CASES = 300, BIG_CASES = 400, SAMPLES = 24 };
@@ -25,7 +25,7 @@ static void build(fixture *f) {
   hd_diag d = {0};
   if (hd_plan_forward(&f->plan, &f->grid, &f->forward, &d) != HD_OK ||
       hd_plan_from_cell(&f->plan, &f->grid, false, &f->own, &d) != HD_OK ||
-      hd_plan_inverse(&f->plan, &f->grid, &f->inverse, &d) != HD_OK)
+      inverse_program(&f->plan, &f->grid, &f->inverse, &d) != HD_OK)
     fail_msg("%s: %s", describe(&f->plan, &f->grid, f->text), d.message);
 }
 
@@ -528,7 +528,7 @@ static void what_cannot_be_built_is_refused_with_a_reason(void **state) {
     assert_int_equal(hd_plan_forward(&cases[i].plan, &cases[i].grid, &p, &d), cases[i].forward);
     assert_int_equal(d.status, cases[i].forward);
     assert_true(strlen(d.message) > 0);
-    assert_int_equal(hd_plan_inverse(&cases[i].plan, &cases[i].grid, &p, NULL), cases[i].inverse);
+    assert_int_equal(inverse_program(&cases[i].plan, &cases[i].grid, &p, NULL), cases[i].inverse);
   }
 }
 

@@ -1,5 +1,4 @@
-/* Inverse programs: from a task number to the position it has in an order, and on
- * to the worker that takes this position. */
+/* Orders backwards: from a task to the position that it has, as shapes need it of the kernel's own order. */
 #include "plan/order.h"
 
 static plan_val inverse_col(plan_builder *b, const plan_space *s, plan_cell c) {
@@ -56,18 +55,4 @@ plan_val plan_order_position(plan_builder *b, const plan_space *s, const hd_orde
   default: break;
   }
   return task;
-}
-
-hd_status hd_plan_inverse(const hd_plan *p, const hd_grid *g, hd_prog *out, hd_diag *d) {
-  plan_builder b;
-  plan_space s;
-  if (hd_order_needs_table(p->order.kind))
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "a table has no inverse program; invert the table instead");
-  hd_status st = plan_open(&b, p, g, &s, d);
-  if (st != HD_OK) return st;
-  plan_val task = plan_linear_input(&b, &s);
-  plan_view v = plan_see(&b, p, &s);
-  plan_val position = plan_view_position(&b, &v, p, &s, task);
-  if (p->bind == HD_BIND_REDIRECT) position = plan_split_collect(&b, &v.lines, &p->split, g->n_sms, position);
-  return plan_finish(&b, (const plan_val[3]){position, position, position}, out, d);
 }
