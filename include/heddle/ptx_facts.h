@@ -72,6 +72,9 @@ enum {
   HD_OPF_NAMES_CTAS = 1 << 16,  /* maps an address to a CTA of the cluster, or says whose it is */
   HD_OPF_ACROSS_CTAS = 1 << 17, /* done for several CTAs of the cluster: .multicast::cluster, .cta_group::2 */
   HD_OPF_CLAIMS_CTAS = 1 << 18, /* takes over CTAs that were not launched yet: clusterlaunchcontrol */
+  HD_OPF_FENCES = 1 << 19,      /* puts the thread's accesses in order, and makes none: fence, membar */
+  HD_OPF_UPDATES = 1 << 20,     /* makes another word of one in memory, without a thread between: atom, red */
+  HD_OPF_MATRICES = 1 << 21,    /* multiplies matrices */
 };
 /* The end of a basic block, if unguarded without a way to the next statement. */
 enum { HD_OPF_LEAVES = HD_OPF_JUMPS | HD_OPF_RETURNS | HD_OPF_EXITS };

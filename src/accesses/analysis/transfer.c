@@ -200,7 +200,7 @@ bool an_transfer(an *a, uint32_t d, an_val *out) {
   tr_type first;
   tr_types_of(t.form, &first, &t.type);
   if (!transfer_of(t.form, t.type)(&t, out)) return false;
-  if (!st->guard || t.form->op == HD_OP_CALL) return true;
+  if (!st->guard || t.form->flags & HD_OPF_CALLS) return true;
   /* Where the predicate does not hold, the register keeps its old value. */
   an_val cond, old;
   bool ok = an_guard(a, inst, &cond);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cfg/internal.h"
+#include "heddle/ptx_facts.h"
 
 uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call) {
   for (uint32_t i = 0; i < call->n_opnds; i++) {
@@ -94,7 +95,7 @@ static void read_body(search *s, const hd_ptx_func *f) {
     if (st->kind == HD_S_TARGETS) note_operands(s, st->first_opnd, st->n_opnds);
     if (st->kind != HD_S_INST) continue;
     note_operands(s, st->first_opnd, st->n_opnds);
-    if (s->m->forms[st->form].op == HD_OP_CALL) read_call(s, st);
+    if (s->m->forms[st->form].flags & HD_OPF_CALLS) read_call(s, st);
   }
 }
 
@@ -122,7 +123,7 @@ static void find_recursion(search *s) {
 
 static bool has_calls(const hd_ptx_module *m) {
   for (uint32_t i = 0; i < m->n_forms; i++)
-    if (m->forms[i].op == HD_OP_CALL) return true;
+    if (m->forms[i].flags & HD_OPF_CALLS) return true;
   return false;
 }
 

@@ -4,6 +4,7 @@
  * budget of instructions stops the rest. A call that is not inlined stays a call with unknown results.
  */
 #include "cfg/internal.h"
+#include "heddle/ptx_facts.h"
 
 enum { MAX_CALL_DEPTH = 64 };
 
@@ -38,7 +39,7 @@ static void add_body(list *l, uint32_t func, uint32_t site, uint32_t parent, uns
     if (st->kind != HD_S_INST) continue;
     uint32_t inst = l->insts.n;
     CFG_PUSH(l->c->arena, &l->insts, ((hd_inst){func, i, 0, call, 0}));
-    if (!l->max_insts || m->forms[st->form].op != HD_OP_CALL) continue;
+    if (!l->max_insts || !(m->forms[st->form].flags & HD_OPF_CALLS)) continue;
     uint32_t callee = hd_callee(m, st);
     if (!may_inline(l, call, callee, depth)) continue;
     uint32_t body = l->calls.n;

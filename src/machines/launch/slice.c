@@ -63,7 +63,7 @@ static void follow_calls(slice *s) {
   for (uint32_t i = 0; i < s->g->n_insts; i++) {
     const hd_ptx_form *f = hd_inst_form(s->g, i);
     const hd_ptx_access a = hd_ptx_access_of(f);
-    if (f->op == HD_OP_CALL || hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_WRITE)
+    if (f->flags & HD_OPF_CALLS || hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_WRITE)
       hd_inst_reads(s->g, i, see_register, s);
   }
 }
@@ -278,7 +278,7 @@ static void follow_operands(slice *s, uint32_t inst, slice_share as) {
 static bool follow_writer(slice *s, uint32_t inst, slice_share as) {
   const hd_ptx_form *f = hd_inst_form(s->g, inst);
   const hd_ptx_access a = hd_ptx_access_of(f);
-  bool of_function = f->op == HD_OP_CALL;
+  bool of_function = f->flags & HD_OPF_CALLS;
   if (hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_READ) {
     const uint32_t param = loaded_param(s, inst, &of_function);
     if (param < s->n_params && param != s->base) {

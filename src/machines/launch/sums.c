@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heddle/ptx_facts.h"
 #include "launch/launch.h"
 
 /* Some atomic of the module adds floats. */
@@ -9,7 +10,7 @@ static bool adds_floats(const hd_ptx_module *m) {
   static const hd_mod floats[] = {HD_M_F16, HD_M_F16X2, HD_M_BF16, HD_M_BF16X2, HD_M_F32, HD_M_F64};
   for (uint32_t i = 0; i < m->n_forms; i++) {
     const hd_ptx_form *f = &m->forms[i];
-    if ((f->op != HD_OP_ATOM && f->op != HD_OP_RED) || !hd_ptx_form_has(f, HD_M_ADD)) continue;
+    if (!(f->flags & HD_OPF_UPDATES) || !hd_ptx_form_has(f, HD_M_ADD)) continue;
     for (size_t k = 0; k < sizeof floats / sizeof *floats; k++)
       if (hd_ptx_form_has(f, floats[k])) return true;
   }

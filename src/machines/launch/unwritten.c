@@ -26,7 +26,7 @@ static bool follows_all_calls(const hd_analysis *a) {
   uint32_t calls = 0;
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const hd_ptx_stmt *s = hd_inst_stmt(g, i);
-    calls += hd_inst_form(g, i)->op == HD_OP_CALL && !hd_call_writes_nothing(a->module, s);
+    calls += hd_inst_form(g, i)->flags & HD_OPF_CALLS && !hd_call_writes_nothing(a->module, s);
   }
   return calls + 1 == g->n_calls;
 }

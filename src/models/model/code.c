@@ -124,9 +124,8 @@ static void cost_of(const hd_ptx_module *m, const hd_ptx_form *f, model_inst *in
     cost_of_cvt(f, in);
     return;
   }
-  if (f->op == HD_OP_MMA || f->op == HD_OP_WGMMA || f->op == HD_OP_WMMA || f->op == HD_OP_TCGEN05) {
-    if (hd_ptx_form_has(f, HD_M_MMA) || hd_ptx_form_has(f, HD_M_MMA_ASYNC) || f->op == HD_OP_MMA)
-      cost_of_product(m, f, in);
+  if (f->flags & HD_OPF_MATRICES) {
+    cost_of_product(m, f, in);
     return;
   }
   hd_ptx_type t = type_of(f);
@@ -224,14 +223,14 @@ static void classify(const hd_ptx_module *m, const hd_ptx_stmt *s, model_inst *i
   uint32_t flags = f->flags;
   cost_of(m, f, in);
   in->expects = f->op == HD_OP_MBARRIER && hd_ptx_form_has(f, HD_M_EXPECT_TX);
-  in->counts = f->op == HD_OP_ADD || f->op == HD_OP_SUB;
+  in->counts = hd_ptx_adds_two(hd_ptx_op_result(f->op));
   in->compares = f->op == HD_OP_SETP;
   if (looks_at_clock(m, s)) in->n = 1, in->late = CLOCK_LATE;
   const hd_ptx_access a = hd_ptx_access_of(f);
   in->releases = releases(f, &a);
   if (flags & (HD_OPF_LEAVES | HD_OPF_CALLS)) {
     in->cls = CLASS_CONTROL;
-    if (f->op != HD_OP_CALL) in->unit = UNIT_BRANCH;
+    if (!(flags & HD_OPF_CALLS)) in->unit = UNIT_BRANCH;
     return;
   }
   if (flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE)) {

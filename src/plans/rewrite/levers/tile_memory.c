@@ -181,8 +181,8 @@ static bool brings_result(const tile_loop *t, uint32_t inst) {
 
 /* A reduction does not show the old value. */
 static bool is_reduction(const tile_loop *t, uint32_t inst, const hd_ptx_access *a) {
-  const hd_ptx_op op = hd_inst_form(&t->g, inst)->op;
-  return !a->unknown && !a->async && (op == HD_OP_RED || (op == HD_OP_ATOM && !brings_result(t, inst)));
+  return !a->unknown && !a->async && hd_inst_form(&t->g, inst)->flags & HD_OPF_UPDATES &&
+         !brings_result(t, inst);
 }
 
 /* True: it gives one result in any order, with the reductions before. */
@@ -274,8 +274,7 @@ static uint8_t *find_blocks(const tile_loop *t, bool before, hd_arena *arena) {
  * reduction by itself is in no order with anything. */
 static bool shows_order(const hd_ptx_form *f, const hd_ptx_access *a) {
   const bool alone = a->kinds & HD_ACC_ATOMIC && a->order == HD_ORDERED_RELAXED;
-  return f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR ||
-         (a->kinds & HD_ACC_WRITE && a->order > HD_ORDERED_WEAK && !alone);
+  return f->flags & HD_OPF_FENCES || (a->kinds & HD_ACC_WRITE && a->order > HD_ORDERED_WEAK && !alone);
 }
 
 /* Why the instruction of the loop needs the caller's word; NULL: it does not. */

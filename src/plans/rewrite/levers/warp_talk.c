@@ -40,7 +40,7 @@ typedef struct said {
 typedef warp_search search;
 
 static bool is_fence(const hd_ptx_form *f) {
-  return (f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR) && !hd_ptx_form_has(f, HD_M_PROXY);
+  return f->flags & HD_OPF_FENCES && !hd_ptx_form_has(f, HD_M_PROXY);
 }
 
 static bool releases(const hd_ptx_access *a) {
@@ -151,8 +151,7 @@ static void see(search *s, uint32_t inst, said *x) {
     if (!hd_inst_stmt(&s->g, inst)->guard) *x = (said){0};
   } else if (is_fence(f)) {
     x->shown |= x->wrote;
-  } else if (f->op == HD_OP_ATOM || f->op == HD_OP_RED ||
-             (f->op == HD_OP_MBARRIER && a.kinds & HD_ACC_ATOMIC)) {
+  } else if (f->flags & HD_OPF_UPDATES || (f->op == HD_OP_MBARRIER && a.kinds & HD_ACC_ATOMIC)) {
     see_atomic(s, inst, &a, x);
   } else if (f->op == HD_OP_MBARRIER && a.order == HD_ORDERED_ACQUIRE) {
     if (s->shows[inst]) refuse(s, inst);

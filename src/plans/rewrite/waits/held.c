@@ -12,9 +12,9 @@ bool held_word(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, int64_t *val
 int64_t held_addend(const wait_search *w, uint32_t inst) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
-  const unsigned by = f->op == HD_OP_RED ? 1 : 2;
+  const unsigned by = f->flags & HD_OPF_RESULT ? 2 : 1;
   int64_t value;
-  if (s->guard || (f->op != HD_OP_ATOM && f->op != HD_OP_RED) || !hd_ptx_form_has(f, HD_M_ADD)) return 0;
+  if (s->guard || !(f->flags & HD_OPF_UPDATES) || !hd_ptx_form_has(f, HD_M_ADD)) return 0;
   if (!hd_ptx_form_is_whole(f, 32) || s->n_opnds <= by) return 0;
   return wait_constant(w, inst, &wait_operands(w, inst)[by], &value) ? value : 0;
 }

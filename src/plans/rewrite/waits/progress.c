@@ -248,10 +248,9 @@ static bool updates(wait_search *w, uint32_t setp, const hd_ptx_opnd *a, const h
 static bool adds(const wait_search *w, uint32_t inst, bool up) {
   const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
   const hd_ptx_form *f = &w->m->forms[s->form];
-  uint32_t by = f->op == HD_OP_ATOM ? 2 : 1;
+  uint32_t by = f->flags & HD_OPF_RESULT ? 2 : 1;
   int64_t value;
-  if ((f->op != HD_OP_ATOM && f->op != HD_OP_RED) || !hd_ptx_form_has(f, HD_M_ADD) || s->n_opnds <= by)
-    return false;
+  if (!(f->flags & HD_OPF_UPDATES) || !hd_ptx_form_has(f, HD_M_ADD) || s->n_opnds <= by) return false;
   for (unsigned k = 0; k < f->n_mods; k++)
     if (hd_ptx_type_of(f->mods[k]).format != HD_FMT_NONE) return false;
   const hd_ptx_opnd *o = &wait_operands(w, inst)[by];
@@ -279,7 +278,7 @@ static uint32_t only_store(wait_search *w, uint32_t load) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     w->steps += b->n_insts;
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
-      if (hd_inst_form(&w->g, k)->op == HD_OP_CALL && !w->g.insts[k].body) return HD_NONE;
+      if (hd_inst_form(&w->g, k)->flags & HD_OPF_CALLS && !w->g.insts[k].body) return HD_NONE;
       const hd_ptx_access *a = wait_access(w, k);
       for (unsigned t = 0; t < a->n; t++) {
         if (!(a->touches[t].kinds & HD_ACC_WRITE)) continue;

@@ -115,7 +115,7 @@ static wait_source source_of(wait_search *w, uint32_t inst) {
 }
 
 bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a) {
-  if (f->op == HD_OP_FENCE || f->op == HD_OP_MEMBAR) return a->scope != HD_SCOPE_CTA;
+  if (f->flags & HD_OPF_FENCES) return a->scope != HD_SCOPE_CTA;
   return a->kinds & HD_ACC_READ && a->scope > HD_SCOPE_CTA &&
          (a->order == HD_ORDERED_ACQUIRE || a->order == HD_ORDERED_ACQ_REL);
 }
