@@ -113,7 +113,7 @@ static void put_verdict(const void *row, hd_buf *out) {
 }
 static json_t *file_json(const void *source) {
   const hd_ptx_source *from = source;
-  return json_stringn(from->file, (size_t)from->file_len);
+  return report_bytes_json(from->file, (size_t)from->file_len);
 }
 
 static json_t *guards_json(const void *row) {

@@ -73,7 +73,7 @@ static part find_kernel(const char *text, size_t len, const char *name) {
 }
 
 static json_t *part_json(const part *p) {
-  return json_pack("{s:I, s:o}", "first", (json_int_t)p->first, "text", json_stringn(p->text, p->len));
+  return json_pack("{s:I, s:o}", "first", (json_int_t)p->first, "text", report_bytes_json(p->text, p->len));
 }
 
 /* ---- Lines ---------------------------------------------------------------------------------------- */
@@ -125,30 +125,25 @@ static json_t *lines_json(const hd_timeline *t, const hd_compiled *code, uint32_
 
 /* ---- Sources -------------------------------------------------------------------------------------- */
 
-/* PTX comes from others, and pages go to others: no name leads out of the workload's folder. */
-bool report_lies_beside(const char *name) {
-  if (*name == '/') return false;
-  for (const char *p = name; *p; p += *p == '/') {
-    const size_t n = strcspn(p, "/");
-    if (n == 2 && memcmp(p, "..", 2) == 0) return false;
-    p += n;
-  }
-  return *name;
+/* PTX comes from others, and pages go to others: no name, and no link, leads out of the workload's folder. */
+bool report_find_beside(const char *folder, const char *name, char path[PATH_MAX]) {
+  char inside[PATH_MAX], whole[2 * PATH_MAX];
+  const int n = snprintf(whole, sizeof whole, "%s/%s", folder, name);
+  if (!*name || *name == '/' || n < 0 || n >= (int)sizeof whole) return false;
+  if (!realpath(folder, inside) || !realpath(whole, path)) return false;
+  const size_t len = strcmp(inside, "/") == 0 ? 0 : strlen(inside);
+  return strncmp(path, inside, len) == 0 && path[len] == '/';
 }
 
 /* The text of a file that the kernel's lines name, if it lies beside the workload. NULL: it does not, or is
  * no text. */
 static json_t *read_source(const hd_workload *w, const char *name) {
-  if (!report_lies_beside(name)) return NULL;
-  char path[4300];
+  char folder[PATH_MAX], path[PATH_MAX];
   hd_file f;
   const char *slash = strrchr(w->source, '/');
-  snprintf(path, sizeof path, "%s/%s", w->folder, name);
-  if (hd_file_open(path, &f, NULL) != HD_OK) {
-    snprintf(path, sizeof path, "%.*s/%s", slash ? (int)(slash - w->source) : 1, slash ? w->source : ".",
-             name);
-    if (hd_file_open(path, &f, NULL) != HD_OK) return NULL;
-  }
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - w->source) : 1, slash ? w->source : ".");
+  const bool found = report_find_beside(w->folder, name, path) || report_find_beside(folder, name, path);
+  if (!found || hd_file_open(path, &f, NULL) != HD_OK) return NULL;
   json_t *text = f.len <= MOST_TEXT ? json_stringn(f.data, f.len) : NULL;
   hd_file_close(&f);
   return text;

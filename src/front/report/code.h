@@ -3,6 +3,7 @@
 #define HEDDLE_REPORT_CODE_H
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "heddle/timelines.h"
 
@@ -12,7 +13,8 @@
  * as they are. Empty where the text is too long for a page. NULL: out of memory. */
 json_t *report_code_json(const hd_timelines *t, const hd_buf *rewritten);
 
-/* Whether a file that PTX names is one of the folder it lies in, or of one below: pages may show it. */
-bool report_lies_beside(const char *name);
+/* The file of this name in the folder, or in one below it, without links: pages may show it. False: it is not
+ * there, or somewhere else. */
+bool report_find_beside(const char *folder, const char *name, char path[PATH_MAX]);
 
 #endif

@@ -60,7 +60,7 @@ static void put_text(hd_analysis_document *doc, const hd_workload *w) {
   if (json_object_get(doc->top, "ptx") ||
       hd_workload_compiled(w, hd_launch_arch(NULL, 0), &code, NULL) != HD_OK)
     return;
-  doc->failed |= json_object_set_new(doc->top, "ptx", json_stringn(code->text, code->len)) != 0;
+  doc->failed |= json_object_set_new(doc->top, "ptx", report_bytes_json(code->text, code->len)) != 0;
 }
 
 void hd_analysis_document_kernel(hd_analysis_document *doc, hd_analysis *a, const hd_analysis_page *p) {
@@ -97,7 +97,7 @@ void hd_analysis_document_print(hd_analysis_document *doc, const char *input, hd
     hd_buf_put(out, doc->text.data ? doc->text.data : "", doc->text.len);
     return;
   }
-  json_t *j = report_set(json_incref(doc->top), "input", json_string(input));
+  json_t *j = report_set(json_incref(doc->top), "input", report_words_json(input));
   j = report_set(j, "accesses", all_accesses(doc->kernels));
   report_put_json(report_set(j, "kernels", json_incref(doc->kernels)), out);
 }

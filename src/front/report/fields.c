@@ -136,7 +136,7 @@ json_t *report_set(json_t *object, const char *key, json_t *one) {
 }
 
 json_t *report_pair_json(const char *a, const char *b) {
-  return report_append(report_append(json_array(), json_string(a)), json_string(b));
+  return report_append(report_append(json_array(), report_words_json(a)), report_words_json(b));
 }
 
 json_t *report_rows_json(const field *fields, const void *rows, size_t n, size_t size) {
@@ -148,7 +148,7 @@ json_t *report_rows_json(const field *fields, const void *rows, size_t n, size_t
 
 static json_t *value_json(const value *v) {
   switch (v->is) {
-  case WORDS: return v->failed ? NULL : json_string(v->words);
+  case WORDS: return v->failed ? NULL : report_words_json(v->words);
   case COUNT: return json_integer((json_int_t)v->count);
   case NUMBER: return json_real(v->number);
   case FLAG: return json_boolean(v->flag);

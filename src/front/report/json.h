@@ -14,6 +14,9 @@
 void report_put_json(json_t *j, hd_buf *out);
 /* The same by jansson's flags, and without the newline. */
 void report_dump_json(json_t *j, size_t flags, hd_buf *out);
+/* A string of a text. File names and PTX are bytes: those that are no UTF-8 become U+FFFD. */
+json_t *report_bytes_json(const char *text, size_t len);
+json_t *report_words_json(const char *words);
 /* A string of the buffer's text, which is freed. */
 json_t *report_text_json(hd_buf *text);
 json_t *report_plan_json(const hd_plan *p);
