@@ -110,10 +110,15 @@ HD_OWN hd_status hd_module_load(const char *path, uint64_t index, hd_arena *aren
 /* A kernel's readable name, "scale<float, 4>" for "_Z5scaleIfLi4EEvPT_", without result and parameters; with
  * them if `whole`. A name that C++ did not mangle, or that would take too long to read, stays as it is. */
 HD_OWN void hd_kernel_title(const char *symbol, bool whole, hd_buf *out);
+/* The same, cut where it is longer, for a message: hd_kernel_called(symbol, (hd_called){""}). Returns `out`.
+ */
+enum { HD_CALLED = 160 };
+typedef char hd_called[HD_CALLED];
+HD_OWN const char *hd_kernel_called(const char *symbol, hd_called out);
 
 /* Whether a kernel is one of those that a word means, of which there may be several: its symbol, its title
- * with or without parameters, template arguments and scopes, or a shell's pattern of one of these, "gemm*";
- * blanks do not count. */
+ * with or without parameters, template arguments and scopes, its beginning up to within these arguments,
+ * "gemm<float", or a shell's pattern of one of these, "gemm*"; blanks do not count. */
 HD_OWN bool hd_kernel_matches(const char *symbol, const char *word);
 
 /* The kernel that `name` means, in the file's module `index` (UINT64_MAX: in any): its symbol, its title with

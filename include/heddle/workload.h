@@ -207,6 +207,7 @@ typedef struct hd_compiled {
   const hd_workload *workload;
   unsigned arch;        /* 0: the source is PTX, one text for every architecture */
   const char *compiler; /* "nvcc", "clang" or "ptx" */
+  const char *label;    /* of the text in messages: "NAME's PTX" */
   const char *text;     /* NUL-terminated */
   size_t len;
   const hd_ptx_module

@@ -1,7 +1,7 @@
 Tasks that read each other's output are found:
 
   $ heddle check $SOURCE/tests/cli/data/racy --plan order=reverse 2>&1 | sed "s|$SOURCE|S|g"; exit ${PIPESTATUS[0]}
-  heddle: racy: the original's result may depend on its schedule: racy:14:1: race between CTAs: load of 4 bytes at 0x700000000104 meets what CTA (0,0,0) wrote: ld.global.u32 %r2, [%rd3];, in chain, CTA (1,0,0), thread (0,0,0)
+  heddle: racy: the original's result may depend on its schedule: racy's PTX:14:1: race between CTAs: load of 4 bytes at 0x700000000104 meets what CTA (0,0,0) wrote: ld.global.u32 %r2, [%rd3];, in chain, CTA (1,0,0), thread (0,0,0)
   [1]
   $ heddle check $SOURCE/tests/cli/data/racy --plan order=reverse --json 2>/dev/null | grep -E '"(equal|race_free)"'
     "equal": false,
@@ -43,20 +43,20 @@ So is a load through the read-only cache of what the same launch wrote before, b
 
 CTAs that wait for one that has no place end the check:
 
-  $ heddle check $SOURCE/tests/cli/data/waiting --plan baseline --sms 1 2>&1 | grep -o 'waiting:17:1: deadlock: the loop at lines 17 to 19'
-  waiting:17:1: deadlock: the loop at lines 17 to 19
+  $ heddle check $SOURCE/tests/cli/data/waiting --plan baseline --sms 1 2>&1 | grep -o "waiting's PTX:17:1: deadlock: the loop at lines 17 to 19"
+  waiting's PTX:17:1: deadlock: the loop at lines 17 to 19
 
 A loop that looks as if it waited is refused. The caller's word overrides that, is told, and is put to the test:
 
   $ heddle check $SOURCE/tests/cli/data/turns --plan order=reverse 2>&1 | grep -o 'a loop may wait here for what another CTA writes'
   a loop may wait here for what another CTA writes
-  $ for how in all round-robin; do heddle check $SOURCE/tests/cli/data/turns --plan order=reverse --assume no-waits --dispatcher $how --resident 16 >out 2>&1; echo $?; grep -Eo "'no-waits' does not hold|turns:14:1: deadlock: the loop at lines 14 to 16|depends on its schedule" out; done
+  $ for how in all round-robin; do heddle check $SOURCE/tests/cli/data/turns --plan order=reverse --assume no-waits --dispatcher $how --resident 16 >out 2>&1; echo $?; grep -Eo "'no-waits' does not hold|turns's PTX:14:1: deadlock: the loop at lines 14 to 16|depends on its schedule" out; done
   1
   'no-waits' does not hold
-  turns:14:1: deadlock: the loop at lines 14 to 16
+  turns's PTX:14:1: deadlock: the loop at lines 14 to 16
   1
   'no-waits' does not hold
-  turns:14:1: deadlock: the loop at lines 14 to 16
+  turns's PTX:14:1: deadlock: the loop at lines 14 to 16
   $ heddle check $SOURCE/tests/cli/data/ready --plan order=reverse >/dev/null 2>&1
   [1]
   $ heddle check $SOURCE/tests/cli/data/ready --plan order=reverse --assume no-waits | grep -E 'equal|assumed'

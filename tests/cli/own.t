@@ -34,7 +34,7 @@ Kernels go by the names that their source gives them, and the module is found fr
   heddle: app.fatbin: 'AES' may be any of 2 kernels: cipher::AESEncrypt, cipher::AESDecrypt
   [2]
   $ heddle check app.fatbin -k row_sum --grid 1 --block 32 --arg 'f32[8]=zero' 2>&1 | head -1
-  heddle: app-row_sums: kernel '_Z8row_sumsPKiS0_PKfS2_Pfi' takes 6 arguments, the workload gives 1
+  heddle: app-row_sums: kernel 'row_sums' takes 6 arguments, the workload gives 1
   $ heddle check app.fatbin -k rwo_sums --grid 1 --block 32 --arg 'f32[8]=zero'
   heddle: app.fatbin: no kernel 'rwo_sums'; did you mean row_sums?
   [2]

@@ -129,7 +129,7 @@ bool hd_kernel_matches(const char *symbol, const char *word) {
   if (open_finding(&f, word, NULL) != HD_OK) return false;
   const hd_status st = meet(&f, symbol, &how, NULL);
   close_finding(&f);
-  return st == HD_OK && how >= MET_PATTERN;
+  return st == HD_OK && (how >= MET_PATTERN || (how == MET_PART && strchr(word, '<')));
 }
 
 /* A kernel that several modules hold is kept for its latest target, or of each where that is one. */

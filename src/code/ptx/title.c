@@ -53,3 +53,11 @@ void hd_kernel_title(const char *symbol, bool whole, hd_buf *out) {
   hd_buf_put(out, name + start, end - start);
   free(name);
 }
+
+const char *hd_kernel_called(const char *symbol, hd_called out) {
+  hd_buf title = {0};
+  hd_kernel_title(symbol, false, &title);
+  hd_fit(out, HD_CALLED, "%s", title.data && !title.failed ? title.data : symbol);
+  hd_buf_free(&title);
+  return out;
+}

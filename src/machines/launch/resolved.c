@@ -62,8 +62,7 @@ hd_status hd_apply_resolved(const hd_resolved *plans, const hd_compile_options *
   hd_apply_kernel *kernels = calloc((size_t)code->n_kernels + 1, sizeof *kernels);
   if (!kernels) return hd_nomem(d);
   for (uint32_t k = 0; k < code->n_kernels; k++) kernels[k] = kernel_of(plans, k, o, n_sms);
-  hd_status st =
-      hd_apply_text(code->text, code->len, code->workload->name, kernels, code->n_kernels, form, &own, d);
+  hd_status st = hd_apply_text(code->text, code->len, code->label, kernels, code->n_kernels, form, &own, d);
   free(kernels);
   if (st == HD_OK) st = spread_recipes(code, &own, d);
   if (st != HD_OK || !out) hd_rewritten_free(&own);

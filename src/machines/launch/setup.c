@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle/container.h"
 #include "heddle/ptx_facts.h"
 
 /* ---- Arguments ------------------------------------------------------------------------ */
@@ -59,18 +60,18 @@ static hd_status check_sizes(const launch_setup *s, const hd_ptx_module *m, cons
   uint32_t own = s->recipes[i].params_bytes ? s->recipes[i].n_params : f->n_params;
   if (own != l->n_args)
     return hd_fail(d, HD_ERR_INPUT, "%s: kernel '%s' takes %u arguments, the workload gives %u", w->name,
-                   l->kernel, own, l->n_args);
+                   hd_kernel_called(l->kernel, (hd_called){""}), own, l->n_args);
   for (uint32_t k = 0; k < l->n_args; k++) {
     const hd_wl_arg *a = &l->args[k];
     uint64_t size = hd_ptx_var_size(m, &m->vars[f->first_param + k]), have = hd_wl_arg_bytes(a);
     if (size != have)
       return hd_fail(d, HD_ERR_INPUT,
                      "%s: argument %u of kernel '%s' is %" PRIu64 " bytes wide, the workload gives %" PRIu64,
-                     w->name, k + 1, l->kernel, size, have);
+                     w->name, k + 1, hd_kernel_called(l->kernel, (hd_called){""}), size, have);
     if (is_other_number(a, m->vars[f->first_param + k].type))
       return hd_fail(d, HD_ERR_INPUT, "%s: argument %u of kernel '%s' is .%s, the workload gives %s", w->name,
-                     k + 1, l->kernel, hd_ptx_mod_text(m, m->vars[f->first_param + k].type),
-                     hd_elem_name(a->type));
+                     k + 1, hd_kernel_called(l->kernel, (hd_called){""}),
+                     hd_ptx_mod_text(m, m->vars[f->first_param + k].type), hd_elem_name(a->type));
   }
   return HD_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heddle/analysis.h"
+#include "heddle/container.h"
 #include "heddle/ptx_facts.h"
 #include "launch/launch.h"
 
@@ -95,7 +96,8 @@ static hd_status refuse(const search *s, const hd_compiled *code, hd_diag *d) {
         "%s: kernel '%s' reads the variable %s of %" PRIu64
         " bytes, which nothing has set: give it a value with [[variable]] in workload.toml or --set "
         "'%s=TYPE[COUNT]=FILL'; u8[%" PRIu64 "]=zero are zeros",
-        s->w->name, code->kernels[s->use[k] - 1].name, name, bytes, name, bytes);
+        s->w->name, hd_kernel_called(code->kernels[s->use[k] - 1].name, (hd_called){""}), name, bytes, name,
+        bytes);
   }
   return HD_OK;
 }

@@ -56,7 +56,7 @@ static hd_status learn_kernels(placement *p, hd_diag *d) {
   p->registers = HD_NEW_N(&p->arena, n, uint32_t);
   p->local = HD_NEW_N(&p->arena, n, uint32_t);
   if (!p->registers || !p->local) return hd_nomem(d);
-  hd_status st = hd_device_load(p->device, p->code->text, p->code->len, p->w->name, NULL, &m, d);
+  hd_status st = hd_device_load(p->device, p->code->text, p->code->len, p->code->label, NULL, &m, d);
   for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) {
     hd_kernel_info info = {0};
     st = hd_device_kernel_info(m, p->w->launches[i].kernel, &info, d);
@@ -95,7 +95,7 @@ static hd_status load_way(variant *v, const hd_resolved *plans, const hd_compile
   hd_status st = hd_apply_resolved(plans, o, p->run.machine.n_sms, HD_TEXT_CANONICAL, own, d);
   if (st != HD_OK) return st;
   launch_setup_take(&v->setup, own->recipes);
-  return hd_device_load(p->device, own->text.data, own->text.len, p->w->name, NULL, &v->module, d);
+  return hd_device_load(p->device, own->text.data, own->text.len, p->code->label, NULL, &v->module, d);
 }
 
 /* Kernels with agents are loaded in the first way that takes few registers. */
@@ -153,7 +153,7 @@ static hd_status load(variant *v, const hd_resolved *plans, hd_rewritten *own, h
     m = own->module;
   } else {
     /* The original is loaded as it came, so that nothing of heddle is in the baseline. */
-    st = hd_device_load(p->device, p->code->text, p->code->len, p->w->name, NULL, &v->module, d);
+    st = hd_device_load(p->device, p->code->text, p->code->len, p->code->label, NULL, &v->module, d);
   }
   for (uint32_t i = 0; st == HD_OK && i < p->w->n_launches; i++) st = find_grid(v, i, d);
   if (st == HD_OK) st = variant_find_variables(v, m, d);

@@ -50,7 +50,9 @@ static hd_status compile(wl_compiled *c, const hd_workload *w, hd_diag *d) {
   hd_compiled *of = &c->of;
   hd_ptx_module *module;
   hd_status st = hd_workload_ptx(w, c->arch, &c->text, &of->compiler, d);
-  if (st == HD_OK) st = hd_ptx_parse(c->text.data, c->text.len, w->name, &c->arena, &module, d);
+  of->label = hd_arena_printf(&c->arena, "%s's PTX", w->name);
+  if (st == HD_OK && !of->label) st = hd_nomem(d);
+  if (st == HD_OK) st = hd_ptx_parse(c->text.data, c->text.len, of->label, &c->arena, &module, d);
   if (st != HD_OK) return st;
   of->workload = w;
   of->arch = strcmp(of->compiler, "ptx") == 0 ? 0 : c->arch;

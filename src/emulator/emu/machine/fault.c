@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "emu/machine/grid.h"
+#include "heddle/container.h"
 
 static const hd_ptx_module *module_of(const hd_emu_grid *g, const emu_code *code) {
   return code->program ? code->program->module : g->program->module;
@@ -20,9 +21,12 @@ static void describe_place(const emu_mwarp *m, const emu_code *code, const emu_i
   }
   const unsigned lane = m->issuer ? m->issuer - 1 : mask ? (unsigned)__builtin_ctz(mask) : 0;
   uint32_t(*tid)[HD_WARP] = g->tid[m->w.index];
-  if (code != g->code) hd_buf_printf(b, ", in %s called from", code->name);
-  hd_buf_printf(b, "%s %s, CTA (%u,%u,%u), thread (%u,%u,%u)", code == g->code ? ", in" : "", g->code->name,
-                c->id[0], c->id[1], c->id[2], tid[0][lane], tid[1][lane], tid[2][lane]);
+  hd_buf_puts(b, ", in ");
+  hd_kernel_title(code->name, false, b);
+  if (code != g->code) hd_buf_puts(b, " called from ");
+  if (code != g->code) hd_kernel_title(g->code->name, false, b);
+  hd_buf_printf(b, ", CTA (%u,%u,%u), thread (%u,%u,%u)", c->id[0], c->id[1], c->id[2], tid[0][lane],
+                tid[1][lane], tid[2][lane]);
 }
 
 static void describe(emu_mwarp *m, const emu_code *code, const emu_inst *i, uint32_t mask, hd_status st,
