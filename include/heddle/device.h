@@ -36,7 +36,9 @@ typedef struct hd_device_options {
   hd_dispatch dispatch; /* emu: how CTAs are handed out; a model's file decides that for itself */
   const char *gpu_dir;  /* model:NAME: folder of GPU files */
   const char *driver;   /* cuda:N: the driver's library; NULL: $HEDDLE_CUDA_DRIVER, else libcuda.so.1 */
-  const char *cupti;    /* cuda:N: CUPTI's library; NULL: libcupti.so, wherever it is found */
+  const char
+      *instead;      /* cuda:N: what a message advises where there is no driver; NULL: a model; "": nothing */
+  const char *cupti; /* cuda:N: CUPTI's library; NULL: libcupti.so, wherever it is found */
   const char
       *ptxas; /* cuda:N: for hd_device_compile_ahead; NULL: $HEDDLE_PTXAS, else the one on the PATH or
                  in /usr/local/cuda/bin; "": none. One of another release than the driver's is not used */

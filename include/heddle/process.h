@@ -25,6 +25,9 @@ typedef struct hd_process {
  * without flushing or freeing anything. The copy lacks this process's other threads, but locks that they held
  * stay locked: a process with threads asks a keeper for its copies. */
 HD_OWN hd_status hd_process_fork(void (*fn)(void *ctx, int fd), void *ctx, hd_process *out, hd_diag *d);
+/* This process, and the program that it becomes, ends when the process that started it does, however that
+ * ends: `parent` is its number. */
+HD_OWN void hd_process_end_with(pid_t parent);
 /* The program at the path argv[0], with nothing to read and its output, errors included, added to the file
  * `log`. It leads a group of its own. */
 HD_OWN hd_status hd_process_spawn(const char *const *argv, char *const *env, const char *log, hd_process *out,

@@ -138,6 +138,7 @@ HD_OWN hd_status hd_optimized_write(const hd_workload *w, const hd_gpu *g, hd_di
 /* One line a row, a header line first; fields as hd_counters names them. */
 HD_OWN void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out); /* bars, the fastest first */
 HD_OWN void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out);
+HD_OWN void hd_sweep_json(const hd_sweep_row *rows, size_t n, hd_buf *out); /* a list of objects */
 /* A sentence on the rows whose samples differ from place to place (HD_SAMPLE_ERROR), which names the worst;
  * nothing where there are none. */
 HD_OWN void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out);

@@ -141,8 +141,9 @@ HD_OWN hd_status hd_accuracy_read_times(const char *path, char *const *words, si
 HD_OWN void hd_difftest_text(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
 HD_OWN void hd_difftest_json(const hd_difftest_options *o, const hd_difftest_result *r, hd_buf *out);
 
-/* hd_report_overhead is the page. */
+/* Each plan on each workload; hd_report_overhead is the page of many. */
 HD_OWN void hd_overhead_json(const hd_overhead_table *t, hd_buf *out);
+HD_OWN void hd_overhead_text(const hd_overhead_table *t, hd_buf *out);
 /* Append the notes of the existing page: everything from "## Notes" on, which people wrote. */
 HD_OWN void hd_overhead_keep_notes(const char *path, hd_buf *page);
 /* The page's default rows: each lever once. */

@@ -113,5 +113,5 @@ Mistakes:
   $ heddle bench --device model:nosuch -o none 2>&1 | sed 's/among [0-9]*/among N/'
   heddle: there is no GPU 'nosuch' among N; --gpu list names them
   $ heddle bench reduce --device model:gtx580 -o /dev/null/folder
-  heddle: /dev/null/folder: Not a directory
+  heddle: cannot write in the folder /dev/null/folder: Not a directory
   [2]

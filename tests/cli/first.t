@@ -34,10 +34,12 @@ heddle list, and a workload's name, do not mean files of the working folder:
 
   $ echo text > matmul-naive; heddle list | grep -c '^matmul-naive '; heddle simulate matmul-naive --size tiny --gpu gtx580 | head -1
   1
+  heddle: matmul-naive is heddle's own workload; the file of that name is ./matmul-naive
   matmul-naive (tiny) on GeForce GTX 580 (Fermi), round-robin dispatch, plan baseline
   $ heddle simulate ./matmul-naive --size tiny
   heddle: ./matmul-naive:1:1: expected .version, found 'text'
   [2]
+  $ rm matmul-naive
 
 A sweep's row of a plan that failed has no numbers, but the reason:
 
@@ -46,7 +48,7 @@ A sweep's row of a plan that failed has no numbers, but the reason:
 
 What Ctrl-C ends has the rows that were there by then, and exit code 130:
 
-  $ plans=$(for a in {1..60}; do for b in {1..60}; do echo order=tile:${a}x$b; done; done); heddle sweep matmul-naive --size small --gpu gtx580 --plans "$plans" --threads 1 -o rows.csv & p=$!; until grep -q 'SigCgt:.*[2367abef]$' /proc/$p/status; do sleep 0.1; done; sleep 0.3; kill -INT $p; wait $p; echo $?; grep -c stopped rows.csv | grep -c '[0-9][0-9]'; wc -l < rows.csv
+  $ plans=$(for a in {1..60}; do for b in {1..60}; do echo order=tile:${a}x$b; done; done); heddle sweep matmul-naive --size small --gpu gtx580 --plans "$plans" --threads 1 -o rows.csv & p=$!; until grep -q 'SigCgt:.*[2367abef]$' /proc/$p/status; do sleep 0.1; done; sleep 0.3; kill -INT $p; wait $p; echo $?; grep -c ',not tried,.*stopped' rows.csv | grep -c '[0-9][0-9]'; wc -l < rows.csv
   130
   1
   3602

@@ -14,7 +14,7 @@ Man pages and completions say what -h says.
   $ ! command -v zsh > /dev/null || { heddle manual zsh > _heddle; zsh -n _heddle; }
   $ ! command -v fish > /dev/null || { heddle manual fish > heddle.fish; fish -n heddle.fish; }
   $ heddle manual /proc/below
-  heddle: /proc/below: No such file or directory
+  heddle: cannot write in the folder /proc/below: No such file or directory
   [2]
 
 bash completes commands, options, words of a choice, GPUs and workloads:

@@ -22,7 +22,7 @@ The folder for both is made before the work begins, or refused:
   scale-scale.html
   scale-scale.json
   $ heddle optimize transpose --size tiny -o new/scale-scale.html
-  heddle: new/scale-scale.html: Not a directory
+  heddle: cannot write in the folder new/scale-scale.html: Not a directory
   [2]
 
 Launches that are not described well:

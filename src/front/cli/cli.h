@@ -144,11 +144,15 @@ bool cli_stopped(void *ctx); /* the same for good, and asked by any thread */
  * static. */
 const char *cli_kernels_dir(void);
 const char *cli_gpus_dir(void);
+/* The file with the kernels that a word names: of a workload's folder its source. */
+const char *cli_kernel_file(const char *word);
 
 /* X, X,Y or X,Y,Z as three numbers, the rest 1; false: it is none of these. */
 bool cli_parse_dims(const char *text, uint32_t out[3]);
 /* A device by name; models are looked up in the folder of GPUs. "cuda" is a worker's own GPU. */
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d);
+/* Before a program that wants a GPU is run by this command: a line if there can be none. */
+void cli_seek_driver(const char *command);
 /* The GPU file for advice on a device: of the latest architecture that is no later than its own. */
 bool cli_advisor(const hd_device *dev, hd_gpu *out);
 

@@ -27,10 +27,10 @@ static void say(void *ctx, const char *line) {
 static hd_status prepare(bench *b, int argc, hd_diag *d) {
   const hd_bench_file file = b->verify ? HD_BENCH_VERIFIED : HD_BENCH_RESULTS;
   const bool keeps = !b->how.stream;
-  hd_status st = keeps ? hd_bench_prepare(b->r.folder, file, b->o.resume, d) : HD_OK;
-  if (st == HD_OK) st = cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
+  hd_status st = cli_open_device(b->device_name, (unsigned)b->threads, &b->device, d);
   if (st != HD_OK) return st;
   if ((st = hd_device_need_times(b->device, d)) != HD_OK) return st;
+  if (keeps && (st = hd_bench_prepare(b->r.folder, file, b->o.resume, d)) != HD_OK) return st;
   if (!b->no_advice && cli_advisor(b->device, &b->advisor)) b->o.advisor = &b->advisor;
   hd_bench_describe(b->device, HEDDLE_VERSION, &b->r.place);
   if (strcmp(b->store_path ? b->store_path : "", "none") != 0)

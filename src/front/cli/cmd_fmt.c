@@ -36,12 +36,13 @@ int cmd_fmt(int argc, char **argv) {
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
   hd_diag d = {0};
-  if (raw) return write_raw(argv[1], index, output, &d) == HD_OK ? EXIT_OK : cli_fail(&d);
+  const char *path = cli_kernel_file(argv[1]);
+  if (raw) return write_raw(path, index, output, &d) == HD_OK ? EXIT_OK : cli_fail(&d);
   hd_arena arena;
   hd_arena_init(&arena);
   hd_ptx_module *m;
   hd_buf text = {0};
-  hd_status st = hd_module_load(argv[1], index, &arena, &m, &d);
+  hd_status st = hd_module_load(path, index, &arena, &m, &d);
   if (st == HD_OK) st = hd_ptx_print_in_place(m, &text);
   if (st == HD_OK && text.failed) st = hd_nomem(&d);
   if (st == HD_OK) st = hd_file_write(output, text.data, text.len, &d);

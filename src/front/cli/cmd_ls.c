@@ -2,9 +2,16 @@
 #include "cli.h"
 #include "heddle/results.h"
 
-static void report_failure(void *ctx, const hd_diag *d) {
-  char line[2048];
-  fprintf(stderr, "heddle: %s\n", hd_diag_line(d, line, sizeof line));
+static void report_failure(void *ctx, const hd_diag *d) { cli_fail(d); }
+
+/* A file that cannot be read is said, and the others are listed. */
+static hd_status list_file(hd_listing *l, const char *word, bool *read, hd_diag *d) {
+  const hd_status st = hd_listing_file(l, cli_kernel_file(word), report_failure, NULL, d);
+  *read = st == HD_OK;
+  if (st != HD_ERR_IO && st != HD_ERR_INPUT) return st;
+  report_failure(NULL, d);
+  l->failures++;
+  return HD_OK;
 }
 
 /* One listing of all files. */
@@ -12,8 +19,9 @@ static hd_status put_json(char **files, int n, bool detailed, uint64_t *failures
   hd_listing l;
   double start = hd_seconds();
   hd_status st = HD_OK;
+  bool read;
   hd_listing_begin(&l, detailed);
-  for (int i = 0; st == HD_OK && i < n; i++) st = hd_listing_file(&l, files[i], report_failure, NULL, d);
+  for (int i = 0; st == HD_OK && i < n; i++) st = list_file(&l, files[i], &read, d);
   l.seconds = hd_seconds() - start;
   if (st == HD_OK) hd_listing_json(&l, out);
   *failures = l.failures;
@@ -27,9 +35,10 @@ static hd_status put_text(char **files, int n, uint64_t *failures, hd_buf *out, 
   for (int i = 0; st == HD_OK && i < n; i++) {
     hd_listing l;
     hd_listing_begin(&l, true);
-    st = hd_listing_file(&l, files[i], report_failure, NULL, d);
-    if (n > 1) hd_buf_printf(out, "%s:\n", files[i]);
-    hd_listing_text(&l, out);
+    bool read;
+    st = list_file(&l, files[i], &read, d);
+    if (n > 1 && read) hd_buf_printf(out, "%s:\n", files[i]);
+    if (read) hd_listing_text(&l, out);
     *failures += l.failures;
     hd_listing_free(&l);
   }

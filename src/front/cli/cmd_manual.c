@@ -25,5 +25,9 @@ int cmd_manual(int argc, char **argv) {
       hd_manual_completions((hd_shell)s, all, count, &text);
       return cli_print(&text);
     }
+  const size_t len = strlen(argv[1]);
+  if (len > 1 && !strchr(argv[1], '/') && strcmp(argv[1] + len - 2, "sh") == 0)
+    return cli_usage("manual: completions are for bash, zsh and fish, not for %s; a folder is ./%s", argv[1],
+                     argv[1]);
   return hd_manual_write(argv[1], all, count, HEDDLE_VERSION, &d) == HD_OK ? EXIT_OK : cli_fail(&d);
 }

@@ -1,6 +1,7 @@
 /* The main job: trace, sweep, prove the winner, write it. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "heddle/optimize.h"
 #include "heddle/timelines.h"
@@ -34,6 +35,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
                           hd_diag *d) {
   const char *dir = folder ? folder : ".";
   hd_status st = hd_folder_make(dir, d); /* before the work whose results go there */
+  if (st != HD_OK && !folder) return hd_fail(d, st, "this folder cannot be written; -o names another");
   if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
   if (st == HD_OK && (o->plans || o->exact)) st = model_list_plans(&z->s, o, d);
   const hd_optimize_options options = options_of(o, &z->s);
@@ -155,6 +157,9 @@ int cmd_optimize(int argc, char **argv) {
   if (!z) return cli_usage("out of memory");
   z->timeline = timeline;
   hd_status st = optimize(z, argv[1], &o, folder, &d);
+  const hd_diag one = d;
+  if (st == HD_ERR_USAGE && hd_workload_is_file(argv[1]) && access(argv[1], X_OK) == 0)
+    hd_fail(&d, st, "%s; all of the program: heddle optimize -- %s", one.message, argv[1]);
   if (st != HD_OK)
     rc = cli_fail(&d);
   else

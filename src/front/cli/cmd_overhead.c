@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "heddle/suite.h"
@@ -29,7 +30,8 @@ int cmd_overhead(int argc, char **argv) {
       CLI_COMMON("any-grid", &any_grid),
       CLI_COMMON("threads", &threads),
       CLI_COMMON_AS("output", &output,
-                    "write the page, in Markdown, to a file, and keep what it has from \"## Notes\" on"),
+                    "write a page, in Markdown, to a file, and keep what it has from \"## Notes\" on "
+                    "(default: for\nworkloads that are named a table, else the page)"),
       CLI_COMMON("json", &json),
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
@@ -52,9 +54,9 @@ int cmd_overhead(int argc, char **argv) {
                             .progress = cli_progress,
                             .ctx = (void *)"measuring workloads"};
   if (st == HD_OK) st = hd_suite_overhead(&run, &t, any_grid, rows, &d);
-  if (st == HD_OK && json) {
+  if (st == HD_OK && (json || (n && strcmp(output, "-") == 0))) {
     hd_buf out = {0};
-    hd_overhead_json(&t, &out);
+    (json ? hd_overhead_json : hd_overhead_text)(&t, &out);
     rc = cli_print(&out);
   } else if (st == HD_OK) {
     hd_buf page = {0};

@@ -28,7 +28,8 @@ int cmd_probe(int argc, char **argv) {
   hd_gpu file;
   char path[128], name[64];
   hd_probe_options o = {.launches = (uint32_t)launches, .dram_bytes = megabytes << 20, .watch = cli_watch};
-  hd_status st = cli_open_device(device, 0, &dev, &d);
+  const hd_device_options opening = {.gpu_dir = cli_gpus_dir(), .instead = "only a GPU can be measured"};
+  hd_status st = hd_device_open(device, &opening, &dev, &d);
   if (st == HD_OK && html && hd_device_get_gpu(dev))
     st = hd_fail(&d, HD_ERR_USAGE, "--html: nothing is measured on a model");
   if (st == HD_OK && against) st = hd_gpu_load(against, cli_gpus_dir(), &file, &d);

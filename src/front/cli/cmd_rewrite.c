@@ -81,7 +81,7 @@ int cmd_rewrite(int argc, char **argv) {
                             .assume = assume};
   memcpy(opt.grid.g, grid, sizeof grid);
   memcpy(opt.block, block, sizeof block);
-  const hd_rewrite_file_options o = {.path = argv[1],
+  const hd_rewrite_file_options o = {.path = cli_kernel_file(argv[1]),
                                      .output = output,
                                      .index = index,
                                      .sample = sample,

@@ -10,7 +10,7 @@ static void note_unsure(const model_session *s) {
 int cmd_sweep(int argc, char **argv) {
   model_options o = {0};
   cli_work work = {0};
-  bool plot = false;
+  bool plot = false, json = false;
   const char *output = "-", *html = NULL;
   const cli_option options[] = {
       {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST",
@@ -20,6 +20,7 @@ int cmd_sweep(int argc, char **argv) {
       {"free-mapping", 0, CLI_FLAG, &o.free_mapping, 0, NULL,
        "order and binding cost no instructions, as if the GPU's own CTA scheduler did them (MAP 2)"},
       CLI_COMMON("plot", &plot),
+      CLI_COMMON_AS("json", &json, "write JSON in place of CSV"),
       REPLAY_OPTIONS(o),
       CLI_WORK_OPTIONS(work),
       {0}};
@@ -35,7 +36,7 @@ int cmd_sweep(int argc, char **argv) {
   if (st == HD_OK) st = model_open_workload(&s, argv[1], &o, &d);
   if (st == HD_OK) st = model_sweep(&s, &o, &how, &whole, &d);
   if (st == HD_OK && whole) {
-    (plot ? hd_sweep_plot : hd_sweep_csv)(s.rows, s.n_rows, &csv);
+    (plot ? hd_sweep_plot : json ? hd_sweep_json : hd_sweep_csv)(s.rows, s.n_rows, &csv);
     st = csv.failed ? hd_nomem(&d) : hd_file_write(output, csv.data, csv.len, &d);
     note_unsure(&s);
   }

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -148,6 +149,14 @@ const char *cli_gpus_dir(void) {
   return gpus_dir;
 }
 
+const char *cli_kernel_file(const char *word) {
+  hd_workload *w;
+  if (!is_folder(word) || hd_workload_open(word, NULL, NULL, &w, NULL) != HD_OK) return word;
+  const char *file = hd_arena_printf(&memory, "%s", w->source);
+  hd_workload_close(w);
+  return file ? file : word;
+}
+
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 hd_workload_request cli_request(const char *name, const cli_input *in, const char *preferred) {
@@ -165,7 +174,10 @@ hd_workload_request cli_request(const char *name, const cli_input *in, const cha
 hd_status cli_open_workload(const char *name, const cli_input *in, const char *preferred, hd_workload **out,
                             hd_diag *d) {
   const hd_workload_request q = cli_request(name, in, preferred);
-  return hd_workload_request_open(&q, out, d);
+  const hd_status st = hd_workload_request_open(&q, out, d);
+  if (st == HD_OK && !in->n_words && hd_workload_is_file(name))
+    fprintf(stderr, "heddle: %s is heddle's own workload; the file of that name is ./%s\n", name, name);
+  return st;
 }
 
 const char *cli_word(const cli_input *in, const char *option) {
@@ -181,6 +193,17 @@ hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, h
   /* A worker that was given one GPU sees no other. */
   if (cli_how.local && strcmp(name, "cuda") == 0 && hd_device_open(own, &o, out, d) == HD_OK) return HD_OK;
   return hd_device_open(name, &o, out, d);
+}
+
+void cli_seek_driver(const char *command) {
+  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver)
+    dlclose(driver);
+  else
+    fprintf(stderr,
+            "heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle %s "
+            "...\n",
+            command);
 }
 
 bool cli_advisor(const hd_device *dev, hd_gpu *out) {

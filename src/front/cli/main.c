@@ -49,7 +49,7 @@ static const cli_command commands[] = {
      "find, prove and write the best order of a kernel's CTAs, or of a program's hot kernels",
      "A program's hot kernels are recorded, on the emulator where there is no GPU; -k PATTERN chooses among "
      "them.\n",
-     ONE_INPUT, cmd_optimize},
+     1, 1, "name one workload ('heddle list' shows them), one file, or a program: -- ./app", cmd_optimize},
     {"emu", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program on a machine without a GPU", "", 1, MANY,
      "which program?", cmd_emu},
     {"run", "[options] -- PROGRAM [ARGUMENTS]", "a CUDA program, its kernels under the best plans known", "",
@@ -110,8 +110,10 @@ static int no_command(const char *name) {
   hd_buf near = {0};
   for (const cli_command *c = commands; c->name; c++) names[n++] = c->name;
   hd_suggest(names, n, 0, name, &near);
-  const int rc = cli_usage("no command '%s'%s%s; 'heddle -h' lists them", name,
-                           near.len ? "; did you mean " : "", near.len ? near.data : "");
+  const int rc = hd_workload_is_file(name)
+                     ? cli_usage("no command '%s'; a program's plans: heddle optimize -- %s", name, name)
+                     : cli_usage("no command '%s'%s%s; 'heddle -h' lists them", name,
+                                 near.len ? "; did you mean " : "", near.len ? near.data : "");
   hd_buf_free(&near);
   return rc;
 }

@@ -110,7 +110,8 @@ void report_put_tried(const hd_report *r, size_t limit, bool colour, hd_buf *out
 /* ---- Sweeps --------------------------------------------------------------------------------------- */
 
 static const char *status(const void *row) {
-  return ((const hd_sweep_row *)row)->status == HD_OK ? "ok" : "failed";
+  const hd_status st = ((const hd_sweep_row *)row)->status;
+  return st == HD_OK ? "ok" : st == HD_ERR_BUDGET ? "not tried" : "failed";
 }
 static bool is_ok(const void *row) { return ((const hd_sweep_row *)row)->status == HD_OK; }
 static const char *why_not(const void *row) { return is_ok(row) ? NULL : ((const hd_sweep_row *)row)->why; }
@@ -124,6 +125,10 @@ static const field sweep_fields[] = {
 void hd_sweep_csv(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   report_put_csv_head(sweep_fields, out);
   for (size_t i = 0; i < n; i++) report_put_csv_row(sweep_fields, &rows[i], out);
+}
+
+void hd_sweep_json(const hd_sweep_row *rows, size_t n, hd_buf *out) {
+  report_put_json(report_rows_json(sweep_fields, rows, n, sizeof *rows), out);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------------ */

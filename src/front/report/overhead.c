@@ -208,28 +208,44 @@ static bool was_assembled(const void *row) { return was_applied(row) && ((const 
 
 #define VALUE(measure) .place = {FIELD_REAL, .at = offsetof(cost, values) + (measure) * sizeof(double)}
 static const field cost_fields[] = {
-    {"workload", MEMBER(cost, workload)},
-    {"plan", POINTED(cost, plan)},
+    {"workload", "workload", MEMBER(cost, workload)},
+    {"plan", "plan", POINTED(cost, plan)},
     {"refused", .when = was_refused, THROUGH(cost, row, hd_overhead_row, why)},
     {.section = was_applied},
-    {"instructions_per_thread", VALUE(HD_OVERHEAD_THREAD)},
-    {"warp_instructions_per_cta", VALUE(HD_OVERHEAD_CTA)},
-    {"ptx_instructions", VALUE(HD_OVERHEAD_PTX)},
+    {"instructions_per_thread", "+instructions/thread", .decimals = 1, VALUE(HD_OVERHEAD_THREAD)},
+    {"warp_instructions_per_cta", "+warp instructions/CTA", .decimals = 1, VALUE(HD_OVERHEAD_CTA)},
+    {"ptx_instructions", "+PTX lines", VALUE(HD_OVERHEAD_PTX)},
     {.section = was_assembled},
-    {"registers", VALUE(HD_OVERHEAD_REGISTERS)},
-    {"shared_bytes", VALUE(HD_OVERHEAD_SHARED)},
-    {"stack_bytes", VALUE(HD_OVERHEAD_LOCAL)},
-    {"spill_bytes", VALUE(HD_OVERHEAD_SPILL)},
+    {"registers", "+registers", VALUE(HD_OVERHEAD_REGISTERS)},
+    {"shared_bytes", "+shared bytes", VALUE(HD_OVERHEAD_SHARED)},
+    {"stack_bytes", "+stack bytes", VALUE(HD_OVERHEAD_LOCAL)},
+    {"spill_bytes", "+spill bytes", VALUE(HD_OVERHEAD_SPILL)},
+    {.section = was_refused},
+    {.heading = "refused", .absent = "", THROUGH(cost, row, hd_overhead_row, why)},
     {0},
 };
+
+static cost cost_of(const hd_overhead_table *t, size_t i) {
+  cost one = {t->workloads[i / t->n_plans], &t->plans[i % t->n_plans], &t->rows[i], {0}};
+  for (int m = 0; m < HD_OVERHEAD_MEASURES && was_applied(&one); m++)
+    one.values[m] = hd_overhead_value(one.row, (hd_overhead_measure)m);
+  return one;
+}
 
 void hd_overhead_json(const hd_overhead_table *t, hd_buf *out) {
   json_t *rows = json_array();
   for (size_t i = 0; rows && i < t->n_workloads * t->n_plans; i++) {
-    cost one = {t->workloads[i / t->n_plans], &t->plans[i % t->n_plans], &t->rows[i], {0}};
-    for (int m = 0; m < HD_OVERHEAD_MEASURES && was_applied(&one); m++)
-      one.values[m] = hd_overhead_value(one.row, (hd_overhead_measure)m);
+    const cost one = cost_of(t, i);
     rows = report_append(rows, report_fields_json(cost_fields, &one));
   }
   report_put_json(rows, out);
+}
+
+void hd_overhead_text(const hd_overhead_table *t, hd_buf *out) {
+  field_sheet sheet = report_list(cost_fields);
+  for (size_t i = 0; i < t->n_workloads * t->n_plans; i++) {
+    const cost one = cost_of(t, i);
+    report_sheet_row(&sheet, &one);
+  }
+  report_put_sheet(&sheet, out);
 }

@@ -68,5 +68,5 @@ hd_status hd_folder_make(const char *folder, hd_diag *d) {
     else
       e = errno;
   }
-  return hd_fail(d, HD_ERR_IO, "%s: %s", folder, strerror(e));
+  return hd_fail(d, HD_ERR_IO, "cannot write in the folder %s: %s", folder, strerror(e));
 }

@@ -131,12 +131,14 @@ uint64_t hd_hash(const void *p, size_t n) {
 }
 
 void hd_suggest(const char *const *names, size_t n, size_t few, const char *wanted, hd_buf *out) {
-  unsigned nearest = (unsigned)(strlen(wanted) + 1) / 2;
+  const unsigned far = (unsigned)(strlen(wanted) + 1) / 2;
+  unsigned nearest = far;
   for (size_t i = 0; i < n; i++)
     if (hd_edit_distance(names[i], wanted) < nearest) nearest = hd_edit_distance(names[i], wanted);
   const size_t before = out->len;
   for (size_t i = 0; i < n; i++)
-    if (n <= few || strstr(names[i], wanted) || hd_edit_distance(names[i], wanted) == nearest)
+    if (n <= few || strstr(names[i], wanted) ||
+        (nearest < far && hd_edit_distance(names[i], wanted) == nearest))
       hd_buf_printf(out, "%s%s", out->len > before ? ", " : "", names[i]);
 }
 

@@ -248,7 +248,7 @@ hd_status device_open_cuda(const char *name, const char *ordinal, const hd_devic
   c->base.info.kind = HD_DEVICE_CUDA;
   c->base.info.has_times = true;
   snprintf(c->base.info.name, sizeof c->base.info.name, "%s", name);
-  hd_status st = cuda_api_open(o->driver, &c->api, d);
+  hd_status st = cuda_api_open(o->driver, o->instead, &c->api, d);
   if (st == HD_OK && o->cupti && !(c->cupti_library = strdup(o->cupti))) st = hd_nomem(d);
   if (st == HD_OK && o->ptxas && !(c->ptxas = strdup(o->ptxas))) st = hd_nomem(d);
   if (st == HD_OK) st = find_device(c, ordinal, d);

@@ -17,14 +17,14 @@ static const entry entries[] = {
 #include "device/calls.def"
 };
 
-hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d) {
+hd_status cuda_api_open(const char *library, const char *instead, cuda_api *api, hd_diag *d) {
   memset(api, 0, sizeof *api);
   if (!library) library = getenv("HEDDLE_CUDA_DRIVER");
   api->handle = dlopen(library && *library ? library : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!instead) instead = "the device model:h100 stands in for a GPU";
   if (!api->handle)
-    return hd_fail(d, HD_ERR_IO,
-                   "there is no NVIDIA driver here: %s; the device model:h100 stands in for a GPU",
-                   dlerror());
+    return hd_fail(d, HD_ERR_IO, "there is no NVIDIA driver here: %s%s%s", dlerror(), *instead ? "; " : "",
+                   instead);
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *symbol = dlsym(api->handle, entries[i].symbol);
     if (!symbol && entries[i].required)

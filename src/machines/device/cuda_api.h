@@ -13,7 +13,7 @@ typedef struct cuda_api {
 
 /* Open the driver's library and look up every call. HD_ERR_IO when there is none, HD_ERR_UNSUPPORTED when it
  * lacks a call. cuda_api_close is to be called whether this succeeds or not. */
-hd_status cuda_api_open(const char *library, cuda_api *api, hd_diag *d);
+hd_status cuda_api_open(const char *library, const char *instead, cuda_api *api, hd_diag *d);
 void cuda_api_close(cuda_api *api);
 
 /* A result's meaning for the device. */

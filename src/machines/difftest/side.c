@@ -26,6 +26,13 @@ hd_status dt_side_open(const char *name, const hd_device_options *o, dt_side *s,
   hd_device_options own = *o;
   *s = (dt_side){0};
   own.emu.threads = 1;
+  own.instead = "the device emu:portable compares two of the emulator's instruction sets";
+  if (strncmp(name, "model:", 6) == 0)
+    return hd_fail(
+        d, HD_ERR_USAGE,
+        "%.60s is a model, which runs on the emulator itself: the other side is cuda:N, emu:portable, "
+        "emu:avx2 or emu:avx512",
+        name);
   if (strncmp(name, "cuda:", 5) == 0) return dt_agent_open(name, &own, &s->agent, d);
   if (emulator_isa(name, &own.emu.isa)) name = "emu";
   return hd_device_open(name, &own, &s->device, d);

@@ -317,6 +317,15 @@ static hd_status take_words(describing *s, word_turn turn, hd_diag *d) {
 
 /* ---- The whole text ------------------------------------------------------------------------------------ */
 
+/* Whether a word of the launch has this name in it. */
+static bool is_used(const describing *s, const char *name, size_t n) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  for (size_t i = 0; i < s->q->n_words; i++)
+    for (const char *p = s->q->words[i].text; p && *(p += strcspn(p, letters)); p += strspn(p, letters))
+      if (strspn(p, letters) == n && memcmp(p, name, n) == 0) return true;
+  return false;
+}
+
 /* "n=512": a parameter of the one size there is. */
 static hd_status put_size(describing *s, hd_buf *out, hd_diag *d) {
   hd_buf_puts(out, "[sizes.small]\n");
@@ -327,6 +336,9 @@ static hd_status put_size(describing *s, hd_buf *out, hd_diag *d) {
     if (!wl_is_identifier(text, n) || !text[n] ||
         !hd_parse_u64(text + n + 1, strlen(text + n + 1), INT64_MAX, &value))
       return hd_fail(d, HD_ERR_USAGE, "--param '%.80s' should be NAME=NUMBER", text);
+    if (!is_used(s, text, n))
+      return hd_fail(d, HD_ERR_USAGE, "--param '%.80s': no word of the launch names %.*s", text, (int)n,
+                     text);
     hd_buf_printf(out, "%.*s = %llu\n", (int)n, text, (unsigned long long)value);
   }
   return HD_OK;

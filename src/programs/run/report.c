@@ -38,6 +38,9 @@ typedef struct row {
 } row;
 typedef HD_VEC(row) rows;
 
+/* Then nothing is steered, and no verdict is asked for. */
+static bool is_recording(void) { return run_settings.record[0] && !run_settings.profile; }
+
 const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->why[0]) return k->why;
   const bool steers = atomic_load(&k->variants) || atomic_load(&k->levers);
@@ -47,7 +50,9 @@ const char *run_why(const run_module *m, const run_kernel *k) {
   if (early && atomic_load(&k->steered) + early >= atomic_load(&k->launches))
     return "the rewritten kernel was not ready yet";
   if (k->speedup) return "launches before it was found, other launches or memory, or graphs";
-  return steers ? "other launches or memory, graphs, or more streams at once than have room" : "no verdict";
+  return steers           ? "other launches or memory, graphs, or more streams at once than have room"
+         : is_recording() ? ""
+                          : "no verdict";
 }
 
 static void add_turns(row *r, const run_kernel *k) {
@@ -90,7 +95,8 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
   r->saved += atomic_load(&((run_kernel *)(uintptr_t)k)->saved);
   if (steered || k->speedup || atomic_load(&k->nodes)) r->plan = k->plan;
   if (k->speedup) r->speedup = k->speedup;
-  if (steered + meant(k) < launches) r->why = run_why(m, k);
+  const char *why = steered + meant(k) < launches ? run_why(m, k) : "";
+  if (why[0]) r->why = why;
   add_turns(r, k);
 }
 
@@ -104,8 +110,9 @@ static int by_launches(const void *a, const void *b) {
 enum { MOST_ROWS = 20 };
 
 static void print_head(const rows *list, const row *all, hd_buf *b) {
-  hd_buf_printf(b, "%zu kernel%s, %lu launch%s, %lu of them steered", list->n, list->n == 1 ? "" : "s",
-                all->launches, all->launches == 1 ? "" : "es", all->steered);
+  hd_buf_printf(b, "%zu kernel%s, %lu launch%s", list->n, list->n == 1 ? "" : "s", all->launches,
+                all->launches == 1 ? "" : "es");
+  if (!is_recording()) hd_buf_printf(b, ", %lu of them steered", all->steered);
   if (all->saved) hd_buf_printf(b, ", which saved about %.3g ms", (double)all->saved * 1e-6);
 }
 
@@ -130,7 +137,9 @@ static void print_text(const rows *list, const row *all, hd_buf *b) {
   hd_buf_putc(b, '\n');
   for (size_t k = 0; k < list->n && k < MOST_ROWS; k++) {
     const row *r = &list->data[k];
-    hd_buf_printf(b, "  %8lu launches %8lu steered  %s", r->launches, r->steered, r->title);
+    hd_buf_printf(b, "  %8lu launches", r->launches);
+    if (!is_recording()) hd_buf_printf(b, " %8lu steered", r->steered);
+    hd_buf_printf(b, "  %s", r->title);
     if (r->nodes) hd_buf_printf(b, "  %lu node%s of graphs", r->nodes, r->nodes == 1 ? "" : "s");
     if (r->plan) hd_buf_printf(b, "  %s", r->plan);
     if (r->speedup) hd_buf_printf(b, " %.2fx", r->speedup);

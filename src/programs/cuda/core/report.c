@@ -244,6 +244,8 @@ static void say_unused(void) {
   hd_program_settings s;
   const char *text = getenv(HD_PROGRAM_VARIABLE);
   if (core.pid || !text || hd_program_settings_parse(text, &s, NULL) != HD_OK) return;
+  if (strcmp(program_invocation_short_name, "heddle") == 0)
+    return; /* it starts the program that makes them */
   if (!s.quiet && s.pid == (uint64_t)getpid())
     core_say(is_loaded_again()
                  ? "%s made CUDA calls in a namespace of its own (dlmopen), which tools in front of the "
