@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "heddle/process.h"
 #include "heddle/whole.h"
 #include "work.h"
 
@@ -85,6 +86,14 @@ static PyObject *become(PyObject *module, PyObject *args) {
     hd_steer_exec(&o, (char **)program.at, tell, &d);
   free_words(&program);
   return raise_failure(module, &d);
+}
+
+/* This process ends when its parent of this number does. */
+static PyObject *end_with(PyObject *module, PyObject *args) {
+  long parent;
+  if (!PyArg_ParseTuple(args, "l", &parent)) return NULL;
+  hd_process_end_with((pid_t)parent);
+  Py_RETURN_NONE;
 }
 
 /* ---- Programs that are waited for ---------------------------------------------------------------------- */
@@ -193,6 +202,7 @@ static PyObject *optimize_program(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef program_functions[] = {
+    {"end_with", end_with, METH_VARARGS, "(number of the parent process)"},
     {"become", become, METH_VARARGS, "(options, argv, folder of GPUs)"},
     {"profile", profile, METH_VARARGS,
      "(options, argv, gpu, folder, most, threads, progress) -> (JSON, page, exit code)"},

@@ -46,6 +46,7 @@ def main(path: str, pipe: int) -> int:
         signal.signal(ignored, signal.SIG_DFL)
     with open(path, encoding="utf-8") as f:
         job = json.load(f)
+    _heddle.end_with(job["parent"])
     os.set_inheritable(pipe, False)
     try:
         result = _do(job, pipe)

@@ -72,7 +72,7 @@ def _wait(process: subprocess.Popen[bytes], failures: list[BaseException]) -> in
 
 def _start(do: str, job: dict[str, Any], folder: str, progress: Progress | None) -> int:
     path = os.path.join(folder, "job.json")
-    job = {"do": do, "gpus": gpu_folder(), "progress": progress is not None, **job}
+    job = {"do": do, "parent": os.getpid(), "gpus": gpu_folder(), "progress": progress is not None, **job}
     Path(path).write_text(json.dumps(job), encoding="utf-8")
     child = Path(__file__).parent / "_child.py"
     failures: list[BaseException] = []

@@ -230,6 +230,29 @@ static void every_job_ends_once_and_answers_unless_it_dies_or_is_late(void **sta
   assert_int_equal(hd_jobs_run(&(hd_jobs){.answer_bytes = 8}, NULL), HD_OK); /* none */
 }
 
+static void begin_what_waits(void *ctx, int fd) {
+  const pid_t own = getpid();
+  if (fork() == 0) {
+    hd_process_end_with(own);
+    hd_process_send(fd, "b", 1);
+  }
+  for (;;) pause();
+}
+
+/* Both hold the stream, which ends with the later one. */
+static void what_a_process_started_ends_with_it(void **state) {
+  hd_process p;
+  char begun;
+  hd_diag d = {0};
+  assert_int_equal(hd_process_fork(begin_what_waits, NULL, &p, &d), HD_OK);
+  assert_true(hd_process_receive(p.fd, &begun, 1));
+  kill(p.pid, SIGKILL);
+  alarm(60);
+  assert_false(hd_process_receive(p.fd, &begun, 1));
+  alarm(0);
+  hd_process_end(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a copy answers through its stream, and ends with it",
@@ -243,6 +266,7 @@ int main(void) {
       BEHAVIOUR("a program gives its exit code and all it said",
                 a_program_gives_its_exit_code_and_all_it_said),
       BEHAVIOUR("ending a program ends what it started", ending_a_program_ends_what_it_started),
+      BEHAVIOUR("what a process started ends with it", what_a_process_started_ends_with_it),
       BEHAVIOUR("a program that is not there is an error", a_program_that_is_not_there_is_an_error),
       BEHAVIOUR("every job ends once, and answers unless it dies or is late",
                 every_job_ends_once_and_answers_unless_it_dies_or_is_late),

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -129,6 +130,18 @@ class Programs(unittest.TestCase):
         with self.assertRaises(TypeError):
             heddle.run("./app")
         self.assertEqual(heddle.run([sys.executable, "-c", "raise SystemExit(7)"]).code, 7)
+
+    def test_it_ends_with_python(self):
+        waiting = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+        for call in ("run([sys.executable, '-c', program])", "profile([sys.executable, '-c', program])"):
+            script = f"import heddle, sys; program = {waiting!r}; heddle.{call}"
+            with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as python:
+                pid = int(python.stdout.readline())
+                python.kill()
+            until = time.monotonic() + 30
+            while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split(")")[1]:
+                self.assertLess(time.monotonic(), until, call)
+                time.sleep(0.05)
 
     def test_ctrl_c_ends_the_program(self):
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,6 +39,11 @@ bool hd_process_receive(int fd, void *data, size_t n) {
 }
 
 /* ---- Beginning and ending -------------------------------------------------------------------- */
+
+void hd_process_end_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) raise(SIGKILL); /* it ended before that */
+}
 
 hd_status hd_process_fork(void (*fn)(void *ctx, int fd), void *ctx, hd_process *out, hd_diag *d) {
   int ends[2];

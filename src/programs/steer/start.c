@@ -240,24 +240,41 @@ hd_status hd_steer_exec(const hd_steer_options *o, char **argv, void (*told)(con
   return st == HD_OK ? hd_program_become(argv, d) : st;
 }
 
+typedef struct beginning {
+  const hd_steer_options *o;
+  char **argv;
+  void (*told)(const hd_diag *);
+  pid_t parent;
+} beginning;
+
+/* Becomes the program, which closes the stream; or sends why it cannot. */
+static void begin(void *ctx, int fd) {
+  const beginning *b = ctx;
+  hd_diag d = {0};
+  hd_process_end_with(b->parent);
+  if (b->o->aside) dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (!b->o->emulated || hd_program_prepare(b->o->emulated, &d) == HD_OK)
+    hd_steer_exec(b->o, b->argv, b->told, &d);
+  hd_process_send(fd, &d, sizeof d);
+}
+
 static hd_status run_apart(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *), int *code,
                            hd_diag *d) {
+  beginning b = {o, argv, told, getpid()};
+  hd_process p;
+  hd_diag failed = {0};
   int status = 0;
-  const pid_t child = fork();
-  if (child < 0) return hd_fail(d, HD_ERR_IO, "cannot start a process: %s", strerror(errno));
-  if (child == 0) {
-    hd_diag own = {0};
-    if (o->aside) dup2(STDERR_FILENO, STDOUT_FILENO);
-    if (!o->emulated || hd_program_prepare(o->emulated, &own) == HD_OK) hd_steer_exec(o, argv, told, &own);
-    told(&own);
-    _exit(2);
-  }
+  const hd_status st = hd_process_fork(begin, &b, &p, d);
+  if (st != HD_OK) return st;
   void (*const interrupt)(int) = signal(SIGINT, SIG_IGN), (*const quit)(int) = signal(SIGQUIT, SIG_IGN);
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  const bool none = hd_process_receive(p.fd, &failed, sizeof failed);
+  close(p.fd);
+  while (waitpid(p.pid, &status, 0) < 0 && errno == EINTR) continue;
   signal(SIGINT, interrupt);
   signal(SIGQUIT, quit);
   *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  return HD_OK;
+  if (none && d) *d = failed;
+  return none ? failed.status : HD_OK;
 }
 
 hd_status hd_steer_watch(const hd_steer_options *o, char **argv, void (*told)(const hd_diag *),
