@@ -212,8 +212,8 @@ HD_OWN hd_status hd_check_resolved_on(hd_device *dev, const hd_resolved *plans, 
 /* Zero is the default of each field. */
 typedef struct hd_measure_options {
   hd_run_options run;
-  uint32_t warmups;     /* rounds; 3 when 0 */
-  uint32_t repetitions; /* rounds; 31 when 0 */
+  uint32_t warmups;     /* rounds; 0: 3, on a model none */
+  uint32_t repetitions; /* rounds; 0: 31, on a model, whose rounds are all alike, 1 */
   bool keep_l2;         /* as in hd_timing_options */
   bool no_counters;
   double confidence; /* of the speedups' intervals; 0.99 when 0 */

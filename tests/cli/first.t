@@ -49,6 +49,7 @@ A sweep's row of a plan that failed has no numbers, but the reason:
 What Ctrl-C ends has the rows that were there by then, and exit code 130:
 
   $ plans=$(for a in {1..60}; do for b in {1..60}; do echo order=tile:${a}x$b; done; done); heddle sweep matmul-naive --size small --gpu gtx580 --plans "$plans" --threads 1 -o rows.csv & p=$!; until grep -q 'SigCgt:.*[2367abef]$' /proc/$p/status; do sleep 0.1; done; sleep 0.3; kill -INT $p; wait $p; echo $?; grep -c ',not tried,.*stopped' rows.csv | grep -c '[0-9][0-9]'; wc -l < rows.csv
+  heddle: stopping when what is under way is done; Ctrl-C again: at once
   130
   1
   3602

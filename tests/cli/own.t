@@ -75,7 +75,7 @@ Every command that works on a workload takes such a line:
   app-cipher_AESEncrypt (small) on H100 SXM5 80 GB (Hopper), demand dispatch: 2 plans
   app-cipher_AESEncrypt (small) on H100 SXM5 80 GB (Hopper)
   2 equal, 0 refused, 0 different.
-  app-cipher_AESEncrypt (small) on model:h100 (H100 SXM5 80 GB (Hopper)), 31 rounds
+  app-cipher_AESEncrypt (small) on model:h100 (H100 SXM5 80 GB (Hopper)), 1 round
   app-cipher_AESEncrypt (small) on model
   kernel cipher
 

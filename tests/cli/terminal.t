@@ -56,6 +56,7 @@ Where nothing is sampled, one line says how long it takes before it starts, on a
 Ctrl-C ends the search. The best plan so far is proved and written:
 
   $ plans=$(echo order=band:16; for a in {1..40}; do for b in {1..40}; do echo order=tile:${a}x$b; done; done); heddle optimize matmul-naive --size small --gpu gtx580 --plans "$plans" --threads 1 -o out > answer & p=$!; until grep -q 'SigCgt:.*[2367abef]$' /proc/$p/status; do sleep 0.1; done; kill -INT $p; wait $p; echo $?
+  heddle: stopping when what is under way is done; Ctrl-C again: at once
   130
   $ grep -oE '^No answer: [0-9]+ of [0-9]+ plans replayed when the search was stopped|[0-9]+ not tried|more plans not tried|^Wrote out/matmul-naive.*html' answer | sed 's/[0-9][0-9]*/N/g; s|out/matmul-naive.ptx and ||; s/N not tried/more plans not tried/'
   more plans not tried

@@ -43,8 +43,9 @@ int cmd_time(int argc, char **argv) {
   const cli_option options[] = {
       {"plan", 0, CLI_LIST, &plans, 0, "P", "a plan; several are timed in turns"},
       CLI_COMMON("device", &device),
-      CLI_COMMON_AS("repetitions", &repetitions, "timed rounds (default: 31); an interval needs 8"),
-      CLI_COMMON_AS("warmups", &warmups, "rounds before them (default: 3)"),
+      CLI_COMMON_AS("repetitions", &repetitions,
+                    "timed rounds (default: 31, of a model 1); an interval needs 8"),
+      CLI_COMMON_AS("warmups", &warmups, "rounds before them (default: 3, of a model none)"),
       CLI_COMMON("l2", &l2),
       CLI_COMMON("no-counters", &no_counters),
       CLI_COMMON("any-grid", &any_grid),

@@ -83,14 +83,21 @@ const hd_watch cli_watch = {cli_stage, NULL};
 
 void cli_progress_end(void) { cli_progress("", 1, 1); }
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, on_terminal; /* where a bar may stand in the line */
 
 static void on_interrupt(int number) {
+  static const char line[] = "\nheddle: stopping when what is under way is done; Ctrl-C again: at once\n";
+  const int e = errno;
   interrupted = 1;
+  (void)!write(STDERR_FILENO, line + !on_terminal, sizeof line - 1 - !on_terminal);
+  errno = e;
   signal(number, SIG_DFL); /* until somebody has seen it */
 }
 
-void cli_catch_interrupts(void) { signal(SIGINT, on_interrupt); }
+void cli_catch_interrupts(void) {
+  on_terminal = isatty(STDERR_FILENO);
+  signal(SIGINT, on_interrupt);
+}
 
 bool cli_interrupted(void *ctx) {
   if (!interrupted) return false;

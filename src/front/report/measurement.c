@@ -124,8 +124,8 @@ void hd_measurement_text(const hd_measurement *t, hd_buf *out) {
     if (t->rows[i].has_counters) columns |= COUNTED;
   field_sheet sheet = report_sheet(row_fields, columns);
   for (size_t i = 0; i < t->n; i++) report_sheet_row(&sheet, &(measured){&t->rows[i], i == 0});
-  hd_buf_printf(out, "%s (%s) on %s (%s), %zu rounds\n\n", t->workload->name, t->workload->size, d->name,
-                d->title, t->rows[0].speedup.pairs);
+  hd_buf_printf(out, "%s (%s) on %s (%s), %zu round%s\n\n", t->workload->name, t->workload->size, d->name,
+                d->title, t->rows[0].speedup.pairs, t->rows[0].speedup.pairs == 1 ? "" : "s");
   report_put_sheet(&sheet, out);
   for (size_t i = 0; i < t->n; i++) {
     if (t->rows[i].status == HD_OK) continue;

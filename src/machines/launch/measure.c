@@ -119,8 +119,12 @@ static hd_status count_rows(placement *p, const variant *variants, const hd_meas
 
 static hd_status time_rows(placement *p, variant *variants, const hd_measure_options *o, hd_measure_row *rows,
                            size_t n, hd_diag *d) {
-  uint32_t reps = o->repetitions ? o->repetitions : DEFAULT_REPETITIONS;
-  hd_timing_options timing = {.warmups = o->warmups ? o->warmups : DEFAULT_WARMUPS,
+  /* A model's rounds are all alike. */
+  const bool model = hd_device_get_info(p->device)->kind == HD_DEVICE_MODEL;
+  const uint32_t reps = o->repetitions ? o->repetitions : model ? 1 : DEFAULT_REPETITIONS;
+  hd_timing_options timing = {.warmups = o->warmups ? o->warmups
+                                         : model    ? 0
+                                                    : DEFAULT_WARMUPS,
                               .repetitions = reps,
                               .keep_l2 = o->keep_l2,
                               .watch = o->run.watch};
