@@ -101,6 +101,9 @@ file, and the kernels that are meant:
   heddle: /dev/full: cannot write: No space left on device
   saxpy: equal
   2
+  $ heddle emu --quiet --check=streams --log-file /dev/full -- $PROGRAMS/program_bugs streams 2>&1 >/dev/null | grep -c '^heddle: streams'; exit ${PIPESTATUS[0]}
+  1
+  [2]
   $ heddle emu --findings missing/f.sarif -- $PROGRAMS/program_driver_saxpy
   heddle: cannot write 'missing/f.sarif': No such file or directory
   [2]

@@ -184,8 +184,9 @@ int cli_main(int argc, char **argv) {
   if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0) return print_help();
   if (strcmp(name, "help") == 0) return help(argc - 1, argv + 1);
   if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-    puts("heddle " HEDDLE_VERSION);
-    return EXIT_OK;
+    hd_buf b = {0};
+    hd_buf_puts(&b, "heddle " HEDDLE_VERSION "\n");
+    return cli_print(&b);
   }
   const cli_command *c = cli_find(name);
   if (!c) return no_command(name);

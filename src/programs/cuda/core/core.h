@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "abi/cuda.h"
+#include "cuda/core/calling.h"
 #include "heddle/emu.h"
 #include "heddle/program.h"
 
@@ -68,6 +69,7 @@ typedef struct core_state {
   int pid;          /* of the process that initialised, or tried; a fork of it has no devices */
   bool initialised; /* by cuInit */
   bool ended;       /* the process exits: calls answer CU_DEINITIALIZED */
+  bool log_lost;    /* lines of it are on standard error */
   core_device devices[CORE_MAX_DEVICES];
   HD_VEC(core_context *) contexts;
   uint64_t next_id; /* of contexts, allocations, events, ... */
@@ -155,8 +157,9 @@ typedef struct core_memory {
   int advice[4];         /* for managed memory (driver/advice.c) */
   struct core_work *of;  /* the allocation of a graph that it belongs to; NULL: none */
   uint64_t id;
-  bool owned;    /* an array's, or reserved addresses: the calls that free memory do not free it */
-  char what[96]; /* for reports: the call and its number */
+  bool owned;       /* an array's, or reserved addresses: the calls that free memory do not free it */
+  char what[96];    /* for reports: the call and its number */
+  const void *from; /* where that call returns to; NULL: the program made none */
 } core_memory;
 
 cu_result core_memory_create(core_context *c, core_memory_kind kind, uint64_t bytes, unsigned flags,

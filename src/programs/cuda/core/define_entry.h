@@ -12,8 +12,11 @@
 #define DEFINE(exported, symbol, needs, captures, per_thread, parameters, arguments)                         \
   EXPORT cu_result exported parameters;                                                                      \
   EXPORT cu_result exported parameters {                                                                     \
+    const core_call core_outer = core_call_begin(#symbol, __builtin_return_address(0));                      \
     const cu_result entered = enter(needs, captures, per_thread);                                            \
-    return leave(entered == CU_SUCCESS ? HANDLER(symbol) arguments : entered);                               \
+    const cu_result core_left = leave(entered == CU_SUCCESS ? HANDLER(symbol) arguments : entered);          \
+    core_calling = core_outer;                                                                               \
+    return core_left;                                                                                        \
   }
 #define VARIANT_NONE(symbol, needs, captures, parameters, arguments)
 #define VARIANT_ptsz(symbol, needs, captures, parameters, arguments)                                         \

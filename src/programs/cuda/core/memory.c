@@ -108,6 +108,7 @@ static cu_result insert(core_context *c, core_memory_kind kind, uint64_t address
   m->kind = kind;
   m->context = c;
   m->id = ++core.next_id;
+  m->from = core_calling.from;
   snprintf(m->what, sizeof m->what, "%s", what);
   const size_t at = upper_bound(address - 1);
   memmove(&memory.live.data[at + 1], &memory.live.data[at],

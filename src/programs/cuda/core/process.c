@@ -9,6 +9,7 @@
 
 #include "cuda/core/order.h"
 
+_Thread_local core_call core_calling;
 core_state core = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* Room for memory that host and device share, beside the devices' own. */
@@ -29,11 +30,14 @@ static struct {
   size_t n;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Into the log, which other processes of the program append to, too. */
+/* Into the log, which other processes of the program append to, too; where it takes nothing, as on a full
+ * disk, to standard error. */
 void core_write(const char *text, size_t len) {
   FILE *log = core.settings.log[0] ? fopen(core.settings.log, "ae") : NULL;
-  fwrite(text, 1, len, log ? log : stderr);
-  if (log) fclose(log);
+  const bool taken = log && fwrite(text, 1, len, log) == len;
+  const bool kept = log && fclose(log) == 0 && taken;
+  if (!kept) fwrite(text, 1, len, stderr);
+  if (!kept && core.settings.log[0]) core.log_lost = true;
 }
 
 static void put(const char *line, uint64_t times) {

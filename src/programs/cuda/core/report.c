@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cuda/core/findings.h"
+#include "cuda/core/symbols.h"
 #include "heddle/advise.h"
 #include "heddle/container.h"
 
@@ -144,9 +145,12 @@ static void gather(void) {
 
 /* After a fault the program could free nothing. */
 static void note_leak(const core_memory *m, void *arg) {
-  if (m->kind != CORE_MEMORY_REGISTERED && m->context->fault == CU_SUCCESS)
-    core_found(CORE_FOUND_LEAK, "%" PRIu64 " bytes at 0x%" PRIx64 " of %s are never freed", m->bytes,
-               m->address, m->what);
+  hd_buf caller = {0};
+  if (m->kind == CORE_MEMORY_REGISTERED || m->context->fault != CU_SUCCESS) return;
+  core_put_caller(m->from, &caller);
+  core_found(CORE_FOUND_LEAK, "%" PRIu64 " bytes at 0x%" PRIx64 " of %s are never freed%s%s", m->bytes,
+             m->address, m->what, caller.data ? ", allocated in " : "", caller.data ? caller.data : "");
+  hd_buf_free(&caller);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -254,7 +258,7 @@ static void say_unused(void) {
              program_invocation_short_name);
 }
 
-static bool failed; /* a file could not be written */
+static bool failed; /* a file, other than the log, could not be written */
 
 static void write_file(const char *path, hd_buf *b) {
   hd_diag d = {0};
@@ -266,7 +270,7 @@ static void write_file(const char *path, hd_buf *b) {
 void core_leave(int code) {
   if (core.pid != getpid()) return;
   const int own = report.findings.n && core.settings.error_code ? (int)core.settings.error_code
-                  : failed && !code                             ? 2
+                  : (failed || core.log_lost) && !code          ? 2
                                                                 : code;
   if (own == code) return;
   fflush(NULL);

@@ -10,7 +10,9 @@ cu_result drv_allocate(core_memory_kind kind, uint64_t bytes, unsigned flags, co
                        uint64_t *address) {
   char what[96];
   core_memory *m;
-  snprintf(what, sizeof what, "%s of %llu bytes", call, (unsigned long long)bytes);
+  const char *made =
+      core_calling.name && strncmp(core_calling.name, "cuda", 4) == 0 ? core_calling.name : call;
+  snprintf(what, sizeof what, "%s of %llu bytes", made, (unsigned long long)bytes);
   cu_result r = core_memory_create(core_current(), kind, bytes, flags, what, &m);
   if (r == CU_SUCCESS) *address = m->address;
   return r;

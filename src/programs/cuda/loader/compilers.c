@@ -41,18 +41,18 @@ static const detour *detour_of(const char *symbol) {
 }
 
 /* The address of a function of the file; 0: it has none of this name. */
-static uint64_t peer_of(const loader_symbols *s, const char *name) {
+static uint64_t peer_of(const core_symbols *s, const char *name) {
   for (size_t k = 0; k < s->n; k++) {
-    const char *have = loader_function_name(s, &s->table[k]);
+    const char *have = core_function_name(s, &s->table[k]);
     if (have && strcmp(have, name) == 0) return s->table[k].st_value;
   }
   return 0;
 }
 
-void loader_replace_compiler(const loader_symbols *s, uint64_t base) {
+void loader_replace_compiler(const core_symbols *s, uint64_t base) {
   for (size_t k = 0; k < s->n; k++) {
     const Elf64_Sym *y = &s->table[k];
-    const char *name = loader_function_name(s, y);
+    const char *name = core_function_name(s, y);
     if (!name || !strstr(name, "nv")) continue;
     const detour *d = detour_of(name);
     if (!d || !loader_has_room(y)) continue;

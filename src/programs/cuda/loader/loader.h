@@ -3,25 +3,11 @@
 #ifndef HEDDLE_CUDA_LOADER_LOADER_H
 #define HEDDLE_CUDA_LOADER_LOADER_H
 
-#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Symbols of a file (symbols.c) --------------------------------------------------------------- */
-
-typedef struct loader_symbols {
-  const Elf64_Sym *table;
-  size_t n;
-  const char *names;
-  size_t names_bytes;
-} loader_symbols;
-
-/* A table of an ELF file's symbols, of type SHT_SYMTAB or SHT_DYNSYM; false: it has none, or is no such file.
- */
-bool loader_find_symbols(const unsigned char *file, size_t bytes, unsigned type, loader_symbols *s);
-/* The name of a function that the file defines; NULL: the symbol is something else. */
-const char *loader_function_name(const loader_symbols *s, const Elf64_Sym *y);
+#include "cuda/core/symbols.h"
 
 /* ---- Jumps (jump.c) ------------------------------------------------------------------------------ */
 
@@ -50,6 +36,6 @@ void loader_put_jump(uint64_t at, uint64_t to);
 
 /* A library that compiles or links for a GPU when the program runs gives PTX in place of machine code.
  * `base`: where the file is loaded. */
-void loader_replace_compiler(const loader_symbols *s, uint64_t base);
+void loader_replace_compiler(const core_symbols *s, uint64_t base);
 
 #endif

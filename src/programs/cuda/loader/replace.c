@@ -17,8 +17,8 @@
 static int by_name(const void *key, const void *row) { return strcmp(key, ((const rt_name *)row)->name); }
 
 /* The runtime's function of this symbol's name; NULL: none. rt_names is sorted by name. */
-static const rt_name *known(const loader_symbols *s, const Elf64_Sym *y) {
-  const char *name = loader_function_name(s, y);
+static const rt_name *known(const core_symbols *s, const Elf64_Sym *y) {
+  const char *name = core_function_name(s, y);
   if (!name || (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0)) return NULL;
   return bsearch(name, rt_names, rt_n_names, sizeof *rt_names, by_name);
 }
@@ -27,7 +27,7 @@ static const rt_name *known(const loader_symbols *s, const Elf64_Sym *y) {
 
 typedef struct object {
   uint64_t base;
-  const loader_symbols *symbols;
+  const core_symbols *symbols;
   uint64_t first, end; /* addresses of the functions that are replaced, before base is added */
   bool registers;      /* it has the function that only a runtime has */
   bool old;            /* and one that CUDA 13 has no more */
@@ -62,13 +62,13 @@ static void replace(object *o) {
 }
 
 static void look_at_symbols(const unsigned char *file, size_t bytes, uint64_t base) {
-  loader_symbols s;
-  if (loader_find_symbols(file, bytes, SHT_SYMTAB, &s)) {
+  core_symbols s;
+  if (core_find_symbols(file, bytes, SHT_SYMTAB, &s)) {
     object o = {.base = base, .symbols = &s};
     measure(&o);
     if (o.registers) replace(&o);
   }
-  if (loader_find_symbols(file, bytes, SHT_DYNSYM, &s)) loader_replace_compiler(&s, base);
+  if (core_find_symbols(file, bytes, SHT_DYNSYM, &s)) loader_replace_compiler(&s, base);
 }
 
 static void look_into(const char *path, uint64_t base) {
