@@ -92,6 +92,8 @@ file, and the kernels that are meant:
   9
   $ heddle emu --quiet --check=streams --error-exitcode 9 -k other -- $PROGRAMS/program_bugs streams; echo $?
   0
+  $ heddle emu --check=streams -k other -- $PROGRAMS/program_bugs streams 2>&1 | grep -o '[0-9]* findings.*'
+  0 findings, and 1 in kernels other than other
   $ heddle emu --quiet --error-exitcode 9 --findings f.sarif -- $PROGRAMS/program_driver_saxpy; echo $?; grep -c ruleId f.sarif
   saxpy: equal
   0

@@ -24,6 +24,7 @@ static struct {
   pthread_mutex_t lock; /* findings come from operations, which run without core.lock */
   HD_VEC(line) kernels;
   HD_VEC(core_finding) findings;
+  uint64_t others; /* findings in kernels that were not asked for */
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The source that a place is from; of a module that is still loaded. */
@@ -103,7 +104,12 @@ static bool is_wanted(const core_code at[2]) {
 }
 
 void core_found_at(core_finding_kind kind, const core_code at[2], const char *fmt, ...) {
-  if (!is_wanted(at)) return;
+  if (!is_wanted(at)) {
+    pthread_mutex_lock(&report.lock);
+    report.others++;
+    pthread_mutex_unlock(&report.lock);
+    return;
+  }
   core_finding f = {.kind = kind};
   for (int k = 0; k < 2; k++) add_place(&f, at[k]);
   va_list ap;
@@ -221,8 +227,11 @@ static void write_text(hd_buf *b) {
   }
   hd_buf_printf(b,
                 "heddle: %zu kernels, %" PRIu64 " launches, %" PRIu64
-                " thread instructions, %.3f s emulated; %zu findings\n",
+                " thread instructions, %.3f s emulated; %zu findings",
                 report.kernels.n, launches, instructions, seconds, report.findings.n);
+  if (report.others)
+    hd_buf_printf(b, ", and %" PRIu64 " in kernels other than %s", report.others, core.settings.kernel);
+  hd_buf_putc(b, '\n');
 }
 
 /* Whether the process has this library twice: once more in a namespace of its own, where its calls went. */
