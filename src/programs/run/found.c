@@ -121,9 +121,8 @@ static void say_undecided(run_kernel *k, const char *why, bool levers) {
     run_say_tuned(k, text);
 }
 
-void run_tune_settle(run_kernel *k, run_shape *shape, uint32_t arms, double loss, const run_lived *known) {
+void run_tune_settle(run_kernel *k, run_shape *shape, const hd_verdict *verdict, const run_lived *known) {
   const char *why = why_undecided(known);
-  run_tune_set_aside((known->lost > 0 ? known->lost : 0) - loss);
   if (why) {
     say_undecided(k, why, known->best.lever);
     return;
@@ -132,7 +131,7 @@ void run_tune_settle(run_kernel *k, run_shape *shape, uint32_t arms, double loss
     hd_fit(k->why, sizeof k->why, "not tuned: its launches could not be timed");
     return;
   }
-  keep(k, shape, shape->tried ? shape->tried : arms, known);
+  keep(k, shape, shape->tried ? shape->tried : known->arms, known);
   if (known->end == RUN_LIVE_WON) return;
   if (known->best.lever)
     say_not_tuned(k, "the launch's levers do not help");

@@ -123,6 +123,7 @@ typedef struct run_lived {
   run_live_end end;
   run_arm best; /* by its median, of those that are in still; else that which was in for most rounds */
   bool stays;   /* it is launched from now on */
+  uint32_t arms;
   double promised, median, low, high, pairs; /* of the best arm */
   double rounds;                             /* of the original */
   double original, seconds;                  /* of a launch of each */
@@ -136,11 +137,16 @@ typedef enum run_trust {
   RUN_TRUST_KEPT   /* they were faster in its own launches: so are launches that are not timed */
 } run_trust;
 
+/* What is to be made of it once it is over, or the process ends: of this shape (NULL: a probation), or of
+ * this verdict (NULL: a search). Under run_lock. */
+typedef void run_live_settled(run_kernel *k, struct run_shape *s, const hd_verdict *verdict,
+                              const run_lived *known);
+
 /* Opens it for a shape, with arms that are the kernel's variants or levers, for the current context.
- * `verdict`: the one that is on probation, which is the only arm; NULL: a search. NULL: no memory. Under
- * run_lock. */
+ * `verdict`: the one that is on probation, which is the only arm; NULL: a search. `tell`: at the end. NULL:
+ * no memory. Under run_lock. */
 run_live *run_live_open(run_kernel *k, struct run_shape *s, const run_arm *arms, uint32_t n,
-                        const hd_verdict *verdict, run_trust trust);
+                        const hd_verdict *verdict, run_trust trust, run_live_settled *tell);
 /* Makes the launch where its shape takes turns; false: it is to be made as otherwise. Takes no lock that is
  * held for long. */
 bool run_live_launch(run_kernel *k, cu_function function, const run_launch *l, int *result);

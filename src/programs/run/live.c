@@ -37,6 +37,7 @@ struct run_live {
   double loss;      /* whose arms may lose so much: it is set aside */
   uint32_t grid[3], block[3], shared;
   const hd_verdict *verdict; /* on probation; NULL: a search */
+  run_live_settled *tell;
   unsigned long long context;
   hd_turns *turns;
   uint32_t n; /* arms, the original among them */
@@ -394,13 +395,13 @@ static void close(run_live *t) {
 }
 
 run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32_t n,
-                        const hd_verdict *verdict, run_trust trust) {
+                        const hd_verdict *verdict, run_trust trust, run_live_settled *tell) {
   const run_driver *d = &run_real;
   const double gain = run_settings.gain;
   const hd_turns_options o = {.gain = verdict || gain < 1 ? 1 : gain,
                               .most = verdict ? GUARDED : ROUNDS * (n + 1),
                               .ahead = trust >= RUN_TRUST_FOUND ? FAR_AHEAD : AHEAD,
-                              .loss = verdict ? 0 : run_tune_loss(),
+                              .loss = verdict ? 0 : run_budget_loss(),
                               .seed = k->hash};
   run_live *t = n && n < HD_TURNS_ARMS ? calloc(1, sizeof *t) : NULL;
   if (!t) return NULL;
@@ -408,6 +409,7 @@ run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32
                   .shape = verdict ? NULL : s,
                   .shared = s->shared,
                   .verdict = verdict,
+                  .tell = tell,
                   .loss = o.loss,
                   .eager = trust >= RUN_TRUST_FOUND,
                   .n = n + 1};
@@ -420,7 +422,7 @@ run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32
     close(t);
     return NULL;
   }
-  run_tune_set_aside(t->loss);
+  run_budget_spend(t->loss);
   for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], trust != RUN_TRUST_KEPT);
   atomic_store(&t->leads, trust == RUN_TRUST_KEPT);
   run_live *next = atomic_load(&k->live);
@@ -450,6 +452,7 @@ static run_lived known_of(const run_live *t) {
   run_lived out = {.end = end,
                    .best = t->arms[best],
                    .stays = t->stays,
+                   .arms = t->n - 1,
                    .promised = t->verdict ? t->verdict->speedup : 0,
                    .pairs = a.pairs,
                    .rounds = original.pairs,
@@ -478,10 +481,8 @@ const run_live *run_live_next(const run_live *t) {
 }
 
 static void tell_of(const run_live *t) {
-  if (t->verdict)
-    run_probation_settle(t->kernel, t->verdict, &t->known);
-  else
-    run_tune_settle(t->kernel, t->shape, t->n - 1, t->loss, &t->known);
+  if (!t->verdict) run_budget_spend((t->known.lost > 0 ? t->known.lost : 0) - t->loss);
+  t->tell(t->kernel, t->shape, t->verdict, &t->known);
 }
 
 /* At the end of the process the driver may be gone. */
@@ -505,7 +506,7 @@ void run_live_again(run_kernel *k) {
     run_shape s = {.shared = t->shared};
     memcpy(s.grid, t->grid, sizeof s.grid);
     memcpy(s.block, t->block, sizeof s.block);
-    run_live_open(k, &s, &t->known.best, 1, t->verdict, RUN_TRUST_KEPT);
+    run_live_open(k, &s, &t->known.best, 1, t->verdict, RUN_TRUST_KEPT, t->tell);
   }
 }
 

@@ -146,20 +146,7 @@ static run_trust trust_of(run_kernel *k, const hd_verdict *v) {
   return n && n->known && strcmp(n->is.state, HD_STEER_NEW) == 0 ? RUN_TRUST_FOUND : RUN_TRUST_NONE;
 }
 
-void run_probation_open(run_kernel *k, const run_arm *a) {
-  run_shape s = {0};
-  const run_variant *v = a->variant;
-  const run_lever *w = a->lever;
-  memcpy(s.grid, v ? v->grid : w->grid, sizeof s.grid);
-  memcpy(s.block, v ? v->block : w->block, sizeof s.block);
-  s.shared = v ? v->shared : w->shared;
-  const hd_verdict *verdict = v ? v->verdict : w->verdict;
-  if (run_live_open(k, &s, a, 1, verdict, trust_of(k, verdict))) return;
-  if (v) atomic_store(&a->variant->held, false);
-  if (w) atomic_store(&a->lever->held, false);
-}
-
-void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *known) {
+static void settle(run_kernel *k, run_shape *shape, const hd_verdict *v, const run_lived *known) {
   run_note *n = run_note_of(k, v);
   if (n && !known->stays && (known->end == RUN_LIVE_CUT || (known->end == RUN_LIVE_SPENT && !known->pairs)))
     hd_fit(k->why, sizeof k->why, "%s was not used: its launches could not be timed", n->is.plan);
@@ -180,6 +167,19 @@ void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *k
   hd_fit(k->why, sizeof k->why, "%s was taken back: %.3gx in %.0f pairs of launches, not %.3gx", n->is.plan,
          known->median, known->pairs, n->is.promised);
   if (slower) run_notes_write(false);
+}
+
+void run_probation_open(run_kernel *k, const run_arm *a) {
+  run_shape s = {0};
+  const run_variant *v = a->variant;
+  const run_lever *w = a->lever;
+  memcpy(s.grid, v ? v->grid : w->grid, sizeof s.grid);
+  memcpy(s.block, v ? v->block : w->block, sizeof s.block);
+  s.shared = v ? v->shared : w->shared;
+  const hd_verdict *verdict = v ? v->verdict : w->verdict;
+  if (run_live_open(k, &s, a, 1, verdict, trust_of(k, verdict), settle)) return;
+  if (v) atomic_store(&a->variant->held, false);
+  if (w) atomic_store(&a->lever->held, false);
 }
 
 void run_note_ready(run_kernel *k, const hd_verdict *v, double seconds) {

@@ -33,7 +33,7 @@ static void refuse(run_kernel *k, const char *why) {
 
 /* Under `--total 5%` there is more time later. */
 static bool is_over(run_kernel *k) {
-  const char *why = run_settings.tune ? run_tune_is_over() : NULL;
+  const char *why = run_settings.tune && run_budget_left() <= 0 ? run_no_time : NULL;
   if (why) refuse(k, why);
   return why;
 }

@@ -51,30 +51,8 @@ typedef struct search {
   double compile;             /* of making the variant that took longest so far */
 } search;
 
-double run_began;
-/* Under run_lock, as all here. */
-static double spent;   /* seconds of all tuning, and those that launches in turns lost, or still may */
-static double largest; /* seconds that all launches of a shape have taken so far, of the shape with most */
-
-/* ---- Time -------------------------------------------------------------------------------------- */
-
-/* Seconds that there are left for tuning. */
-static double left(void) {
-  if (run_settings.share <= 0) return run_settings.total - spent;
-  const double share = run_settings.share * (hd_seconds() - run_began);
-  return (share < run_settings.least ? run_settings.least : share) - spent;
-}
-
-/* Half of it: other searches may begin meanwhile. */
-double run_tune_loss(void) {
-  enum { LEAST_MS = 1 };
-  const double half = left() / 2;
-  return half > LEAST_MS * 1e-3 ? half : LEAST_MS * 1e-3;
-}
-
-void run_tune_set_aside(double loss) { spent += loss; }
-
-const char *run_tune_is_over(void) { return left() > 0 ? NULL : run_no_time; }
+/* Seconds that all launches of a shape have taken so far, of the shape with most. Under run_lock. */
+static double largest;
 
 /* ---- Measuring --------------------------------------------------------------------------------- */
 
@@ -318,7 +296,7 @@ static const char *take_turns(search *s, run_shape *shape) {
   const char *state = s->cut == RUN_CUT_TOTAL ? HD_STEER_CUT : HD_STEER_OPEN;
   for (uint32_t i = 0; i < n; i++)
     if (arms[i].variant->plan) run_note_plan(s->k, &s->verdict, arms[i].variant->plan, state);
-  if (run_live_open(s->k, shape, arms, n, NULL, RUN_TRUST_FOUND)) return NULL;
+  if (run_live_open(s->k, shape, arms, n, NULL, RUN_TRUST_FOUND, run_tune_settle)) return NULL;
   for (uint32_t i = 0; i < n; i++) atomic_store(&arms[i].variant->off, true);
   return "its launches could not be timed";
 }
@@ -392,7 +370,7 @@ static const char *search_in(search *s, run_shape *shape, cu_function function, 
     if (!s->k->tuned[0]) run_say_tuned(s->k, "too short to be tuned");
     return NULL;
   }
-  const double own = run_settings.budget, budget = left(), second = hd_seconds();
+  const double own = run_settings.budget, budget = run_budget_left(), second = hd_seconds();
   s->seconds = shape->seconds;
   s->run = second - first;
   if (is_seldom(s, shape)) {
@@ -458,7 +436,7 @@ const char *run_tune(run_kernel *k, run_shape *s, cu_function function, const ru
                      int *result) {
   const double begin = hd_seconds();
   const char *why = tune(k, s, function, l, launched, result);
-  spent += hd_seconds() - begin;
+  run_budget_spend(hd_seconds() - begin);
   return why;
 }
 

@@ -15,6 +15,7 @@
  *   shapes.c    launches by kernel and shape: which are worth it
  *   times.c     the time of every launch
  *   tune.c, record.c   what is made of them
+ *   budget.c    the time that this may take
  *   found.c     what tuning has found
  *   levers.c    of kernels without PTX
  *   notes.c     what this program has learnt of verdicts
@@ -125,6 +126,16 @@ void run_gate_own_launch(void);
 unsigned long run_gate_own_launches(void);
 /* An entry point whose stream 0 is the thread's own, by its name. */
 bool run_gate_is_own(const char *symbol);
+
+/* ---- Budget (budget.c) ------------------------------------------------------------------------- */
+
+/* The moment at which heddle came into the program, as hd_seconds has it. */
+extern double run_began;
+/* Seconds that are left for all tuning; those that arms may take more than the original in one search in the
+ * program's own launches; so many are spent. Under run_lock. */
+double run_budget_left(void);
+double run_budget_loss(void);
+void run_budget_spend(double seconds);
 
 /* ---- Alone (alone.c) --------------------------------------------------------------------------- */
 
@@ -282,21 +293,13 @@ bool run_is_small(const run_shape *s);
 void run_tune_describe(const run_kernel *k, const run_shape *s, const run_gpu *gpu, hd_verdict *v);
 /* Keeps it for later processes. */
 void run_tune_keep(const hd_verdict *v);
-/* NULL: there is time left for tuning; else why not. */
-const char *run_tune_is_over(void);
-/* Seconds that arms may take more than the original in one search in the program's own launches; they count
- * as spent from run_tune_set_aside until it is settled. */
-double run_tune_loss(void);
-void run_tune_set_aside(double loss);
 /* What the report says of a kernel whose original stays. */
 extern const char run_no_time[], run_best_as_it_is[];
 void run_say_tuned(run_kernel *k, const char *what);
 /* Of so many plans that were tried; `sure`: none is faster. */
 void run_say_original(run_kernel *k, bool sure, run_cut cut, uint32_t tried);
-/* Launches in turns have shown this, of so many arms, which were to lose so many seconds at most. */
-void run_tune_settle(run_kernel *k, run_shape *s, uint32_t arms, double loss, const run_lived *known);
-/* The moment at which heddle came into the program, as hd_seconds has it. */
-extern double run_began;
+/* Launches in turns have shown this of a search. */
+run_live_settled run_tune_settle;
 
 /* ---- Verdicts in this program (notes.c) -------------------------------------------------------- */
 
@@ -322,7 +325,6 @@ bool run_on_probation(run_kernel *k, const hd_verdict *v);
 bool run_is_trusted(run_kernel *k, const hd_verdict *v);
 /* Opens that for a variant or a lever that is held; where that cannot be, it is launched without. */
 void run_probation_open(run_kernel *k, const run_arm *a);
-void run_probation_settle(run_kernel *k, const hd_verdict *v, const run_lived *known);
 /* Plans whose results are right for the shape and of which an earlier process did not live to know more:
  * their notations. How many there are. *cut: --total ended the search for them. */
 size_t run_notes_open(const hd_verdict_key *key, const char **plans, size_t most, bool *cut);
