@@ -182,7 +182,7 @@ static void ahead(void *bench, const hd_plan *const *plans, size_t n) {
 
 static double now(void *bench) { return hd_seconds(); }
 
-static PyObject *answer_of(const hd_contest_end *e) {
+static PyObject *answer_of(const hd_contest_end *e, uint32_t tried) {
   static const hd_plan original;
   const hd_plan *plan = e->plan ? e->plan : &original;
   PyObject *texts = texts_of(&plan, 1), *variant = e->variant ? e->variant : Py_None,
@@ -193,20 +193,23 @@ static PyObject *answer_of(const hd_contest_end *e) {
   if (!texts) return NULL;
   PyObject *out =
       Py_BuildValue("(OOOdddddII)", won, PyList_GetItem(texts, 0), variant, u->median, u->low,
-                    u->high < 1e9 ? u->high : u->median, e->before, e->after, (unsigned)u->pairs, e->tried);
+                    u->high < 1e9 ? u->high : u->median, e->before, e->after, (unsigned)u->pairs, tried);
   Py_DECREF(texts);
   return out;
 }
 
 static PyObject *hold(PyObject *module, PyObject *bench, const listing *l, const hd_contest_options *o) {
-  const hd_contest_bench b = {bench, make, drop, run, ahead, now};
+  const hd_contest_bench b = {
+      .ctx = bench, .make = make, .drop = drop, .run = run, .ahead = ahead, .now = now};
   hd_contest *c = NULL;
+  hd_contest_seen seen;
   hd_contest_end end;
   hd_diag d = {0};
   PyObject *out = NULL;
   hd_status st = hd_contest_open(&b, o, &l->space, l->kept, l->n, &c, &d);
+  if (st == HD_OK) hd_contest_look(c, &seen);
   if (st == HD_OK) st = hd_contest_decide(c, &end, &d);
-  if (st == HD_OK && !PyErr_Occurred()) out = answer_of(&end);
+  if (st == HD_OK && !PyErr_Occurred()) out = answer_of(&end, seen.tried);
   if (st != HD_OK && !PyErr_Occurred()) raise_failure(module, &d);
   hd_contest_close(c);
   return out;

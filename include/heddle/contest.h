@@ -9,7 +9,8 @@
  * is far slower. The others get a few rounds.
  * - The better half gets more rounds, again and again, until four are left. What is one step from the best is
  * tried: its numbers halved and doubled, and its levers together with those of other families.
- * - The best few and the original run in turns until it is decided (heddle/turns.h).
+ * - The best few and the original run in turns until it is decided (heddle/turns.h); or they are handed over
+ * to a caller who lets them take turns elsewhere.
  *
  * A contest whose bench is simulated gives the same result each time. There is no global state. */
 #ifndef HEDDLE_CONTEST_H
@@ -59,14 +60,38 @@ typedef struct hd_contest_bench {
   /* These may be made soon; what they name lives as long as the contest. NULL: there is no making ahead. */
   void (*ahead)(void *ctx, const hd_plan *const *plans, size_t n);
   double (*now)(void *ctx); /* seconds, from any point on */
+  /* States that the machine may be in, such as caches that are cold: in each of them a plan must win. Runs
+   * are in state 0 until another one is entered. 0, NULL: there is one. */
+  uint32_t states;
+  void (*enter)(void *ctx, uint32_t state);
 } hd_contest_bench;
 
 typedef struct hd_contest_options {
   double budget; /* seconds of the bench's clock. A decision that is due then may take some rounds more */
   double error;  /* as in hd_turns_options */
-  double gain;   /* likewise */
+  double gain;   /* likewise; below 1: the best plan wins that is not slower than that for sure */
   uint64_t seed; /* of the turns' orders */
+  double least;  /* the least speedup, by the search's rounds, of a finalist; 0: 1.001 */
+  uint32_t most; /* rounds of a decision, in each state; 0: as many as there is time for */
+  bool handed;   /* finalists are handed over (hd_contest_look): no time is set aside for a decision */
 } hd_contest_options;
+
+enum { HD_CONTEST_FINALISTS = 4 };
+
+typedef struct hd_contest_finalist {
+  const hd_plan *plan; /* as long as the contest */
+  void *variant;       /* likewise, unless it is taken */
+  double speedup;      /* by the search's rounds */
+} hd_contest_finalist;
+
+/* What the search has seen. */
+typedef struct hd_contest_seen {
+  uint32_t tried;       /* plans that ran */
+  uint32_t wrong;       /* of these: they left other bytes */
+  uint32_t untried;     /* plans that the budget did not come to */
+  uint32_t n_finalists; /* the best first */
+  hd_contest_finalist finalists[HD_CONTEST_FINALISTS];
+} hd_contest_seen;
 
 /* How it ended. */
 typedef struct hd_contest_end {
@@ -76,8 +101,6 @@ typedef struct hd_contest_end {
   void *variant;        /* its own, as long as the contest */
   hd_speedup speedup;   /* its own; 1 if there is none */
   double before, after; /* seconds: of the original's runs, and of its own */
-  uint32_t tried;       /* plans that ran */
-  uint32_t wrong;       /* plans that left other bytes */
 } hd_contest_end;
 
 typedef struct hd_contest hd_contest;
@@ -87,8 +110,11 @@ typedef struct hd_contest hd_contest;
 HD_OWN hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_options *o,
                                  const hd_plan_space *space, const hd_candidate *list, size_t n,
                                  hd_contest **out, hd_diag *d);
-/* Run them and the original in turns. */
+HD_OWN void hd_contest_look(const hd_contest *c, hd_contest_seen *out);
+/* Run them and the original in turns. The speedup is that of the state in which the plan gains least. */
 HD_OWN hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d);
+/* The variant is the caller's from now on, and runs in the contest no more. */
+HD_OWN void hd_contest_take(hd_contest *c, const void *variant);
 HD_OWN void hd_contest_close(hd_contest *c); /* drops all variants; NULL is allowed */
 
 #ifdef __cplusplus

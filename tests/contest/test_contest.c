@@ -15,8 +15,9 @@ typedef struct launch {
   bool (*is_wrong)(const hd_plan *p);   /* it leaves other bytes */
   hd_status (*makes)(const hd_plan *p); /* NULL: all are made */
   hd_status (*runs)(const hd_plan *p, uint32_t run);
-  bool varies; /* the original's bytes do */
-  uint32_t held, made, asked;
+  bool varies;   /* the original's bytes do */
+  double colder; /* plans are slower by that factor in the second state */
+  uint32_t held, made, asked, state, runs_of_original;
   size_t announced;
 } launch;
 
@@ -55,6 +56,8 @@ static hd_status run(void *ctx, void *of, double *seconds, bool *same, hd_diag *
   launch *l = ctx;
   variant *v = of;
   *seconds = l->seconds * exp(l->noise * normal(l)) / (v && l->speed ? l->speed(&v->plan) : 1);
+  if (l->state && v) *seconds *= l->colder;
+  l->runs_of_original += !v;
   l->clock += *seconds;
   l->asked += same != NULL;
   if (same) *same = v ? !l->is_wrong || !l->is_wrong(&v->plan) : !l->varies;
@@ -64,8 +67,16 @@ static hd_status run(void *ctx, void *of, double *seconds, bool *same, hd_diag *
 
 static double now(void *ctx) { return ((launch *)ctx)->clock; }
 
+static void enter(void *ctx, uint32_t state) { ((launch *)ctx)->state = state; }
+
 static hd_contest_bench bench_of(launch *l) {
-  return (hd_contest_bench){.ctx = l, .make = make, .drop = drop, .run = run, .now = now};
+  return (hd_contest_bench){.ctx = l,
+                            .make = make,
+                            .drop = drop,
+                            .run = run,
+                            .now = now,
+                            .states = l->colder > 0 ? 2 : 0,
+                            .enter = enter};
 }
 
 /* ---- Launches ---- */
@@ -84,6 +95,10 @@ static double two_levers(const hd_plan *p) {
 static bool col_is_wrong(const hd_plan *p) { return p->order.kind == HD_ORDER_COL; }
 static hd_status orders_are_refused(const hd_plan *p) { return p->order.kind ? HD_ERR_REFUSED : HD_OK; }
 static hd_status device_is_lost(const hd_plan *p) { return HD_ERR_FAULT; }
+static double all_lose_two(const hd_plan *p) { return 0.98; }
+static hd_status col_runs_twice(const hd_plan *p, uint32_t n) {
+  return p->order.kind == HD_ORDER_COL && n > 2 ? HD_ERR_UNSUPPORTED : HD_OK;
+}
 static hd_status col_cannot_go_on(const hd_plan *p, uint32_t n) {
   return p->order.kind == HD_ORDER_COL && n > 8 ? HD_ERR_UNSUPPORTED : HD_OK;
 }
@@ -99,7 +114,8 @@ static const hd_plan_space plane = {.grid = {64, 64, 1},
 
 typedef struct outcome {
   hd_status status;
-  hd_contest_end end; /* plan and variant are gone */
+  hd_contest_seen seen; /* finalists are gone */
+  hd_contest_end end;   /* plan and variant are */
   char plan[200];
 } outcome;
 
@@ -112,6 +128,7 @@ static hd_status open_contest(launch *l, const hd_contest_options *o, hd_contest
 static outcome hold(launch *l, const hd_contest_options *o) {
   hd_contest *c;
   outcome out = {.status = open_contest(l, o, &c)};
+  if (out.status == HD_OK) hd_contest_look(c, &out.seen);
   if (out.status == HD_OK) out.status = hd_contest_decide(c, &out.end, NULL);
   if (out.status == HD_OK && out.end.plan) {
     hd_buf text = {0};
@@ -167,7 +184,7 @@ static void a_plan_that_leaves_other_bytes_is_not_followed(void **state) {
   l.is_wrong = col_is_wrong;
   outcome o = hold(&l, &(hd_contest_options){.budget = 10});
   assert_false(o.end.won);
-  assert_true(o.end.wrong > 0 && l.asked == o.end.tried + 1);
+  assert_true(o.seen.wrong > 0 && l.asked == o.seen.tried + 1);
 }
 
 static void plans_that_cannot_be_made_are_left_out(void **state) {
@@ -177,7 +194,7 @@ static void plans_that_cannot_be_made_are_left_out(void **state) {
           whole = hold(&all, &(hd_contest_options){.budget = 10});
   assert_int_equal(o.status, HD_OK);
   assert_false(o.end.won);
-  assert_true(o.end.tried > 0 && whole.end.won);
+  assert_true(o.seen.tried > 0 && whole.end.won);
 }
 
 static void a_device_that_is_lost_is_the_end(void **state) {
@@ -192,6 +209,65 @@ static void a_finalist_that_cannot_go_on_goes_out(void **state) {
   outcome o = hold(&l, &(hd_contest_options){.budget = 10});
   assert_int_equal(o.status, HD_OK);
   assert_false(o.end.won);
+}
+
+static void a_plan_that_cannot_be_measured_does_not_end_the_search(void **state) {
+  launch l = launch_of(1, 0.002, two_levers);
+  l.runs = col_runs_twice;
+  outcome o = hold(&l, &(hd_contest_options){.budget = 10});
+  assert_int_equal(o.status, HD_OK);
+  assert_true(o.end.won);
+  assert_null(strstr(o.plan, "order=col"));
+}
+
+static void a_plan_must_win_in_every_state(void **state) {
+  launch l = launch_of(1, 0.002, one_gains_five), cold = l;
+  l.colder = 1.02;
+  outcome o = hold(&l, &(hd_contest_options){.budget = 10});
+  assert_true(o.end.won && o.end.speedup.median < 1.04);
+  cold.colder = 1.05;
+  o = hold(&cold, &(hd_contest_options){.budget = 10});
+  assert_false(o.end.won);
+  assert_true(o.end.speedup.low < 1.01);
+}
+
+static void a_decision_ends_after_so_many_rounds(void **state) {
+  launch l = launch_of(1, 0.3, one_gains_five);
+  hd_contest *c;
+  hd_contest_end end;
+  assert_int_equal(open_contest(&l, &(hd_contest_options){.budget = 100, .gain = 1.04, .most = 12}, &c),
+                   HD_OK);
+  l.runs_of_original = 0;
+  assert_int_equal(hd_contest_decide(c, &end, NULL), HD_OK);
+  assert_in_range(l.runs_of_original, 1, 5 * 12 / 2); /* arms that go out leave their launches to others */
+  assert_false(end.won || end.decided);
+  hd_contest_close(c);
+}
+
+static void below_a_gain_of_one_the_best_plan_wins(void **state) {
+  launch l = launch_of(1, 0.002, all_lose_two);
+  assert_true(hold(&l, &(hd_contest_options){.budget = 10, .gain = 0.9, .least = 0.9}).end.won);
+  assert_false(hold(&l, &(hd_contest_options){.budget = 10, .gain = 0.99, .least = 0.9}).end.won);
+}
+
+static void finalists_are_handed_over(void **state) {
+  launch l = launch_of(1, 0.002, all_lose_two);
+  hd_contest_seen seen;
+  hd_contest *c;
+  l.seconds = 1; /* too long for a decision */
+  assert_int_equal(open_contest(&l, &(hd_contest_options){.budget = 8, .handed = true, .least = 0.95}, &c),
+                   HD_OK);
+  hd_contest_look(c, &seen);
+  assert_true(seen.n_finalists > 1 && seen.tried >= seen.n_finalists && seen.untried > 0);
+  assert_true(seen.finalists[0].speedup >= seen.finalists[1].speedup);
+  const variant *first = seen.finalists[0].variant;
+  assert_true(hd_plan_equal(&first->plan, seen.finalists[0].plan));
+  hd_contest_take(c, first);
+  hd_contest_look(c, &seen);
+  assert_ptr_not_equal(seen.finalists[0].variant, first);
+  hd_contest_close(c);
+  assert_int_equal(l.held, 1);
+  drop(&l, seen.n_finalists ? (void *)(uintptr_t)first : NULL);
 }
 
 static void an_original_whose_bytes_vary_is_left_alone(void **state) {
@@ -258,6 +334,12 @@ int main(void) {
       BEHAVIOUR("plans that cannot be made are left out", plans_that_cannot_be_made_are_left_out),
       BEHAVIOUR("a device that is lost is the end", a_device_that_is_lost_is_the_end),
       BEHAVIOUR("a finalist that cannot go on goes out", a_finalist_that_cannot_go_on_goes_out),
+      BEHAVIOUR("a plan that cannot be measured does not end the search",
+                a_plan_that_cannot_be_measured_does_not_end_the_search),
+      BEHAVIOUR("a plan must win in every state", a_plan_must_win_in_every_state),
+      BEHAVIOUR("a decision ends after so many rounds", a_decision_ends_after_so_many_rounds),
+      BEHAVIOUR("below a gain of one the best plan wins", below_a_gain_of_one_the_best_plan_wins),
+      BEHAVIOUR("finalists are handed over", finalists_are_handed_over),
       BEHAVIOUR("an original whose bytes vary is left alone", an_original_whose_bytes_vary_is_left_alone),
       BEHAVIOUR("what the time cut off is not decided", what_the_time_cut_off_is_not_decided),
       BEHAVIOUR("it ends in time", it_ends_in_time),

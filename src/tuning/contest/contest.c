@@ -1,8 +1,8 @@
 /* A launch that can be repeated as a bench of the search. */
 #include "heddle/contest.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "contest/search.h"
 
@@ -62,7 +62,7 @@ static void release(void *ctx, uint32_t slot) {
   c->slots.data[slot].used = false;
 }
 
-/* Who begins changes from round to round. */
+/* Who begins changes from round to round. One of several that cannot be run any more has infinite times. */
 static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds,
                             double *us, hd_diag *d) {
   hd_contest *c = ctx;
@@ -71,7 +71,12 @@ static hd_status time_slots(void *ctx, const uint32_t *slots, size_t n, uint32_t
     for (size_t k = 0; st == HD_OK && k < n; k++) {
       const size_t i = (k + r) % n;
       double seconds;
-      st = c->bench.run(c->bench.ctx, c->slots.data[slots[i]].variant, &seconds, NULL, d);
+      void *variant = c->slots.data[slots[i]].variant;
+      st = c->bench.run(c->bench.ctx, variant, &seconds, NULL, d);
+      if (variant && n > 1 && search_plans_fault(st)) {
+        seconds = INFINITY;
+        st = HD_OK;
+      }
       if (st == HD_OK && r >= warmups) us[i * rounds + (r - warmups)] = seconds * 1e6;
     }
   return st;
@@ -83,6 +88,11 @@ static void ahead(void *ctx, const hd_plan_set *plans, size_t n) {
   const size_t most = sizeof all / sizeof *all;
   for (size_t i = 0; i < n && i < most; i++) all[i] = &plans[i].all;
   c->bench.ahead(c->bench.ctx, all, n < most ? n : most);
+}
+
+static void enter(void *ctx, uint32_t state) {
+  const hd_contest *c = ctx;
+  c->bench.enter(c->bench.ctx, state);
 }
 
 static double now(void *ctx) {
@@ -100,14 +110,22 @@ hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_option
   if (!c) return hd_nomem(d);
   c->bench = *bench;
   c->space = *space;
-  c->interface =
-      (tuner_bench){.ctx = c, .admit = admit, .release = release, .time = time_slots, .clock = now};
+  c->interface = (tuner_bench){.ctx = c,
+                               .admit = admit,
+                               .release = release,
+                               .time = time_slots,
+                               .clock = now,
+                               .states = bench->states,
+                               .enter = enter};
   if (bench->ahead) c->interface.ahead = ahead;
   const search_options so = {.budget = o->budget,
                              .confidence = 1 - (o->error > 0 ? o->error : 0.01),
                              .gain = o->gain > 0 ? o->gain : 1.01,
                              .seed = o->seed,
-                             .undecided = true};
+                             .undecided = true,
+                             .handed = o->handed,
+                             .least = o->least,
+                             .most = o->most};
   hd_status st = tuner_search(&c->search, &c->interface, &c->space, list, n, &so, d);
   if (st == HD_OK && c->search.unaffordable)
     st = hd_fail_bound(d, HD_BOUND_TIME, "a launch takes too long for its budget");
@@ -119,15 +137,37 @@ hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_option
   return HD_OK;
 }
 
+void hd_contest_look(const hd_contest *c, hd_contest_seen *out) {
+  const search *s = &c->search;
+  size_t at[SEARCH_FINALISTS], n = search_rank(s, at, SEARCH_FINALISTS);
+  *out = (hd_contest_seen){.tried = c->wrong, .wrong = c->wrong, .untried = (uint32_t)s->left};
+  for (size_t i = 0; i < s->trials.n; i++) {
+    out->tried += s->trials.data[i].status == HD_OK;
+    out->untried += s->trials.data[i].status == HD_ERR_BUDGET;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const search_trial *t = &s->trials.data[at[i]];
+    if (t->score < search_least(s)) break;
+    out->finalists[out->n_finalists++] =
+        (hd_contest_finalist){&t->plan, c->slots.data[t->slot].variant, t->score};
+  }
+}
+
+void hd_contest_take(hd_contest *c, const void *variant) {
+  for (size_t i = 0; i < c->slots.n; i++)
+    if (c->slots.data[i].variant == variant) c->slots.data[i].variant = NULL;
+  for (size_t i = 0; i < c->search.trials.n; i++) {
+    search_trial *t = &c->search.trials.data[i];
+    if (t->ready && !c->slots.data[t->slot].variant) search_let_go(&c->search, t);
+  }
+}
+
 hd_status hd_contest_decide(hd_contest *c, hd_contest_end *out, hd_diag *d) {
   search *s = &c->search;
   const double all = s->original_us * 1e-6;
   *out = (hd_contest_end){.speedup = {.median = 1, .low = 1, .high = 1, .confidence = s->o.confidence},
                           .before = all,
-                          .after = all,
-                          .wrong = c->wrong};
-  for (size_t i = 0; i < s->trials.n; i++) out->tried += s->trials.data[i].status == HD_OK;
-  out->tried += c->wrong;
+                          .after = all};
   hd_status st = search_decide(s, d);
   if (st != HD_OK) return st;
   out->won = s->adopted;

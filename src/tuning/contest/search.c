@@ -226,7 +226,7 @@ static hd_status test_one(const search *s, const hd_plan *p, double confidence, 
 
 static double least_test(const search *s) {
   const tuner_bench *b = s->bench;
-  if (b->exact) return 0;
+  if (b->exact || s->o.handed) return 0;
   return b->move ? confirm_takes(b, s->second, s->o.confidence) : (2 * SEARCH_LEAST_TEST + 2) * s->second;
 }
 
@@ -356,12 +356,12 @@ static bool some_seem_to_win(const search *s) {
   return false;
 }
 
-/* The best of all trials, but for those whose first run was their last, and those that were tested. */
-static size_t rank_all(const search *s, size_t *out, size_t cap) {
+/* The best of all trials of so many pairs at least, but for those that were tested. */
+static size_t rank_all(const search *s, uint32_t pairs, size_t *out, size_t cap) {
   size_t n = 0;
   for (size_t i = 0; i < s->trials.n; i++) {
     const search_trial *t = &s->trials.data[i];
-    if (t->n < 2 || t->tested) continue;
+    if (t->n < pairs || t->tested) continue;
     size_t k = n < cap ? n++ : cap;
     for (; k && t->score > s->trials.data[out[k - 1]].score; k--)
       if (k < cap) out[k] = out[k - 1];
@@ -374,7 +374,7 @@ static size_t rank_all(const search *s, size_t *out, size_t cap) {
  * seems to win there. The few that came nearest are measured once more with another loading, elsewhere. */
 static hd_status look_again(search *s, size_t most, hd_diag *d) {
   const tuner_bench *b = s->bench;
-  size_t at[MOST_AGAIN], n = rank_all(s, at, most), ready = 0;
+  size_t at[MOST_AGAIN], n = rank_all(s, 2, at, most), ready = 0; /* 1: its first run was its last */
   double part;
   if (!n || !b->move) return HD_OK;
   search_keep_only(s, NULL, 0);
@@ -391,6 +391,19 @@ static hd_status look_again(search *s, size_t most, hd_diag *d) {
   for (size_t i = 0; st == HD_OK && i < ready; i++)
     if (!search_is_hopeful(&s->trials.data[at[i]])) search_let_go(s, &s->trials.data[at[i]]);
   search_report(s, "screening", s->trials.n, s->trials.n + s->waiting.n);
+  return st;
+}
+
+double search_least(const search *s) { return s->o.least > 0 ? s->o.least : SEARCH_PROMISING; }
+
+/* Plans that seem to lose are finalists if the caller says so: what it decides by may speak for them. */
+static hd_status fill_up(search *s, hd_diag *d) {
+  size_t at[SEARCH_FINALISTS], n = rank_all(s, 1, at, SEARCH_FINALISTS);
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < n; i++) {
+    const search_trial *t = &s->trials.data[at[i]];
+    if (!t->ready && t->status == HD_OK && t->score >= search_least(s)) st = search_admit(s, at[i], d);
+  }
   return st;
 }
 
@@ -453,7 +466,8 @@ static hd_status look(search *s, double budget, hd_diag *d) {
   if (st == HD_OK) st = search_halve(s, ends(s, climbing_ends, budget), d);
   if (st == HD_OK && !some_seem_to_win(s)) st = find_late(s, ends(s, finals_end, budget), d);
   forget_candidates(s); /* candidates beyond the budget were not tried */
-  return st == HD_OK ? climb(s, budget, d) : st;
+  if (st == HD_OK) st = climb(s, budget, d);
+  return st == HD_OK && s->o.least > 0 ? fill_up(s, d) : st;
 }
 
 void search_let_all_go(search *s) {

@@ -57,7 +57,8 @@ typedef struct tuner_bench {
   /* These may be admitted soon: a bench that can prepares several at once. NULL: none can. */
   void (*ahead)(void *ctx, const hd_plan_set *plans, size_t n);
   void (*release)(void *ctx, uint32_t slot);
-  /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. */
+  /* Rounds in which every slot runs once: us[i * rounds + r], after `warmups` rounds that do not count. Of
+   * several slots one that cannot be run any more may have infinite times. */
   hd_status (*time)(void *ctx, const uint32_t *slots, size_t n, uint32_t warmups, uint32_t rounds, double *us,
                     hd_diag *d);
   double (*clock)(void *ctx); /* seconds, as work: search_meter_now */
@@ -72,6 +73,9 @@ typedef struct tuner_bench {
    * it promises in a second look, which had no part in the choice: *speedup stays where none is to be had. */
   double (*asked)(void *ctx, const hd_plan *p);
   hd_status (*again)(void *ctx, const hd_plan *p, double *speedup, hd_diag *d);
+  /* Where runs in turns decide: as in hd_contest_bench. */
+  uint32_t states;
+  void (*enter)(void *ctx, uint32_t state);
 } tuner_bench;
 
 struct search_trial {
@@ -100,6 +104,9 @@ typedef struct search_options {
   uint64_t seed;   /* of the turns' orders */
   bool undecided;  /* end with the finalists and the original held, for the caller to decide (search_decide),
                       and to let go  of (search_let_all_go) */
+  bool handed;     /* likewise, and the caller decides in a way of its own: no time is set aside for that */
+  double least;    /* score of a finalist of runs in turns, at least; SEARCH_PROMISING when 0 */
+  uint32_t most;   /* rounds of such a decision; 0: as many as there is time for */
   double overtime; /* what stages may take beyond the budget where they have reason to, in budgets */
   const char *kernel;       /* whose plan is searched for; NULL: one plan for all kernels */
   const hd_plan_set *fixed; /* plans of other kernels, in the original too; NULL: none */
@@ -178,7 +185,7 @@ hd_status search_confirm(const tuner_bench *b, const hd_plan_set *before, const 
 /* ---- Parts of a search ---------------------------------------------------------------------- */
 
 enum {
-  SEARCH_FINALISTS = 4,
+  SEARCH_FINALISTS = HD_CONTEST_FINALISTS,
   SEARCH_FINAL_ROUNDS = 21,
   SEARCH_LEAST_TEST = 8, /* pairs: fewer say nothing at 99% */
 };
@@ -226,5 +233,7 @@ void search_ran_late(search *s, double until);
 hd_status search_screen(search *s, double until, hd_diag *d);
 /* Leave SEARCH_FINALISTS of the trials. */
 hd_status search_halve(search *s, double until, hd_diag *d);
+/* The score that a finalist of runs in turns has at least. */
+double search_least(const search *s);
 
 #endif

@@ -106,6 +106,15 @@ static hd_status add_ratio(search_trial *t, double ratio, hd_diag *d) {
 
 /* ---- Measuring ------------------------------------------------------------------------ */
 
+/* A trial that cannot be run any more has infinite times. */
+static void give_up(search *s, search_trial *t) {
+  t->n = 0;
+  t->score = 0;
+  t->status = HD_ERR_UNSUPPORTED;
+  snprintf(t->why, sizeof t->why, "it cannot be run any more");
+  search_let_go(s, t);
+}
+
 /* Rounds of the original and of trials, whose ratios they add to. The original runs in the middle of a round:
  * where clocks fall while a GPU warms up, it must not always be first, nor, as rounds rotate, always among
  * the last. */
@@ -133,6 +142,7 @@ hd_status search_measure(search *s, const size_t *at, size_t n, uint32_t warmups
       if (ratio > 0 && isfinite(ratio)) st = add_ratio(t, ratio, d);
     }
     if (st == HD_OK) st = rescore(t, d);
+    if (isinf(after[rounds - 1])) give_up(s, t);
   }
   free(slots);
   free(us);
