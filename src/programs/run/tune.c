@@ -1,184 +1,112 @@
 /* Finds the plan that wins for a kernel's launches of one shape, on the program's own data.
  *
  * A shape is tuned once, when its launches so far have taken long enough to be worth it. One launch is
- * repeated under each plan, whose result is compared byte for byte with the original's; the memory is
- * afterwards as the original left it. The plans that are right and were fast then take turns with the
- * original in the launches that follow (live.c), and these decide. If the program launches the kernel too
- * seldom for that, the repetitions decide: a plan is adopted that wins both with L2 as putting memory back
- * leaves it and with L2 flushed. */
+ * repeated under plans, whose results are compared byte for byte with the original's; the memory is
+ * afterwards as the original left it. Which plans these are, and which of them are followed, is the contest's
+ * (heddle/contest.h). Those that are right and were fast then take turns with the original in the launches
+ * that follow (live.c), and these decide. If the program launches the kernel too seldom for that, the
+ * repetitions decide: a plan is adopted that wins both with L2 as putting memory back leaves it and with L2
+ * flushed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "heddle/stats.h"
-#include "heddle/trusted.h"
+#include "heddle/contest.h"
 #include "run/watch.h"
 
-enum { FINALISTS = 3, ROUNDS = 5, LEAST_ROUNDS = 8, LAST_ROUNDS = 15, FAMILIES = 32, SELDOM = 40 };
+enum {
+  FINALISTS = 3,
+  LEAST_ROUNDS = 8, /* of a decision by repetitions, */
+  ROUNDS = 40,      /* at most */
+  SELDOM = 40,
+};
 
-/* A family's best plan goes into others' from this ratio on. */
-static const double worth_joining = 1.02;
 /* One that was slower than that when it was tried takes no turns. */
 static const double worth_turns = 0.95;
-
-typedef struct finalist {
-  run_variant *v;
-  const hd_plan *plan;
-  double ratio; /* of the original's time over the plan's */
-} finalist;
+/* Of the time that there is: a contest's stages end when a measurement is over. */
+static const double contest_share = 0.8;
+static const double least_gain = 1e-3; /* what --gain 0 asks for */
+static const char too_long[] = "a launch takes too long for its budget";
 
 typedef struct search {
   run_trial *trial;
   run_kernel *k;
+  run_shape *shape;
   run_gpu gpu;
-  hd_verdict verdict; /* as far as it is known */
-  finalist best[FINALISTS + 1];
-  size_t n;
-  struct {
-    const hd_plan *plan; /* the best of its family (hd_plan_family) */
-    double ratio;
-  } family[FAMILIES];
-  size_t n_families;
-  uint32_t tried;             /* plans whose results or times are known */
-  run_cut bound, cut;         /* what `until` is from; and whether it has ended the search */
-  uint32_t n_unwritten;       /* as in run_facts */
-  hd_shape tiles;             /* as run_tiles_of has them */
-  double until, search_until; /* of all, and of looking for plans */
-  double seconds;             /* of the original */
-  double run;                 /* and of its repetition, with all that is around it */
-  double flushed;             /* and of one with L2 flushed; 0: the launches that follow decide */
-  double compile;             /* of making the variant that took longest so far */
+  hd_verdict verdict;      /* as far as it is known */
+  uint32_t tried;          /* plans whose results or times are known */
+  run_cut bound, cut;      /* what `until` is from; and whether it has ended the search */
+  uint32_t n_unwritten;    /* as in run_facts */
+  hd_shape tiles;          /* as run_tiles_of has them */
+  double until;            /* of all */
+  double seconds;          /* of the original */
+  double run;              /* and of its repetition, with all that is around it */
+  double flushed;          /* and of one with L2 flushed; 0: the launches that follow decide */
+  double compile;          /* of making the variant that took longest so far */
+  bool known, is_flushing; /* the contest knows the original; its runs find L2 flushed */
 } search;
 
 /* Seconds that all launches of a shape have taken so far, of the shape with most. Under run_lock. */
 static double largest;
 
-/* ---- Measuring --------------------------------------------------------------------------------- */
-
-/* Rounds of the original and the variant in turns, who is first changing; false: the driver fails. */
-static bool measure(search *s, run_variant *v, size_t rounds, bool flushed, double *original,
-                    double *rewritten) {
-  for (size_t i = 0; i < rounds; i++) {
-    const bool first = i % 2;
-    if (run_trial_run(s->trial, first ? v : NULL, flushed, first ? &rewritten[i] : &original[i], NULL) !=
-            CU_SUCCESS ||
-        run_trial_run(s->trial, first ? NULL : v, flushed, first ? &original[i] : &rewritten[i], NULL) !=
-            CU_SUCCESS)
-      return false;
-  }
-  return true;
-}
-
-/* A verdict's figures, of pairs of launches. */
-typedef struct figures {
-  hd_speedup u;
-  double before, after; /* seconds */
-} figures;
-
-static bool compare(search *s, run_variant *v, size_t rounds, bool flushed, figures *out) {
-  double a[LAST_ROUNDS], b[LAST_ROUNDS];
-  if (!measure(s, v, rounds, flushed, a, b) || hd_paired_speedup(a, b, rounds, 0.99, &out->u, NULL) != HD_OK)
-    return false;
-  out->before = hd_median(a, rounds);
-  out->after = hd_median(b, rounds);
-  return true;
-}
-
-/* ---- Searching --------------------------------------------------------------------------------- */
-
-static void enter(search *s, finalist f) {
-  size_t i = s->n++;
-  for (; i && s->best[i - 1].ratio < f.ratio; i--) s->best[i] = s->best[i - 1];
-  s->best[i] = f;
-  if (s->n > FINALISTS) run_variant_drop(s->best[--s->n].v);
-}
-
-static void note_family(search *s, const hd_plan *plan, double ratio) {
-  const uint32_t family = hd_plan_family(plan);
-  size_t k = 0;
-  while (k < s->n_families && hd_plan_family(s->family[k].plan) != family) k++;
-  if (k == FAMILIES) return;
-  if (k == s->n_families) s->family[s->n_families++].ratio = 0;
-  if (ratio > s->family[k].ratio) {
-    s->family[k].plan = plan;
-    s->family[k].ratio = ratio;
-  }
-}
+/* ---- What the contest runs --------------------------------------------------------------------- */
 
 /* Of a repetition of each of a pair, in one state of L2 and in the other. */
 static double pair(const search *s) { return 2 * (s->run + s->flushed); }
 
-/* How many rounds of pairs there is time for, `most` at most. */
-static size_t rounds_left(const search *s, size_t most) {
-  const double time = s->until - hd_seconds(), rounds = time > 0 ? time / pair(s) : 0;
-  return rounds < (double)most ? (size_t)rounds : most;
+/* Whether there is time for a decision, if repetitions decide, after so many seconds. */
+static bool is_time(const search *s, double seconds) {
+  return hd_seconds() + seconds + (s->flushed ? LEAST_ROUNDS * pair(s) : 0) < s->until;
 }
 
-/* Whether one more plan can be tried, and the best measured afterwards if repetitions decide, before the time
- * is over. */
-static bool is_time(const search *s) {
+static bool is_time_for_one(const search *s) {
   enum { TRIAL = 3 };
-  const double tried = hd_seconds() + s->compile + TRIAL * s->run,
-               last = s->flushed ? LEAST_ROUNDS * pair(s) : 0;
-  return tried < s->search_until && tried + last < s->until;
+  return is_time(s, s->compile + TRIAL * s->run);
 }
 
-static bool make(search *s, const hd_plan *plan, run_variant **v) {
+static hd_status make(search *s, const hd_plan *plan, run_variant **v, hd_diag *d) {
   const double begin = hd_seconds();
-  const bool made = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, NULL) == HD_OK;
+  hd_status st = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, d);
+  const bool made = st == HD_OK;
   if (made) (*v)->ready = (*v)->making = hd_seconds() - begin;
-  const bool ready = made && run_place_try(*v);
+  if (made && !run_place_try(*v)) st = hd_fail(d, HD_ERR_UNSUPPORTED, "the driver does not take it");
   const double took = hd_seconds() - begin;
   if (took > s->compile) s->compile = took;
-  if (made && !ready) run_variant_drop(*v);
-  return ready;
+  if (made && st != HD_OK) run_variant_drop(*v);
+  return st;
 }
+
+static hd_status make_one(void *ctx, const hd_plan *plan, void **variant, hd_diag *d) {
+  search *s = ctx;
+  run_variant *v = NULL;
+  if (!is_time_for_one(s)) return hd_fail_bound(d, HD_BOUND_TIME, run_no_time);
+  const bool made = make(s, plan, &v, d) == HD_OK;
+  *variant = v;
+  return made ? HD_OK : HD_ERR_REFUSED; /* whatever the reason is, others may do */
+}
+
+static void drop_one(void *ctx, void *variant) { run_variant_drop(variant); }
 
 /* Even for a first run, which finds no code in the caches: it would take up the time of other plans. */
 static bool is_hopeless(const search *s, double first) { return first > 4 * s->seconds + 1e-3; }
 
-static void try(search *s, const hd_plan *plan) {
-  run_variant *v;
-  double first, original, rewritten;
-  bool same = false;
-  if (!make(s, plan, &v)) return;
-  const bool ran = run_trial_run(s->trial, v, false, &first, &same) == CU_SUCCESS,
-             fits = ran && same && !is_hopeless(s, first),
-             timed = fits && measure(s, v, 1, false, &original, &rewritten);
-  s->tried += timed || (ran && !fits);
-  if (timed) {
-    note_family(s, plan, original / rewritten);
-    enter(s, (finalist){v, plan, original / rewritten});
-  } else {
-    run_variant_drop(v);
+static hd_status run_one(void *ctx, void *variant, double *seconds, bool *same, hd_diag *d) {
+  search *s = ctx;
+  if (!variant && same && !s->known) { /* as search_in has seen it */
+    s->known = *same = true;
+    *seconds = s->seconds;
+    return HD_OK;
   }
+  int r = run_trial_run(s->trial, variant, s->is_flushing, seconds, same);
+  if (r == CU_SUCCESS && variant && same && *same && !is_hopeless(s, *seconds))
+    r = run_trial_run(s->trial, variant, s->is_flushing, seconds, NULL);
+  if (r == CU_SUCCESS) return HD_OK;
+  return hd_fail(d, variant ? HD_ERR_UNSUPPORTED : HD_ERR_FAULT, "a launch failed");
 }
 
-/* The best plan with what the other families' best have beyond it, as long as that wins. `joined` has room
- * for as many as there may be families. */
-static void try_joined(search *s, hd_plan *joined) {
-  const size_t n = s->n_families;
-  for (size_t k = 0; s->n && k < n && is_time(s); k++)
-    if (s->family[k].ratio > worth_joining && hd_plan_join(s->best[0].plan, s->family[k].plan, &joined[k]) &&
-        hd_plan_check(&joined[k], NULL) == HD_OK)
-      try(s, &joined[k]);
-}
+static void enter(void *ctx, uint32_t state) { ((search *)ctx)->is_flushing = state; }
 
-/* The finalists once more, the best of them first; where there is no time for all, the best so far stays. */
-static void run_finals(search *s) {
-  if (rounds_left(s, SIZE_MAX) < s->n * ROUNDS + LEAST_ROUNDS) return;
-  for (size_t i = 0; i < s->n; i++) {
-    figures f;
-    s->best[i].ratio = compare(s, s->best[i].v, ROUNDS, false, &f) ? f.u.median : 0;
-  }
-  for (size_t i = 1; i < s->n; i++)
-    if (s->best[i].ratio > s->best[0].ratio) {
-      const finalist f = s->best[0];
-      s->best[0] = s->best[i];
-      s->best[i] = f;
-    }
-}
+static double now(void *ctx) { return hd_seconds(); }
 
 static hd_plan_space space_of(const search *s, const run_shape *shape, cu_function function) {
   hd_plan_space p = {.n_sms = s->gpu.n_sms,
@@ -207,26 +135,24 @@ static hd_plan_space space_of(const search *s, const run_shape *shape, cu_functi
 
 /* ---- The verdict ------------------------------------------------------------------------------- */
 
-/* The variant is the kernel's from now on: the first of the finalists. */
-static void publish(search *s, const run_shape *shape, bool held) {
-  run_variant *v = s->best[0].v;
-  memcpy(v->grid, shape->grid, sizeof v->grid);
+/* The variant is the kernel's from now on. */
+static void publish(const search *s, run_variant *v, bool held) {
+  memcpy(v->grid, s->shape->grid, sizeof v->grid);
   if (!v->variables.all.n) run_cubin_make(v->text);
   atomic_store(&v->held, held);
   v->next = atomic_load_explicit(&s->k->variants, memory_order_relaxed);
   atomic_store_explicit(&s->k->variants, v, memory_order_release);
-  for (size_t i = 1; i < s->n; i++) s->best[i - 1] = s->best[i];
-  s->n--;
 }
 
-static void adopt(search *s, run_shape *shape) {
-  run_variant *v = s->best[0].v;
+static void adopt(search *s, run_variant *v) {
+  run_shape *shape = s->shape;
   snprintf(s->verdict.plan, sizeof s->verdict.plan, "%s", v->plan ? v->plan : "");
   hd_fit(s->k->plan, sizeof s->k->plan, "%s", s->verdict.plan);
   s->k->speedup = s->verdict.speedup;
+  atomic_store(&v->saves, run_saves(s->verdict.before_us, s->verdict.after_us));
   run_note_plan(s->k, &s->verdict, s->verdict.plan, HD_STEER_NEW);
   run_note_ready(s->k, &s->verdict, run_variant_cost(v));
-  publish(s, shape, false);
+  publish(s, v, false);
   if (!(shape->verdict = malloc(sizeof *shape->verdict))) return;
   *shape->verdict = s->verdict;
   shape->adopted = v;
@@ -240,103 +166,110 @@ void run_tune_check(run_kernel *k, run_shape *s) {
   run_probation_open(k, &arm);
 }
 
-/* The best plan against the original once more, in both states of L2; *out: that in which it gains less.
- * NULL: it is measured; else why not. */
-static const char *measure_best(search *s, figures *out) {
-  run_finals(s);
-  const size_t rounds = rounds_left(s, LAST_ROUNDS);
-  figures flushed;
-  if (rounds < LEAST_ROUNDS) return run_no_time;
-  if (!compare(s, s->best[0].v, rounds, false, out) || !compare(s, s->best[0].v, rounds, true, &flushed))
-    return "its launches could not be timed";
-  if (flushed.u.low < out->u.low) *out = flushed;
-  return NULL;
-}
-
 /* The repetitions decide. NULL: there is a verdict, of what was measured; else why not. */
-static const char *decide(search *s, run_shape *shape) {
-  figures f = {.before = s->seconds, .after = s->seconds}; /* where no plan was as good as to be timed */
+static const char *decide(search *s, hd_contest *c) {
+  hd_contest_end e;
   hd_verdict *v = &s->verdict;
-  const char *why = s->tried ? NULL : "no plan could be tried";
-  if (!why && s->n) why = measure_best(s, &f);
-  const double gain = run_settings.gain;
-  if (!why && f.u.low <= gain && s->cut == RUN_CUT_TOTAL) why = run_no_time;
+  if (!s->tried) return "no plan could be tried";
+  if (hd_contest_decide(c, &e, NULL) != HD_OK) return "its launches could not be timed";
+  if (!e.won && s->cut == RUN_CUT_TOTAL) return run_no_time;
   v->tried = s->tried;
-  if (f.u.pairs) hd_verdict_basis(HD_BASIS_TRIALS, (uint32_t)f.u.pairs, v->basis);
-  v->before_us = f.before * 1e6;
-  v->after_us = f.after * 1e6;
-  if (!why && f.u.low > gain) {
-    v->speedup = f.u.median;
-    v->low = f.u.low;
-    v->high = f.u.high;
-    atomic_store(&s->best[0].v->saves, run_saves(v->before_us, v->after_us));
-    adopt(s, shape);
-  } else if (!why) {
-    run_say_original(s->k, f.u.high <= gain, s->cut, s->tried);
+  if (e.speedup.pairs) hd_verdict_basis(HD_BASIS_TRIALS, (uint32_t)e.speedup.pairs, v->basis);
+  v->before_us = e.before * 1e6;
+  v->after_us = e.after * 1e6;
+  if (e.won) {
+    v->speedup = e.speedup.median;
+    v->low = e.speedup.low;
+    v->high = e.speedup.high;
+    hd_contest_take(c, e.variant);
+    adopt(s, e.variant);
+  } else {
+    run_say_original(s->k, e.decided, s->cut, s->tried);
   }
-  if (!why) run_tune_keep(v);
-  return why;
+  run_tune_keep(v);
+  return NULL;
 }
 
 /* ---- Launches in turns ------------------------------------------------------------------------- */
 
-/* The plans that are right take turns with the original from now on. NULL: they do, or none is worth it. */
-static const char *take_turns(search *s, run_shape *shape) {
-  run_arm arms[FINALISTS];
-  uint32_t n = 0;
-  while (s->n && s->best[s->n - 1].ratio < worth_turns) run_variant_drop(s->best[--s->n].v);
-  if (!s->n) return decide(s, shape);
-  while (s->n) {
-    arms[n++].variant = s->best[0].v;
-    arms[n - 1].lever = NULL;
-    publish(s, shape, true);
-  }
-  shape->tried = s->tried;
-  shape->cut = s->cut;
+/* Plans that are right take turns with the original from now on. NULL: they do; else why not. */
+static const char *take_turns(search *s, run_variant *const *variants, uint32_t n) {
   const char *state = s->cut == RUN_CUT_TOTAL ? HD_STEER_CUT : HD_STEER_OPEN;
-  for (uint32_t i = 0; i < n; i++)
-    if (arms[i].variant->plan) run_note_plan(s->k, &s->verdict, arms[i].variant->plan, state);
-  if (run_live_open(s->k, shape, arms, n, NULL, RUN_TRUST_FOUND, run_tune_settle)) return NULL;
-  for (uint32_t i = 0; i < n; i++) atomic_store(&arms[i].variant->off, true);
+  run_arm arms[FINALISTS];
+  s->shape->tried = s->tried;
+  s->shape->cut = s->cut;
+  for (uint32_t i = 0; i < n; i++) {
+    arms[i] = (run_arm){.variant = variants[i]};
+    publish(s, variants[i], true);
+    if (variants[i]->plan) run_note_plan(s->k, &s->verdict, variants[i]->plan, state);
+  }
+  if (run_live_open(s->k, s->shape, arms, n, NULL, RUN_TRUST_FOUND, run_tune_settle)) return NULL;
+  for (uint32_t i = 0; i < n; i++) atomic_store(&variants[i]->off, true);
   return "its launches could not be timed";
 }
 
 /* ---- A search ---------------------------------------------------------------------------------- */
 
-static const char *find(search *s, run_shape *shape, cu_function function) {
+/* The contest has its finalists: the launches that follow decide between them, or repetitions do. */
+static const char *choose(search *s, hd_contest *c) {
+  run_variant *variants[FINALISTS];
+  hd_contest_seen seen;
+  uint32_t n = 0;
+  hd_contest_look(c, &seen);
+  s->tried = seen.tried;
+  if (seen.untried) s->cut = s->bound;
+  if (s->flushed && seen.n_finalists && !is_time(s, 0)) return run_no_time;
+  if (s->flushed || !seen.n_finalists) return decide(s, c);
+  for (; n < seen.n_finalists && n < FINALISTS; n++) {
+    variants[n] = seen.finalists[n].variant;
+    hd_contest_take(c, variants[n]);
+  }
+  return take_turns(s, variants, n);
+}
+
+static const char *find(search *s, cu_function function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
-  const hd_plan_space space = space_of(s, shape, function);
+  const hd_plan_space space = space_of(s, s->shape, function);
   const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
-  hd_plan joined[FAMILIES];
-  const double begin = hd_seconds();
-  s->search_until = begin + (s->until - begin) * 0.8;
-  size_t k = 0;
-  for (; k < n && is_time(s); k++) try(s, &plans[k].plan);
-  if (k < n) s->cut = s->bound;
-  s->search_until = s->until;
-  try_joined(s, joined);
-  const char *why = !plans ? "no memory" : s->flushed || !s->tried ? decide(s, shape) : take_turns(s, shape);
-  while (s->n) run_variant_drop(s->best[--s->n].v);
+  const double gain = run_settings.gain > 0 ? run_settings.gain : least_gain;
+  const hd_contest_bench bench = {
+      .ctx = s, .make = make_one, .drop = drop_one, .run = run_one, .now = now, .states = 2, .enter = enter};
+  const hd_contest_options o = {.budget = contest_share * (s->until - hd_seconds()),
+                                .error = 1 - s->verdict.confidence,
+                                .gain = gain,
+                                .seed = s->k->hash,
+                                .least = !s->flushed ? worth_turns
+                                         : gain < 1  ? gain
+                                                     : 0,
+                                .most = ROUNDS,
+                                .handed = !s->flushed};
+  hd_contest *c = NULL;
+  hd_status st = plans ? hd_contest_open(&bench, &o, &space, plans, n, &c, NULL) : HD_ERR_NOMEM;
   free(plans);
+  const char *why = st == HD_OK                 ? choose(s, c)
+                    : st == HD_ERR_NOMEM        ? "no memory"
+                    : st != HD_ERR_BUDGET       ? "a launch failed"
+                    : s->bound == RUN_CUT_TOTAL ? run_no_time
+                                                : too_long;
+  hd_contest_close(c);
   return why;
 }
 
 /* An earlier process has proved plans for the shape, and ended before it was known which of them is best. */
-static bool resume(search *s, run_shape *shape) {
+static bool resume(search *s) {
   const char *plans[FINALISTS];
+  run_variant *variants[FINALISTS];
+  uint32_t made = 0;
   bool cut;
   const size_t n = run_notes_open(&s->verdict.key, plans, FINALISTS, &cut);
   if (cut) s->cut = RUN_CUT_TOTAL;
   for (size_t i = 0; i < n; i++) {
-    run_variant *v;
     hd_plan plan;
-    if (hd_plan_parse(plans[i], &plan, NULL) != HD_OK) continue;
-    if (make(s, &plan, &v)) {
-      s->tried++;
-      enter(s, (finalist){v, NULL, 1});
-    }
+    if (hd_plan_parse(plans[i], &plan, NULL) == HD_OK && make(s, &plan, &variants[made], NULL) == HD_OK)
+      made++;
   }
-  return s->n && !take_turns(s, shape);
+  s->tried = made;
+  return made && !take_turns(s, variants, made);
 }
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
@@ -352,13 +285,14 @@ static hd_shape tiles_of(const run_kernel *k, const run_facts *f, const run_laun
 
 /* Whether the launches to come are too few to decide: as many as an earlier process has made, or as there
  * have been. */
-static bool is_seldom(const search *s, const run_shape *shape) {
-  const double known = run_notes_launches(&s->verdict.key), so_far = 2.0 * (double)shape->launches;
+static bool is_seldom(const search *s) {
+  const double known = run_notes_launches(&s->verdict.key), so_far = 2.0 * (double)s->shape->launches;
   return (known > so_far ? known : so_far) < SELDOM;
 }
 
 /* The trial is open. NULL: the shape has been tuned, or takes turns; else why not. */
-static const char *search_in(search *s, run_shape *shape, cu_function function, double begin) {
+static const char *search_in(search *s, cu_function function, double begin) {
+  run_shape *shape = s->shape;
   bool same = false;
   double seconds;
   const double first = hd_seconds();
@@ -373,7 +307,7 @@ static const char *search_in(search *s, run_shape *shape, cu_function function, 
   const double own = run_settings.budget, budget = run_budget_left(), second = hd_seconds();
   s->seconds = shape->seconds;
   s->run = second - first;
-  if (is_seldom(s, shape)) {
+  if (is_seldom(s)) {
     /* The first takes the memory. */
     double third = second;
     for (int k = 0; k < 2; k++) {
@@ -383,11 +317,11 @@ static const char *search_in(search *s, run_shape *shape, cu_function function, 
     }
     s->flushed = hd_seconds() - third;
   }
-  s->until = s->search_until = begin + own;
-  const char *why = is_time(s) ? NULL : "a launch takes too long for its budget";
+  s->until = begin + own;
+  const char *why = is_time_for_one(s) ? NULL : too_long;
   s->bound = budget < own ? RUN_CUT_TOTAL : RUN_CUT_BUDGET;
-  if (budget < own) s->until = s->search_until = begin + budget;
-  if (!why) why = is_time(s) ? find(s, shape, function) : run_no_time;
+  if (budget < own) s->until = begin + budget;
+  if (!why) why = is_time_for_one(s) ? find(s, function) : run_no_time;
   shape->settled = why != run_no_time || run_settings.share <= 0;
   return why;
 }
@@ -397,7 +331,7 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
                         bool *launched, int *result) {
   run_facts facts;
   hd_diag d = {0};
-  search s = {.k = k};
+  search s = {.k = k, .shape = shape};
   const double begin = hd_seconds();
   if (!run_gpu_of(&s.gpu)) return "the driver is too old";
   run_tune_describe(k, shape, &s.gpu, &s.verdict);
@@ -415,18 +349,17 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
   /* A driver that loads lazily may load the module's data when it is asked where they are. */
   const char *why = facts.variables.all.n ? run_not_alone(RUN_PATIENCE) : NULL;
   if (!why) why = run_variables_find(&facts.variables, k->module);
-  if (!why && !run_not_alone(RUN_PATIENCE) && resume(&s, shape)) {
+  if (!why && !run_not_alone(RUN_PATIENCE) && resume(&s)) {
     shape->settled = true;
     run_facts_free(&facts);
     return NULL;
   }
-  while (s.n) run_variant_drop(s.best[--s.n].v);
   s.tried = 0;
   s.cut = RUN_CUT_NOT;
   if (!why) why = run_trial_open(&facts, function, l, &s.trial, launched, result);
   run_facts_free(&facts);
   if (why) return why;
-  why = search_in(&s, shape, function, begin);
+  why = search_in(&s, function, begin);
   run_trial_close(s.trial);
   run_cubins_write();
   return why;
