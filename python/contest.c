@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heddle/advise.h"
 #include "heddle/contest.h"
+#include "heddle/rewrite.h"
 
 /* ---- Candidates ---- */
 
@@ -58,7 +58,7 @@ static hd_status list_candidates(const kernel_launch *k, listing *l, hd_diag *d)
   hd_plan_space s;
   hd_arena_init(&arena);
   hd_status st = hd_ptx_parse(k->text, (size_t)k->len, "<ptx>", &arena, &m, d);
-  if (st == HD_OK) st = hd_text_space(m, k->kernel, k->grid, k->block, 0, &s, d);
+  if (st == HD_OK) st = hd_rewrite_space(m, k->kernel, k->grid, k->block, 0, &s, d);
   /* A launch that is to stay as it is binds no CTA to an SM. */
   s.n_sms = UINT32_MAX;
   s.can_loop = s.can_cancel = false;

@@ -101,11 +101,6 @@ typedef enum hd_order_free {
 
 /* ---- Plans to try ------------------------------------------------------------------------ */
 
-/* The plans that a launch of a kernel leaves to try (hd_candidates), as far as the kernel's text tells
- * without the launch's arguments: n_sms, resident, readonly, the shape, vote and the facts from a trace are
- * 0. */
-HD_OWN hd_status hd_text_space(const hd_ptx_module *m, const char *kernel, const uint32_t grid[3],
-                               const uint32_t block[3], unsigned assume, hd_plan_space *out, hd_diag *d);
 /* The plans that launch number `launch` leaves to try (hd_candidates), as far as the text alone tells:
  * n_sms, resident, vote and the facts from a trace are 0. */
 HD_OWN hd_status hd_advise_space(const hd_workload *w, uint32_t launch, const hd_compile_options *o,

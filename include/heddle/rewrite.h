@@ -170,6 +170,11 @@ HD_OWN size_t hd_rewrite_agent_refusals(const hd_ptx_module *m, uint32_t func, c
 HD_OWN size_t hd_rewrite_thread_refusals(const hd_ptx_module *m, uint32_t func, bool in_cta,
                                          const uint32_t block[3], hd_refusal *out, size_t cap);
 HD_API const char *hd_refusal_name(hd_refusal_kind k);
+/* The plans that a launch of a kernel leaves to try (hd_candidates), as far as the kernel's text tells
+ * without the launch's arguments: n_sms, resident, readonly, the shape, vote and the facts from a trace are
+ * 0. */
+HD_OWN hd_status hd_rewrite_space(const hd_ptx_module *m, const char *kernel, const uint32_t grid[3],
+                                  const uint32_t block[3], unsigned assume, hd_plan_space *out, hd_diag *d);
 
 /* ---- Loads --------------------------------------------------------------------- */
 

@@ -26,13 +26,40 @@ static void a_launch_shows_the_tiles_that_its_kernel_means(void **state) {
     uint64_t in, out;
     uint32_t row;
   } params = {1 << 20, 1 << 21, 16};
-  const hd_shape s = run_tiles_of(&text, "copy", grid, block, &params, 20);
-  assert_int_equal(s.kind, HD_SHAPE_GIVEN);
-  assert_int_equal(s.n[0], 16);
-  assert_int_equal(s.n[1], 8);
+  const run_gpu gpu = {.arch = 90, .n_sms = 132};
+  hd_plan_space s = run_space_of(&gpu, &text, "copy", grid, block, &params, 20);
+  assert_int_equal(s.shape.kind, HD_SHAPE_GIVEN);
+  assert_int_equal(s.grid[0], 16);
+  assert_int_equal(s.grid[1], 8);
   params.row = 1;
-  assert_int_equal(run_tiles_of(&text, "copy", grid, block, &params, 20).kind, HD_SHAPE_LAUNCH);
-  assert_int_equal(run_tiles_of(&text, "none", grid, block, &params, 20).kind, HD_SHAPE_LAUNCH);
+  s = run_space_of(&gpu, &text, "copy", grid, block, &params, 20);
+  assert_int_equal(s.shape.kind, HD_SHAPE_LAUNCH);
+  assert_int_equal(s.grid[0], 128);
+}
+
+/* `spin` asks for its SM, and its load is volatile. */
+static void a_launch_leaves_the_plans_that_its_text_allows(void **state) {
+  (void)state;
+  static const char kept[] =
+      ".version 7.8\n.target sm_70\n.address_size 64\n"
+      ".visible .entry spin(.param .u64 in) {\n.reg .b32 %r<4>; .reg .b64 %d<4>; ld.param.u64 %d1, [in];\n"
+      "mov.u32 %r2, %smid; mul.wide.u32 %d2, %r2, 4; add.s64 %d2, %d1, %d2; ld.volatile.global.u32 %r1, "
+      "[%d2];\n"
+      "st.global.u32 [%d2], %r1; ret; }\n";
+  const run_text text = {.data = (char *)(uintptr_t)tiles, .len = sizeof tiles - 1},
+                 other = {.data = (char *)(uintptr_t)kept, .len = sizeof kept - 1};
+  const run_gpu gpu = {.arch = 90, .n_sms = 132}, newer = {.arch = 100, .n_sms = 148};
+  const uint32_t grid[3] = {128, 1, 1}, block[3] = {96, 1, 1};
+  const uint64_t params[3] = {1 << 20, 1 << 21, 16};
+  hd_plan_space s = run_space_of(&gpu, &text, "copy", grid, block, params, 20);
+  assert_true(s.can_order && s.can_loop && !s.can_cancel);
+  assert_int_equal(s.loads, 1);
+  assert_int_equal(s.warps, 3);
+  assert_true(run_space_of(&newer, &text, "copy", grid, block, params, 20).can_cancel);
+  s = run_space_of(&gpu, &other, "spin", grid, block, params, 8);
+  assert_false(s.can_order || s.can_loop || s.can_swap_threads);
+  assert_int_equal(s.loads, 0);
+  assert_int_equal(run_space_of(&gpu, &text, "none", grid, block, params, 20).tasks, 0);
 }
 
 static void loads_through_a_parameter_that_is_not_written_count(void **state) {
@@ -155,6 +182,7 @@ static void texts_for_newer_gpus_are_lowered_unless_they_are_for_one_alone(void 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_launch_shows_the_tiles_that_its_kernel_means),
+      cmocka_unit_test(a_launch_leaves_the_plans_that_its_text_allows),
       cmocka_unit_test(loads_through_a_parameter_that_is_not_written_count),
       cmocka_unit_test(variables_become_their_addresses),
       cmocka_unit_test(variables_that_have_no_address_here_are_refused),

@@ -258,10 +258,11 @@ typedef struct run_facts {
 /* HD_ERR_REFUSED for a kernel with effects outside its memory. */
 hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out, hd_diag *d);
 void run_facts_free(run_facts *f);
-/* The tiles that a kernel means where it divides the CTA's number, for a launch with this block of
- * parameters; {0}: it does not, or it is not known. */
-hd_shape run_tiles_of(const run_text *text, const char *kernel, const uint32_t grid[3],
-                      const uint32_t block[3], const void *params, uint64_t bytes);
+/* The plans that a launch with this block of parameters leaves to try, as far as the text tells: n_sms,
+ * resident and readonly are 0. Without tasks: nothing is known. */
+hd_plan_space run_space_of(const run_gpu *gpu, const run_text *text, const char *kernel,
+                           const uint32_t grid[3], const uint32_t block[3], const void *params,
+                           uint64_t bytes);
 
 /* ---- Variables (variables.c) -------------------------------------------------------------------- */
 

@@ -33,11 +33,10 @@ typedef struct search {
   run_kernel *k;
   run_shape *shape;
   run_gpu gpu;
-  hd_verdict verdict;      /* as far as it is known */
-  uint32_t tried;          /* plans whose results or times are known */
-  run_cut bound, cut;      /* what `until` is from; and whether it has ended the search */
-  uint32_t n_unwritten;    /* as in run_facts */
-  hd_shape tiles;          /* as run_tiles_of has them */
+  hd_verdict verdict; /* as far as it is known */
+  uint32_t tried;     /* plans whose results or times are known */
+  run_cut bound, cut; /* what `until` is from; and whether it has ended the search */
+  hd_plan_space space;
   double until;            /* of all */
   double seconds;          /* of the original */
   double run;              /* and of its repetition, with all that is around it */
@@ -108,29 +107,15 @@ static void enter(void *ctx, uint32_t state) { ((search *)ctx)->is_flushing = st
 
 static double now(void *ctx) { return hd_seconds(); }
 
-static hd_plan_space space_of(const search *s, const run_shape *shape, cu_function function) {
-  hd_plan_space p = {.n_sms = s->gpu.n_sms,
-                     .loads = 1,
-                     .readonly = s->n_unwritten,
-                     .can_order = true,
-                     .can_loop = true,
-                     .can_cancel = s->gpu.arch >= HD_CANCEL_ARCH,
-                     .can_swap_threads = true,
-                     .can_turn_threads = true};
-  int n = 0;
+/* CTAs of the original per SM; 0: the driver does not say. */
+static uint32_t resident(const run_shape *shape, cu_function function) {
   const uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
-  memcpy(p.grid, shape->grid, sizeof p.grid);
-  memcpy(p.block, shape->block, sizeof p.block);
-  p.warps = (threads + 31) / 32;
-  hd_grid_tasks(shape->grid, &p.tasks);
-  p.shape = s->tiles;
-  for (int k = 0; p.shape.kind != HD_SHAPE_LAUNCH && k < 3; k++) p.grid[k] = p.shape.n[k] ? p.shape.n[k] : 1;
-  if (run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor &&
-      run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, function, (int)threads, shape->shared) ==
-          CU_SUCCESS &&
-      n > 0)
-    p.resident = (uint32_t)n;
-  return p;
+  int n = 0;
+  if (!run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor ||
+      run_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, function, (int)threads, shape->shared) !=
+          CU_SUCCESS)
+    return 0;
+  return n > 0 ? (uint32_t)n : 0;
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------- */
@@ -228,9 +213,9 @@ static const char *choose(search *s, hd_contest *c) {
 }
 
 static const char *find(search *s, cu_function function) {
+  s->space.resident = resident(s->shape, function);
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
-  const hd_plan_space space = space_of(s, s->shape, function);
-  const size_t n = plans ? hd_candidates(&space, plans, HD_CANDIDATES) : 0;
+  const size_t n = plans ? hd_candidates(&s->space, plans, HD_CANDIDATES) : 0;
   const double gain = run_settings.gain > 0 ? run_settings.gain : least_gain;
   const hd_contest_bench bench = {
       .ctx = s, .make = make_one, .drop = drop_one, .run = run_one, .now = now, .states = 2, .enter = enter};
@@ -244,7 +229,7 @@ static const char *find(search *s, cu_function function) {
                                 .most = ROUNDS,
                                 .handed = !s->flushed};
   hd_contest *c = NULL;
-  hd_status st = plans ? hd_contest_open(&bench, &o, &space, plans, n, &c, NULL) : HD_ERR_NOMEM;
+  hd_status st = plans ? hd_contest_open(&bench, &o, &s->space, plans, n, &c, NULL) : HD_ERR_NOMEM;
   free(plans);
   const char *why = st == HD_OK                 ? choose(s, c)
                     : st == HD_ERR_NOMEM        ? "no memory"
@@ -274,11 +259,14 @@ static bool resume(search *s) {
 
 /* ---- A launch ---------------------------------------------------------------------------------- */
 
-static hd_shape tiles_of(const run_kernel *k, const run_facts *f, const run_launch *l) {
+static hd_plan_space space_of(const search *s, const run_facts *f, const run_launch *l) {
+  const run_kernel *k = s->k;
   char *params = calloc(1, f->bytes + 1);
-  hd_shape out = {0};
+  hd_plan_space out = {0};
   if (params && run_gather(f, l, params))
-    out = run_tiles_of(&k->module->own, k->name, l->grid, l->block, params, f->bytes);
+    out = run_space_of(&s->gpu, &k->module->own, k->name, l->grid, l->block, params, f->bytes);
+  out.n_sms = s->gpu.n_sms;
+  out.readonly = f->n_unwritten;
   free(params);
   return out;
 }
@@ -344,8 +332,7 @@ static const char *tune(run_kernel *k, run_shape *shape, cu_function function, c
     hd_diag_line(&d, k->why, sizeof k->why);
     return k->why;
   }
-  s.n_unwritten = facts.n_unwritten;
-  s.tiles = tiles_of(k, &facts, l);
+  s.space = space_of(&s, &facts, l);
   /* A driver that loads lazily may load the module's data when it is asked where they are. */
   const char *why = facts.variables.all.n ? run_not_alone(RUN_PATIENCE) : NULL;
   if (!why) why = run_variables_find(&facts.variables, k->module);

@@ -272,21 +272,34 @@ hd_status run_facts_of(const run_text *text, const char *kernel, run_facts *out,
   return st;
 }
 
-hd_shape run_tiles_of(const run_text *text, const char *kernel, const uint32_t grid[3],
-                      const uint32_t block[3], const void *params, uint64_t bytes) {
-  part p = {0};
+/* The tiles that a kernel means where it divides the CTA's number. Tiles are found of CTAs, and orders of
+ * clusters go through these. */
+static void take_tiles(const part *p, const uint32_t grid[3], const void *params, uint64_t bytes,
+                       hd_plan_space *s) {
   hd_analysis *a;
-  hd_shape out = {0};
-  uint32_t cluster[3];
   hd_point at = {.args = params, .args_bytes = bytes};
   memcpy(at.grid, grid, sizeof at.grid);
-  memcpy(at.block, block, sizeof at.block);
-  /* Tiles are found of CTAs, and orders of clusters go through these. */
-  if (open_part(&p, text, kernel, NULL) == HD_OK && !hd_rewrite_clusters(p.m, p.func, cluster) &&
-      hd_analyze_launch(p.m, p.func, &at, &a, NULL) == HD_OK) {
-    if (a->tiles.loop == HD_NONE) out = a->tiles.shape; /* else it is that of the loop's tiles */
-    hd_analysis_free(a);
-  }
+  memcpy(at.block, s->block, sizeof at.block);
+  if (s->clusters || hd_analyze_launch(p->m, p->func, &at, &a, NULL) != HD_OK) return;
+  if (a->tiles.loop == HD_NONE) s->shape = a->tiles.shape; /* else it is that of the loop's tiles */
+  hd_analysis_free(a);
+  for (int k = 0; s->shape.kind != HD_SHAPE_LAUNCH && k < 3; k++)
+    s->grid[k] = s->shape.n[k] ? s->shape.n[k] : 1;
+}
+
+hd_plan_space run_space_of(const run_gpu *gpu, const run_text *text, const char *kernel,
+                           const uint32_t grid[3], const uint32_t block[3], const void *params,
+                           uint64_t bytes) {
+  part p = {0};
+  hd_plan_space out = {0};
+  hd_status st = open_part(&p, text, kernel, NULL);
+  if (st == HD_OK) st = lower(&p, text->newer, gpu->arch, NULL);
+  if (st == HD_OK) st = hd_rewrite_space(p.m, kernel, grid, block, 0, &out, NULL);
+  if (st == HD_OK)
+    take_tiles(&p, grid, params, bytes, &out);
+  else
+    out = (hd_plan_space){0};
+  out.can_cancel = out.can_loop && gpu->arch >= HD_CANCEL_ARCH;
   hd_arena_free(&p.arena);
   return out;
 }
