@@ -13,24 +13,17 @@
 static bool needs_unwritten(const hd_plan *p) { return p->bypass.kind == HD_BYPASS_READONLY; }
 
 typedef struct listing {
-  hd_candidate all[HD_CANDIDATES];
-  hd_candidate *kept; /* of all shapes, by their priors */
+  hd_candidate *kept; /* of all shapes */
   size_t n;
   hd_plan_space space; /* of the first shape */
 } listing;
 
-/* Stable: of the same prior what was listed first. */
 static void add_candidates(listing *l, const hd_plan_space *s) {
-  const size_t n = hd_candidates(s, l->all, HD_CANDIDATES);
+  hd_candidate *all = l->kept + l->n;
+  const size_t n = hd_candidates(s, all, HD_CANDIDATES);
   if (!l->n) l->space = *s;
-  for (size_t i = 0; i < n; i++) {
-    bool known = needs_unwritten(&l->all[i].plan);
-    for (size_t k = 0; !known && k < l->n; k++) known = hd_plan_equal(&l->kept[k].plan, &l->all[i].plan);
-    if (known) continue;
-    size_t at = l->n++;
-    for (; at && l->kept[at - 1].prior < l->all[i].prior; at--) l->kept[at] = l->kept[at - 1];
-    l->kept[at] = l->all[i];
-  }
+  for (size_t i = 0; i < n; i++)
+    if (!needs_unwritten(&all[i].plan)) l->kept[l->n++] = all[i];
 }
 
 /* Of rows of tiles of so many each, where the launch is a line of them; 0: as it is launched. */
@@ -66,6 +59,7 @@ static hd_status list_candidates(const kernel_launch *k, listing *l, hd_diag *d)
     hd_plan_space own = s;
     if (give_width(&own, i < k->n_widths ? k->widths[i] : 0)) add_candidates(l, &own);
   }
+  l->n = hd_contest_order(l->kept, l->n);
   hd_arena_free(&arena);
   return st;
 }

@@ -105,6 +105,9 @@ typedef struct hd_contest_end {
 
 typedef struct hd_contest hd_contest;
 
+/* The order in which a contest begins, if nothing is known of families: greatest prior first, of the same
+ * prior as they come; no plan twice, and the baseline not among them. Returns how many are left. */
+HD_OWN size_t hd_contest_order(hd_candidate *list, size_t n);
 /* Search, until the finalists are known. The list is copied. HD_ERR_REFUSED: the original does not
  * leave the same bytes each time; HD_ERR_BUDGET: its runs take too long for the budget. */
 HD_OWN hd_status hd_contest_open(const hd_contest_bench *bench, const hd_contest_options *o,

@@ -306,6 +306,18 @@ static void it_ends_in_time(void **state) {
   assert_int_equal(hold(&slow, &(hd_contest_options){.budget = 1}).status, HD_ERR_BUDGET);
 }
 
+static void candidates_are_ordered_by_their_priors(void **state) {
+  hd_candidate list[] = {{.plan = {.order = {.kind = HD_ORDER_REVERSE}}, .prior = 0.5},
+                         {.plan = {.order = {.kind = HD_ORDER_COL}}, .prior = 0.9},
+                         {.prior = 1},
+                         {.plan = {.order = {.kind = HD_ORDER_HILBERT}}, .prior = 0.5},
+                         {.plan = {.order = {.kind = HD_ORDER_COL}}, .prior = 0.2}};
+  assert_int_equal(hd_contest_order(list, 5), 3);
+  assert_int_equal(list[0].plan.order.kind, HD_ORDER_COL);
+  assert_int_equal(list[1].plan.order.kind, HD_ORDER_REVERSE);
+  assert_int_equal(list[2].plan.order.kind, HD_ORDER_HILBERT);
+}
+
 static void announce(void *ctx, const hd_plan *const *plans, size_t n) {
   for (size_t i = 0; i < n; i++) assert_false(hd_plan_is_baseline(plans[i]));
   ((launch *)ctx)->announced += n;
@@ -343,6 +355,7 @@ int main(void) {
       BEHAVIOUR("an original whose bytes vary is left alone", an_original_whose_bytes_vary_is_left_alone),
       BEHAVIOUR("what the time cut off is not decided", what_the_time_cut_off_is_not_decided),
       BEHAVIOUR("it ends in time", it_ends_in_time),
+      BEHAVIOUR("candidates are ordered by their priors", candidates_are_ordered_by_their_priors),
       BEHAVIOUR("plans are announced before they are made", plans_are_announced_before_they_are_made),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

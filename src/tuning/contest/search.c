@@ -319,16 +319,32 @@ static hd_status choose_exact(search *s, hd_diag *d) {
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
-static hd_status take_candidates(search *s, const hd_candidate *list, size_t n, hd_diag *d) {
-  hd_status st = hd_vec_reserve(&s->waiting, n) ? HD_OK : hd_nomem(d);
-  for (size_t i = 0; st == HD_OK && i < n; i++) {
-    const hd_plan *p = &list[i].plan;
-    bool known = hd_plan_is_baseline(p);
-    for (size_t k = 0; !known && k < s->waiting.n; k++)
-      known = hd_plan_equal(&s->waiting.data[k].candidate.plan, p);
-    if (!known) s->waiting.data[s->waiting.n++] = (search_waiting){list[i], hd_plan_family(p)};
+size_t hd_contest_order(hd_candidate *list, size_t n) {
+  size_t left = 0;
+  for (size_t i = 0; i < n; i++) {
+    const hd_candidate c = list[i];
+    bool known = hd_plan_is_baseline(&c.plan);
+    for (size_t k = 0; !known && k < left; k++) known = hd_plan_equal(&list[k].plan, &c.plan);
+    if (known) continue;
+    size_t at = left++;
+    for (; at && list[at - 1].prior < c.prior; at--) list[at] = list[at - 1];
+    list[at] = c;
   }
-  return st;
+  return left;
+}
+
+static hd_status take_candidates(search *s, const hd_candidate *list, size_t n, hd_diag *d) {
+  hd_candidate *ordered = malloc((n + 1) * sizeof *ordered);
+  if (!ordered || !hd_vec_reserve(&s->waiting, n)) {
+    free(ordered);
+    return hd_nomem(d);
+  }
+  if (n) memcpy(ordered, list, n * sizeof *list);
+  n = hd_contest_order(ordered, n);
+  for (size_t i = 0; i < n; i++)
+    s->waiting.data[s->waiting.n++] = (search_waiting){ordered[i], hd_plan_family(&ordered[i].plan)};
+  free(ordered);
+  return HD_OK;
 }
 
 /* The first run of all finds cold clocks; the second one is the measure for others. Where a run takes long
