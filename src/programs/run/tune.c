@@ -78,7 +78,7 @@ static hd_status make(search *s, const hd_plan *plan, run_variant **v, hd_diag *
 static hd_status make_one(void *ctx, const hd_plan *plan, void **variant, hd_diag *d) {
   search *s = ctx;
   run_variant *v = NULL;
-  if (!is_time_for_one(s)) return hd_fail_bound(d, HD_BOUND_TIME, run_no_time);
+  if (!is_time_for_one(s)) return hd_fail_bound(d, HD_BOUND_TIME, "%s", run_no_time);
   const bool made = make(s, plan, &v, d) == HD_OK;
   *variant = v;
   return made ? HD_OK : HD_ERR_REFUSED; /* whatever the reason is, others may do */
