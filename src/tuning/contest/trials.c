@@ -183,8 +183,9 @@ void search_announce(search *s, const hd_plan *const *plans, size_t n) {
 }
 
 static double worth_another_run(const search *s) {
-  double cost = first_run_us / s->original_us;
-  return fmax(least_hopeless, fmax(hopeless, hopeless_beside * surely_reached(s)) - cost);
+  const double cost = first_run_us / s->original_us,
+               least = s->o.least > 0 ? fmin(s->o.least, least_hopeless) : least_hopeless;
+  return fmax(least, fmax(hopeless, hopeless_beside * surely_reached(s)) - cost);
 }
 
 hd_status search_admit(search *s, size_t at, hd_diag *d) {
