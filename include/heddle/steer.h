@@ -39,6 +39,7 @@ typedef struct hd_steer_settings {
   char cubins[HD_STEER_PATH]; /* folder for the machine code of rewritten kernels; "": none */
   char notes[HD_STEER_PATH];  /* folder for what programs have learnt of verdicts; "": none */
   bool unguarded;             /* verdicts are not measured in the program */
+  uint64_t pid;               /* of the process that becomes the program; its children are others */
 } hd_steer_settings;
 
 /* The variable that holds them. */

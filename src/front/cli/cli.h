@@ -151,8 +151,6 @@ const char *cli_kernel_file(const char *word);
 bool cli_parse_dims(const char *text, uint32_t out[3]);
 /* A device by name; models are looked up in the folder of GPUs. "cuda" is a worker's own GPU. */
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d);
-/* Before a program that wants a GPU is run by this command: a line if there can be none. */
-void cli_seek_driver(const char *command);
 /* The GPU file for advice on a device: of the latest architecture that is no later than its own. */
 bool cli_advisor(const hd_device *dev, hd_gpu *out);
 

@@ -1,4 +1,6 @@
 /* Where a CUDA program's time goes. The program runs in a process of its own, which it becomes. */
+#include <dlfcn.h>
+
 #include "cli.h"
 #include "heddle/whole.h"
 
@@ -44,7 +46,11 @@ int cmd_profile(int argc, char **argv) {
   hd_profile p = {0};
   bool profiled = false;
   argv[n + 1] = NULL;
-  cli_seek_driver("profile");
+  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (!driver)
+    fputs("heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle "
+          "profile ...\n",
+          stderr);
   const hd_profile_options how = {&gpu, (size_t)o.most, (unsigned)o.threads, cli_watch};
   hd_status st = hd_gpu_load(o.gpu ? o.gpu : "h100", cli_gpus_dir(), &gpu, &d);
   if (st == HD_OK) st = hd_whole_profile(&o.steer, argv + 1, tell, &how, &profiled, &rc, &p, &d);

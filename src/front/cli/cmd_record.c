@@ -21,7 +21,6 @@ int cmd_record(int argc, char **argv) {
   if (!o.record) return cli_usage("record: which folder? -o FOLDER");
   hd_diag d = {0};
   argv[n + 1] = NULL;
-  if (!o.quiet) cli_seek_driver("record");
   hd_steer_exec(&o, argv + 1, NULL, &d); /* no store is read under a plan */
   return cli_fail(&d);
 }

@@ -34,7 +34,6 @@ int cmd_run(int argc, char **argv) {
   if (rc >= 0) return rc;
   hd_diag d = {0};
   argv[n + 1] = NULL;
-  if (!o.quiet) cli_seek_driver("run");
   hd_steer_exec(&o, argv + 1, tell, &d);
   return cli_fail(&d);
 }

@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -200,17 +199,6 @@ hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, h
   /* A worker that was given one GPU sees no other. */
   if (cli_how.local && strcmp(name, "cuda") == 0 && hd_device_open(own, &o, out, d) == HD_OK) return HD_OK;
   return hd_device_open(name, &o, out, d);
-}
-
-void cli_seek_driver(const char *command) {
-  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver)
-    dlclose(driver);
-  else
-    fprintf(stderr,
-            "heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle %s "
-            "...\n",
-            command);
 }
 
 bool cli_advisor(const hd_device *dev, hd_gpu *out) {

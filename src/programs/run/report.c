@@ -1,4 +1,5 @@
 /* The beginning and the end of the program: settings; the report. */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -284,9 +285,20 @@ __attribute__((constructor)) static void begin(void) {
   run_settings = (hd_steer_settings){.quiet = true};
 }
 
+/* A program that may have looked for a driver; one that has a driver of its own was seen with it. */
+static void say_no_driver(void) {
+  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver)
+    dlclose(driver);
+  else
+    run_say("there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle %s ...",
+            run_settings.record[0] ? "record" : "run");
+}
+
 /* Processes that use no GPU say nothing. */
 __attribute__((destructor)) static void end(void) {
   run_compiler_end();
+  if (!run_driver_found() && !run_settings.quiet && run_settings.pid == (uint64_t)getpid()) say_no_driver();
   if (!run_driver_found() || getpid() != process || !run_modules) return;
   /* A thread that was stopped in a call has the lock for good. */
   if (pthread_mutex_trylock(&run_lock) != 0) return;

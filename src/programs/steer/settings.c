@@ -15,10 +15,10 @@
 #define REAL(name) PROGRAM_FIELD(hd_steer_settings, PROGRAM_REAL, name)
 #define FLAG(name) PROGRAM_FIELD(hd_steer_settings, PROGRAM_FLAG, name)
 static const program_field settings[] = {
-    TEXT(plan),   TEXT(verdicts), TEXT(report), TEXT(page),     FLAG(quiet),  FLAG(tune),
-    REAL(budget), REAL(total),    REAL(share),  REAL(least),    REAL(worth),  REAL(gain),
-    TEXT(record), FLAG(profile),  TEXT(kernel), NUMBER(launch), NUMBER(most), TEXT(found),
-    TEXT(texts),  TEXT(cubins),   TEXT(notes),  FLAG(unguarded)};
+    TEXT(plan),   TEXT(verdicts), TEXT(report), TEXT(page),      FLAG(quiet),  FLAG(tune),
+    REAL(budget), REAL(total),    REAL(share),  REAL(least),     REAL(worth),  REAL(gain),
+    TEXT(record), FLAG(profile),  TEXT(kernel), NUMBER(launch),  NUMBER(most), TEXT(found),
+    TEXT(texts),  TEXT(cubins),   TEXT(notes),  FLAG(unguarded), NUMBER(pid)};
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
 
 hd_status hd_steer_settings_print(const hd_steer_settings *s, hd_buf *out, hd_diag *d) {

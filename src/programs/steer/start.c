@@ -201,6 +201,7 @@ static hd_status make_settings(const hd_steer_options *o, hd_steer_settings *s, 
       .budget = 5, .share = 0.05, .least = 0.5, .worth = 1e-3, .gain = 1.01, .most = 10};
   *s = usual;
   s->quiet = o->quiet;
+  s->pid = (uint64_t)getpid();
   s->unguarded = o->unguarded;
   s->profile = o->profile;
   hd_plan plan;
