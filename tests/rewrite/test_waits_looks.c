@@ -129,6 +129,31 @@ static void whatever_reads_anew_is_a_look(void **state) {
   EXPECT_ALL(cases);
 }
 
+/* A number that is fetched in each of so many rounds is handed on in shared memory, and read there. */
+#define HANDED(read)                                                                                         \
+  KERNEL("L: atom.global.add.u32 %r1, [%rd1], 0x10000;\nst.shared.u32 [slot], %r1;\n" read                   \
+         "\nor.b32 %r3, %r3, %r2;\n" COUNT "st.global.u32 [%rd2], %r3;")
+
+static void generic_reads_may_be_of_shared_memory(void **state) {
+  static const wait_case cases[] = {
+      {"a half, by a pointer to the variable",
+       HANDED("mov.u64 %rd5, slot;\ncvta.shared.u64 %rd5, %rd5;\nld.u16 %h1, [%rd5];\ncvt.u32.u16 %r2, %h1;"),
+       "atom"},
+      {"a half, by a pointer that the kernel keeps in memory",
+       HANDED("mov.u64 %rd5, slot;\ncvta.shared.u64 %rd5, %rd5;\nst.local.u64 [own], %rd5;\n"
+              "ld.local.u64 %rd6, [own];\nld.u16 %h1, [%rd6];\ncvt.u32.u16 %r2, %h1;"),
+       "atom"},
+      {"a half, by one of two pointers",
+       HANDED("mov.u64 %rd5, slot;\ncvta.shared.u64 %rd5, %rd5;\nsetp.eq.u32 %p1, %r7, 0;\n"
+              "selp.b64 %rd6, %rd5, %rd2, %p1;\nld.u16 %h1, [%rd6];\ncvt.u32.u16 %r2, %h1;"),
+       "atom"},
+      {"data, where no pointer leads to shared memory",
+       HANDED("ld.global.u64 %rd6, [%rd2];\nld.u16 %h1, [%rd6];\ncvt.u32.u16 %r2, %h1;"), NULL},
+      {"the number, by its name", HANDED("ld.shared.u32 %r0, [slot];\nst.global.u32 [%rd2], %r0;"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define PLAIN "ld.global.u32 %r1, [%rd1];"
 
 static void what_acquires_is_a_fence(void **state) {
@@ -178,6 +203,7 @@ int main(void) {
       BEHAVIOUR("whatever reads anew is a look", whatever_reads_anew_is_a_look),
       BEHAVIOUR("copies around L1 are no plain loads", copies_around_L1_are_no_plain_loads),
       BEHAVIOUR("what acquires is a fence", what_acquires_is_a_fence),
+      BEHAVIOUR("generic reads may be of shared memory", generic_reads_may_be_of_shared_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -371,6 +371,125 @@ static void places_that_may_be_worked_out_to_one_count_as_one(void **state) {
   expect_looks(cases, sizeof cases / sizeof *cases);
 }
 
+/* Looks at base + step * k for k of 0, 1 and 2; the step is in %r9. */
+#define STEPPED(step)                                                                                        \
+  KERNEL(step "\n" AT(1, INDEX("mov.u32 %r5, 8;")) AT(2, INDEX("add.u32 %r5, %r9, 8;"))                      \
+             AT(3, INDEX("mad.lo.u32 %r5, %r9, 2, 8;")) "st.global.u32 [%rd1+64], %r7;\nM:")
+
+/* A thread's number is 0 in some thread, and what is worked out may be in any. */
+static void places_a_step_apart_that_may_be_0_count_as_one(void **state) {
+  static const wait_case cases[] = {
+      {"the thread's number", STEPPED("mov.u32 %r9, %r7;"), "ld.volatile"},
+      {"the CTA's number", STEPPED("mov.u32 %r9, %ctaid.x;"), "ld.volatile"},
+      {"the lane", STEPPED("mov.u32 %r9, %laneid;"), "ld.volatile"},
+      {"the thread's number in the grid",
+       STEPPED("mov.u32 %r5, %ctaid.x;\nmov.u32 %r6, %ntid.x;\nmad.lo.u32 %r9, %r5, %r6, %r7;"),
+       "ld.volatile"},
+      {"a parameter times 0", STEPPED("mul.lo.u32 %r9, %r8, 0;"), "ld.volatile"},
+      {"a parameter times the thread's number", STEPPED("mul.lo.u32 %r9, %r8, %r7;"), "ld.volatile"},
+      {"a parameter and the thread's number", STEPPED("add.u32 %r9, %r8, %r7;"), "ld.volatile"},
+      {"0 + 0", STEPPED("add.u32 %r9, 0, 0;"), "ld.volatile"},
+      {"a number of the text less itself", STEPPED("sub.u32 %r9, 64, 64;"), "ld.volatile"},
+      {"a parameter times 2^30", STEPPED("shl.b32 %r9, %r8, 30;"), "ld.volatile"},
+      {"the difference of two threads' numbers", STEPPED("mov.u32 %r5, %tid.y;\nsub.u32 %r9, %r7, %r5;"),
+       "ld.volatile"},
+      {"the square of a sum, less its parts",
+       STEPPED("add.u32 %r5, %r8, 1;\nmul.lo.u32 %r5, %r5, %r5;\nmul.lo.u32 %r6, %r8, %r8;\n"
+               "sub.u32 %r5, %r5, %r6;\nsub.u32 %r5, %r5, %r8;\nsub.u32 %r5, %r5, %r8;\n"
+               "sub.u32 %r9, %r5, 1;"),
+       "ld.volatile"},
+      {"the lesser of two parameters, less one of them",
+       STEPPED("mov.u32 %r5, %ntid.x;\nmin.u32 %r5, %r5, %r8;\nsub.u32 %r9, %r5, %r8;"), "ld.volatile"},
+      {"rows of the thread's number",
+       OF_THREE(INDEX("mul.lo.u32 %r5, %r7, %r8;"), INDEX("add.u32 %r6, %r8, 1;\nmul.lo.u32 %r5, %r6, %r7;"),
+                INDEX("add.u32 %r6, %r8, 2;\nmul.lo.u32 %r5, %r6, %r7;")),
+       "ld.volatile"},
+      {"rows, and a step back",
+       OF_THREE(INDEX("mul.lo.u32 %r5, %r7, %r8;"),
+                INDEX("add.u32 %r6, %r7, 1;\nmul.lo.u32 %r5, %r6, %r8;\nsub.u32 %r5, %r5, %r8;"),
+                INDEX("add.u32 %r6, %r7, 2;\nmul.lo.u32 %r5, %r6, %r8;\nsub.u32 %r5, %r5, %r8;\n"
+                      "sub.u32 %r5, %r5, %r8;")),
+       "ld.volatile"},
+      {"a word of the launch, and halves of it",
+       KERNEL(LOOK_AS(1, 1, "ld.volatile.global.u64 %rd5, [%rd1];\ncvt.u32.u64 %r1, %rd5;")
+                  AT(2, INDEX("mov.u32 %r5, %r8;")) AT(3, INDEX("mov.u32 %r5, %r8;")) "M:"),
+       "ld.volatile"},
+  };
+  static const wait_case others[] = {
+      {"a parameter", STEPPED("mov.u32 %r9, %r8;"), NULL},
+      {"a size of the CTA", STEPPED("mov.u32 %r9, %ntid.x;"), NULL},
+      {"a product of sizes", STEPPED("mov.u32 %r5, %nctaid.x;\nmul.lo.u32 %r9, %r5, %r8;"), NULL},
+      {"a parameter, 1 at least", STEPPED("max.u32 %r9, %r8, 1;"), NULL},
+  };
+  expect_looks(cases, sizeof cases / sizeof *cases);
+  EXPECT_ALL(others);
+}
+
+/* Looks at an index before a part of the kernel, behind it, and behind that part again. */
+#define BEGINS "mov.u32 %r6, %r7;\n" PERHAPS("S", "mov.u32 %r6, 3;")
+#define GOES(part, again)                                                                                    \
+  KERNEL(BEGINS AT(1, INDEX("mov.u32 %r5, %r6;")) part "\n" AT(2, INDEX("mov.u32 %r5, %r6;")) again          \
+         "\n" AT(3, INDEX("mov.u32 %r5, %r6;")) "st.global.u32 [%rd1+64], %r7;\nM:")
+/* Runs a part in some threads. */
+#define PERHAPS(label, part) "setp.gt.u32 %p5, %r8, 5;\n@%p5 bra " label ";\n" part "\n" label ": "
+/* The same, looking at an index that is worked out of the counter. */
+#define GOES_BY(part, again, index)                                                                          \
+  KERNEL(BEGINS AT(1, INDEX("mov.u32 %r5, %r6;")) part "\n" AT(2, INDEX(index)) again                        \
+         "\n" AT(3, INDEX(index)) "st.global.u32 [%rd1+64], %r7;\nM:")
+
+static void a_counter_that_may_come_back_counts_as_one_place(void **state) {
+  static const wait_case cases[] = {
+      {"a step and one back, in some threads each",
+       GOES("add.u32 %r6, %r6, 1;\n" PERHAPS("A", "sub.u32 %r6, %r6, 1;"),
+            "add.u32 %r6, %r6, 1;\n" PERHAPS("B", "sub.u32 %r6, %r6, 1;")),
+       "ld.volatile"},
+      {"steps of 1 and of -1",
+       GOES("add.u32 %r6, %r6, 1;\n" PERHAPS("A", "add.u32 %r6, %r6, -1;"),
+            "add.u32 %r6, %r6, 1;\n" PERHAPS("B", "add.u32 %r6, %r6, -1;")),
+       "ld.volatile"},
+      {"set back in some threads",
+       GOES("add.u32 %r6, %r6, 1;\n" PERHAPS("A", "mov.u32 %r6, %r7;"),
+            "add.u32 %r6, %r6, 1;\n" PERHAPS("B", "mov.u32 %r6, %r7;")),
+       "ld.volatile"},
+      {"steps of the thread's number",
+       GOES("add.u32 %r6, %r6, %r7;\n" PERHAPS("A", "add.u32 %r6, %r6, %r7;"),
+            "add.u32 %r6, %r6, %r7;\n" PERHAPS("B", "add.u32 %r6, %r6, %r7;")),
+       "ld.volatile"},
+      {"a step in some threads",
+       GOES(PERHAPS("A", "add.u32 %r6, %r6, 1;"), PERHAPS("B", "add.u32 %r6, %r6, 1;")), "ld.volatile"},
+      {"one or two steps, and one taken back",
+       GOES_BY("add.u32 %r6, %r6, 1;\n" PERHAPS("A", "add.u32 %r6, %r6, 1;"),
+               PERHAPS("B", "add.u32 %r6, %r6, 1;"), "sub.u32 %r5, %r6, 1;"),
+       "ld.volatile"},
+      {"two sorts of steps of the launch",
+       GOES("mov.u32 %r9, %ntid.x;\nadd.u32 %r6, %r6, %r8;\n" PERHAPS("A", "sub.u32 %r6, %r6, %r9;"),
+            "add.u32 %r6, %r6, %r8;\n" PERHAPS("B", "sub.u32 %r6, %r6, %r9;")),
+       "ld.volatile"},
+  };
+  static const wait_case others[] = {
+      {"one or two steps",
+       GOES("add.u32 %r6, %r6, 1;\n" PERHAPS("A", "add.u32 %r6, %r6, 1;"),
+            "add.u32 %r6, %r6, 1;\n" PERHAPS("B", "add.u32 %r6, %r6, 1;")),
+       NULL},
+      {"one or two steps of the launch",
+       GOES("add.u32 %r6, %r6, %r8;\n" PERHAPS("A", "add.u32 %r6, %r6, %r8;"),
+            "add.u32 %r6, %r6, %r8;\n" PERHAPS("B", "add.u32 %r6, %r6, %r8;")),
+       NULL},
+      {"two or four steps, and one taken back",
+       GOES_BY("add.u32 %r6, %r6, 2;\n" PERHAPS("A", "add.u32 %r6, %r6, 2;"),
+               "add.u32 %r6, %r6, 2;\n" PERHAPS("B", "add.u32 %r6, %r6, 2;"), "sub.u32 %r5, %r6, 1;"),
+       NULL},
+      {"steps by a register in between",
+       GOES("add.u32 %r9, %r6, 1;\nmov.u32 %r6, %r9;\n" PERHAPS("A",
+                                                                "add.u32 %r9, %r6, 1;\nmov.u32 %r6, %r9;"),
+            "add.u32 %r9, %r6, 1;\nmov.u32 %r6, %r9;\n" PERHAPS("B",
+                                                                "add.u32 %r9, %r6, 1;\nmov.u32 %r6, %r9;")),
+       NULL},
+  };
+  expect_looks(cases, sizeof cases / sizeof *cases);
+  EXPECT_ALL(others);
+}
+
 static void places_that_are_apart_are_told(void **state) {
   static const wait_case cases[] = {
       {"an index and the next ones",
@@ -462,6 +581,10 @@ int main(void) {
       BEHAVIOUR("places that are loaded again count as one", places_that_are_loaded_again_count_as_one),
       BEHAVIOUR("places that may be worked out to one count as one",
                 places_that_may_be_worked_out_to_one_count_as_one),
+      BEHAVIOUR("places a step apart that may be 0 count as one",
+                places_a_step_apart_that_may_be_0_count_as_one),
+      BEHAVIOUR("a counter that may come back counts as one place",
+                a_counter_that_may_come_back_counts_as_one_place),
       BEHAVIOUR("places that are apart are told", places_that_are_apart_are_told),
       BEHAVIOUR("own writes in between do not excuse looks", own_writes_in_between_do_not_excuse_looks),
   };

@@ -1,6 +1,7 @@
 /* How an address goes through places from round to round, where it is no plain chain: it is worked out anew
  * from one, or loaded by an index. */
 #include "rewrite/waits/chain.h"
+#include "rewrite/waits/sums.h"
 
 enum { MOST_NESTED = 32, MOST_LOOKED_AT = 512, MOST_WRITES = 32, MOST_DEEP = 64 };
 
@@ -69,7 +70,7 @@ static course in_bits(course c, unsigned bits) {
 /* ---- Sums and products -------------------------------------------------------------------------- */
 
 /* What a number that stays adds, or subtracts. */
-static course step_by(course c, const wait_search *w, uint32_t inst, const hd_ptx_opnd *by, bool minus) {
+static course step_by(course c, wait_search *w, uint32_t inst, const hd_ptx_opnd *by, bool minus) {
   int64_t value;
   uint32_t way = FIRST_NUMBER + minus;
   hd_ptx_type type[2];
@@ -158,7 +159,7 @@ static course course_of_load(course_search *x, uint32_t at) {
 
 /* a * b + a, as of the diagonal of a matrix: the number and its product with one of the launch, which is not
  * taken for -1. */
-static bool is_diagonal(const wait_search *w, uint32_t at, const hd_ptx_term t[2]) {
+static bool is_diagonal(wait_search *w, uint32_t at, const hd_ptx_term t[2]) {
   const uint32_t addend = wait_operand(w, at, t[1].of);
   int64_t value;
   for (unsigned k = 0; k < 2 && addend != HD_NONE && !t->power; k++) {
@@ -187,7 +188,7 @@ static course course_of_product(course_search *x, uint32_t at, const hd_ptx_term
 
 /* What a product adds to a number. */
 static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2], unsigned bits) {
-  const wait_search *w = x->w;
+  wait_search *w = x->w;
   const hd_ptx_opnd *o = wait_operands(w, at);
   const course c = course_of_product(x, at, &t[0], bits);
   course d = course_of_operand(x, at, &o[t[1].of]);
@@ -273,22 +274,85 @@ static course course_of(course_search *x, uint32_t reg) {
 
 /* ---- Data --------------------------------------------------------------------------------------- */
 
+/* A register that depends on itself. */
+typedef struct circle {
+  uint32_t reg;
+  bool steps; /* what is read of it to write the next one is another number, as far as is known */
+} circle;
+
 typedef struct origin {
   wait_search *w;
-  uint32_t path[MOST_NESTED], n, looked_at;
+  circle path[MOST_NESTED];
+  uint32_t n, looked_at;
   bool found;
 } origin;
+
+static void find_moving(void *ctx, uint32_t reg);
+
+/* What stands beside a term, added to it or multiplied with it: made of numbers that stay, it is not 0 only
+ * if it is a stride. */
+static bool may_be_else(wait_search *w, const wait_sum *s) {
+  if (!s->n && !s->number) return false;
+  for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t k = 0; k < s->terms[i].n; k++) {
+      const sum_atom *a = &s->terms[i].atoms[k];
+      if (!a->variable && wait_written_inside(w, a->reg)) return true;
+    }
+  return sum_worth(w, s) != WAIT_PERHAPS_ZERO;
+}
+
+static void find_in_term(origin *x, const wait_sum *s, uint32_t term) {
+  const sum_term *t = &s->terms[term];
+  wait_sum beside = *s;
+  beside.terms[term] = beside.terms[--beside.n];
+  const bool steps = may_be_else(x->w, &beside);
+  for (uint32_t k = 0; k < t->n && !x->found; k++) {
+    wait_sum factor = {.terms = {*t}, .n = 1, .ok = true};
+    if (t->atoms[k].variable) continue;
+    factor.terms->atoms[k] = factor.terms->atoms[--factor.terms->n];
+    if (t->n > 1 && !may_be_else(x->w, &factor)) continue;
+    if (x->n) x->path[x->n - 1].steps = steps;
+    find_moving(x, t->atoms[k].reg);
+  }
+}
+
+/* Of one of two numbers nothing new comes; of other operations it does. */
+static bool makes_other(const hd_ptx_result *r) {
+  return !hd_ptx_is_copy(r) && r->makes != HD_MAKES_PLACE && r->makes != HD_MAKES_CHOICE &&
+         r->makes != HD_MAKES_LEAST && r->makes != HD_MAKES_GREATEST;
+}
+
+static void find_in_write(origin *x, uint32_t at) {
+  wait_search *w = x->w;
+  const hd_ptx_result *r = wait_result(w, at);
+  int64_t mask;
+  if (r->makes == HD_MAKES_SUM) {
+    const wait_sum s = sum_of_result(w, at);
+    for (uint32_t i = 0; i < s.n && s.ok && !x->found; i++) find_in_term(x, &s, i);
+    if (s.ok) return;
+  }
+  if (r->makes == HD_MAKES_MASKED && wait_constant(w, at, &wait_operands(w, at)[r->terms->by], &mask) &&
+      !mask)
+    return;
+  x->path[x->n - 1].steps = makes_other(r);
+  hd_inst_reads(&w->g, at, find_moving, x);
+}
 
 /* The register depends on itself, or is worked out or loaded by means of one that does. */
 static void find_moving(void *ctx, uint32_t reg) {
   origin *x = ctx;
   const wait_search *w = x->w;
-  for (uint32_t i = 0; i < x->n; i++) x->found |= x->path[i] == reg;
-  if (x->found || x->n == MOST_NESTED || x->looked_at++ >= MOST_LOOKED_AT) return;
-  x->path[x->n++] = reg;
+  bool steps = false;
+  for (uint32_t i = 0; i < x->n; i++) {
+    if (x->path[i].reg != reg && !steps) continue;
+    steps = true;
+    x->found |= x->path[i].steps;
+  }
+  if (steps || x->found || x->n == MOST_NESTED || x->looked_at++ >= MOST_LOOKED_AT) return;
+  x->path[x->n++].reg = reg;
   x->w->steps++;
   for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1] && !x->found; i++)
-    if (wait_inside(w, w->writers.insts[i])) hd_inst_reads(&w->g, w->writers.insts[i], find_moving, x);
+    if (wait_inside(w, w->writers.insts[i])) find_in_write(x, w->writers.insts[i]);
   x->n--;
 }
 
@@ -300,7 +364,9 @@ static bool may_move(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
     return false;
   }
   if (!o->sym || w->m->syms[o->sym].kind != HD_SYM_REG) return false;
-  find_moving(&x, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
+  const wait_sum s = sum_of_operand(w, inst, o);
+  for (uint32_t i = 0; i < s.n && s.ok && !x.found; i++) find_in_term(&x, &s, i);
+  if (!s.ok) find_moving(&x, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
   return x.found;
 }
 

@@ -124,10 +124,24 @@ static hd_sym shared_variable(wait_search *w, uint32_t inst, unsigned kinds) {
   return only ? wait_root(w, inst, &wait_operands(w, inst)[only->operand]) : 0;
 }
 
+/* A generic address may lead to shared memory: the kernel makes such, or may get one from its caller. */
+static bool may_be_generic(const wait_search *w) {
+  bool some = !w->whole;
+  for (uint32_t i = 0; i < w->g.n_insts && !some; i++) {
+    const hd_ptx_form *f = hd_inst_form(&w->g, i);
+    const bool other = hd_ptx_form_has(f, HD_M_TO) || hd_ptx_form_has(f, HD_M_GLOBAL) ||
+                       hd_ptx_form_has(f, HD_M_LOCAL) || hd_ptx_form_has(f, HD_M_CONST) ||
+                       hd_ptx_form_has(f, HD_M_PARAM);
+    some = f->op == HD_OP_MAPA || (f->op == HD_OP_CVTA && !other);
+  }
+  return some;
+}
+
 /* What the store leaves in shared memory may be read otherwise than by loads of whole numbers. */
 static bool is_left_in_parts(const use_search *x, uint32_t store) {
   wait_search *w = x->w;
   const hd_sym stored = shared_variable(w, store, HD_ACC_WRITE);
+  const bool generic = may_be_generic(w);
   w->steps += w->g.n_insts;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     const hd_ptx_access *a = wait_access(w, i);
@@ -135,7 +149,7 @@ static bool is_left_in_parts(const use_search *x, uint32_t store) {
     if (!shared && !(hd_ptx_access_in(a, HD_IN_GENERIC) & HD_ACC_READ)) continue;
     if (shared && hd_inst_form(&w->g, i)->op == HD_OP_LD && a->bytes == x->bytes * a->elements) continue;
     const hd_sym read = shared_variable(w, i, HD_ACC_READ);
-    if (stored && read ? stored == read : shared) return true;
+    if (stored && read ? stored == read : (shared || generic)) return true;
   }
   return false;
 }

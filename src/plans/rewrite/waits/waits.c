@@ -358,9 +358,6 @@ static void prepare(wait_search *w) {
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
   w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->sums = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_sum *);
-  w->making = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
-  w->n_making = 0;
-  w->made_of = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t);
   w->is_read = hd_reads_find(g, w->arena);
   w->stamp = 0;
   w->steps = 0;

@@ -11,6 +11,7 @@
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
  *   apart.c     whether two addresses are one
+ *   sums.c      numbers taken apart into sums of products
  *   place.c     places of global memory, and which instructions may write them
  *   written.c   whether what is written is data or a number of the text
  *   distance.c  numbers that may lead from one variable to another
@@ -53,15 +54,13 @@ typedef struct wait_search {
   bool stays; /* some plain load that decides may look at one place in many rounds */
   bool whole; /* the graph holds every function that the kernel may run */
 
-  uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
-  uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
-  uint8_t *fetches;           /* per instruction: it brings the number of work by which a loop ends */
-  uint8_t *passes;            /* per instruction: it looks at another place in each round of a loop */
-  uint8_t *settled;           /* per block: it lies in a region that ends by what its threads do */
-  uint8_t *updated;           /* per instruction: it looks at the word by which such a region ends */
-  uint8_t *made_of;           /* of apart.c, per register */
-  uint32_t *making, n_making; /* of apart.c: registers whose made_of is not final */
-  struct wait_sum **sums;     /* of apart.c, per instruction: its address; NULL: not taken apart so far */
+  uint32_t *seen_pace, pace; /* per block, of chain.c: it was reached in this search */
+  uint32_t *inner;           /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint8_t *fetches;          /* per instruction: it brings the number of work by which a loop ends */
+  uint8_t *passes;           /* per instruction: it looks at another place in each round of a loop */
+  uint8_t *settled;          /* per block: it lies in a region that ends by what its threads do */
+  uint8_t *updated;          /* per instruction: it looks at the word by which such a region ends */
+  struct wait_sum **sums;    /* of apart.c, per instruction: its address; NULL: not taken apart so far */
   uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
   uint8_t *is_read;                 /* per register: some instruction reads it */
 
@@ -157,11 +156,18 @@ bool wait_beside(wait_search *w, uint32_t a, uint32_t b);
 
 /* ---- strides.c -------------------------------------------------------------------------------- */
 
+/* What is known of a number. */
+typedef enum wait_worth {
+  WAIT_PERHAPS_ZERO = 0,
+  WAIT_OF_TEXT,   /* a number of the text, not 0 */
+  WAIT_OF_LAUNCH, /* made of what the launch passes */
+} wait_worth;
+
 /* The operand is not 0 where what the launch passes, sizes and strides, is not: it is a number of the text,
  * or made of parameters and sizes by sums and products. */
-bool wait_is_stride(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+bool wait_is_stride(wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* The same of a term of an instruction's result: of a product of two. */
-bool wait_steps_by(const wait_search *w, uint32_t inst, const hd_ptx_term *t);
+bool wait_steps_by(wait_search *w, uint32_t inst, const hd_ptx_term *t);
 
 /* ---- place.c ------------------------------------------------------------------------------- */
 
