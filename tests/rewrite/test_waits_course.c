@@ -154,6 +154,49 @@ static void a_step_is_a_stride_of_the_launch_or_it_may_be_0(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define GOES_ON(step) ROUNDS_AFTER("mov.u32 %r5, 0;", VOLATILE step)
+/* Ends by what it finds, a counter beside it, or both. */
+#define SEEKS(before, step, rest)                                                                            \
+  KERNEL("mov.u32 %r5, 0;\n" before "\nL: shl.b32 %r6, %r5, 6;\nmul.wide.u32 %rd4, %r6, 4;\n"                \
+         "add.s64 %rd3, %rd1, %rd4;\nld.acquire.gpu.global.u32 %r1, [%rd3];\n" step                          \
+         "\nsetp.eq.u32 %p1, %r1, 0;\n" rest)
+
+static void an_index_that_comes_round_soon_stays(void **state) {
+  static const wait_case cases[] = {
+      {"four places of 32 bits", GOES_ON("\nadd.u32 %r5, %r5, 0x40000000;"), "ld.volatile"},
+      {"16 bits",
+       ROUNDS_AFTER("mov.u16 %h1, 0;", "cvt.u32.u16 %r5, %h1;\n" VOLATILE "\nadd.u16 %h1, %h1, 0x4000;"),
+       "ld.volatile"},
+      {"by the threads of a CTA times 2^20",
+       ROUNDS_AFTER("mov.u32 %r5, 0;\nmov.u32 %r9, %ntid.x;\nshl.b32 %r9, %r9, 20;",
+                    VOLATILE "\nadd.u32 %r5, %r5, %r9;"),
+       "ld.volatile"},
+      {"by the threads of a CTA times 2^16",
+       ROUNDS_AFTER("mov.u32 %r5, 0;\nmov.u32 %r9, %ntid.x;\nmul.lo.u32 %r9, %r9, 65536;",
+                    VOLATILE "\nadd.u32 %r5, %r5, %r9;"),
+       "ld.volatile"},
+      {"a search by the threads of a CTA times 2^16, with a bound",
+       SEEKS("mov.u32 %r9, %ntid.x;\nmul.lo.u32 %r9, %r9, 65536;", "add.u32 %r5, %r5, %r9;",
+             "add.u32 %r4, %r4, 1;\nsetp.ge.u32 %p2, %r4, 1000;\n@%p2 bra M;\n@%p1 bra L;\nM:"),
+       "ld.acquire"},
+      {"a search whose bound is that of another cycle",
+       SEEKS("", "add.u32 %r5, %r5, 1;",
+             "@%p1 bra L;\nK: add.u32 %r4, %r4, 1;\nsetp.ge.u32 %p2, %r4, 1000;\n@%p2 bra M;\n"
+             "setp.eq.u32 %p3, %r1, 1;\n@%p3 bra K;\nbra L;\nM:"),
+       "ld.acquire"},
+      {"a search with a bound",
+       SEEKS("", "add.u32 %r5, %r5, 1;",
+             "add.u32 %r4, %r4, 1;\nsetp.ge.u32 %p2, %r4, 1000;\n@%p2 bra M;\n@%p1 bra L;\nM:"),
+       NULL},
+      {"by the threads of the grid",
+       ROUNDS_AFTER(
+           "mov.u32 %r5, 0;\nmov.u32 %r9, %ntid.x;\nmov.u32 %r0, %nctaid.x;\nmul.lo.u32 %r9, %r9, %r0;",
+           VOLATILE "\nadd.u32 %r5, %r5, %r9;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 static void a_load_around_L1_of_one_place_is_a_look_however_that_is_found(void **state) {
   static const wait_case cases[] = {
       {"by a pointer that is loaded again",
@@ -483,6 +526,7 @@ int main(void) {
       BEHAVIOUR("an address moves one way, or it may stay", an_address_moves_one_way_or_it_stays),
       BEHAVIOUR("a step is a stride of the launch, or it may be 0",
                 a_step_is_a_stride_of_the_launch_or_it_may_be_0),
+      BEHAVIOUR("an index that comes round soon stays", an_index_that_comes_round_soon_stays),
       BEHAVIOUR("a load around L1 of one place is a look, however that is found",
                 a_load_around_L1_of_one_place_is_a_look_however_that_is_found),
       BEHAVIOUR("an addition excuses a look at the whole number",

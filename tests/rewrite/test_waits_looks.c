@@ -154,6 +154,64 @@ static void generic_reads_may_be_of_shared_memory(void **state) {
   EXPECT_ALL(cases);
 }
 
+#define USED(atom, use) KERNEL("L: " atom "\n" use "\n" COUNT "st.global.u32 [%rd2], %r3;")
+#define IF(compares) compares "\n@%p1 mov.u32 %r3, 1;"
+
+/* What the loop does in each round comes back after few of them; what others write stays. */
+static void a_number_that_comes_back_shows_what_others_write(void **state) {
+  static const wait_case cases[] = {
+      {"a bit is turned, and all bits are compared",
+       USED("atom.global.xor.b32 %r1, [%rd1], 8;", IF("setp.eq.u32 %p1, %r1, 12;")), "atom"},
+      {"a bit is turned, and the number is large",
+       USED("atom.global.xor.b32 %r1, [%rd1], 8;", IF("setp.ge.u32 %p1, %r1, 16;")), "atom"},
+      {"a bit is turned beside a load",
+       USED("ld.volatile.global.u32 %r1, [%rd1];\nred.global.xor.b32 [%rd1], 8;",
+            IF("setp.eq.u32 %p1, %r1, 12;")),
+       "ld.volatile"},
+      {"a bit is turned, and all bits are stored",
+       USED("atom.global.xor.b32 %r1, [%rd1], 8;", "st.global.u32 [%rd2+4096], %r1;"), "atom"},
+      {"the upper bit is added",
+       USED("atom.global.add.u32 %r1, [%rd1], 0x80000000;", IF("setp.eq.u32 %p1, %r1, 5;")), "atom"},
+      {"a count of eight, beyond them",
+       USED("atom.global.inc.u32 %r1, [%rd1], 7;", IF("setp.ge.u32 %p1, %r1, 8;")), "atom"},
+      {"a count of eight, above the last",
+       USED("atom.global.inc.u32 %r1, [%rd1], 7;", IF("setp.gt.u32 %p1, %r1, 7;")), "atom"},
+      {"a count of two, with a number of the launch",
+       USED("atom.global.dec.u32 %r1, [%rd1], 1;", IF("setp.gt.u32 %p1, %r1, %r8;")), "atom"},
+      {"the next number is compared with the last one and one",
+       USED("atom.global.add.u32 %r1, [%rd1], 1;",
+            "add.u32 %r5, %r6, 1;\nmov.u32 %r6, %r1;\n" IF("setp.ne.u32 %p1, %r1, %r5;")),
+       "atom"},
+      {"the number is compared with the rounds",
+       USED("atom.global.add.u32 %r1, [%rd1], 1;", IF("setp.gt.u32 %p1, %r1, %r4;")), "atom"},
+      {"it goes through memory, and its upper bits are looked at",
+       USED("atom.global.add.u32 %r1, [%rd1], 1;",
+            "st.global.u32 [%rd1+4096], %r1;\nld.global.u32 %r2, [%rd1+4096];\n"
+            "shr.u32 %r2, %r2, 20;\nor.b32 %r3, %r3, %r2;"),
+       "atom"},
+      {"it goes through memory, and a byte is loaded",
+       USED("atom.global.add.u32 %r1, [%rd1], 1;",
+            "st.global.u32 [%rd1+4096], %r1;\nld.global.u8 %r2, [%rd1+4098];\n"
+            "or.b32 %r3, %r3, %r2;"),
+       "atom"},
+      {"a place in a ring",
+       USED("atom.global.inc.u32 %r1, [%rd1], 63;",
+            "mul.wide.u32 %rd4, %r1, 4;\nadd.s64 %rd3, %rd1, %rd4;\nst.global.u32 [%rd3+64], %r7;"),
+       NULL},
+      {"a number within a ring",
+       USED("atom.global.inc.u32 %r1, [%rd1], 63;", IF("setp.eq.u32 %p1, %r1, 63;")), NULL},
+      {"the last of the launch",
+       USED("atom.global.add.u32 %r1, [%rd1], 1;", IF("setp.eq.u32 %p1, %r1, %r8;")), NULL},
+      {"a number that is loaded",
+       USED("ld.global.u32 %r2, [%rd2+64];\natom.global.add.u32 %r1, [%rd1], 1;",
+            IF("setp.eq.u32 %p1, %r1, %r2;")),
+       NULL},
+      {"it is stored as it is", USED("atom.global.add.u32 %r1, [%rd1], 1;", "st.global.u32 [%rd2+64], %r1;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define PLAIN "ld.global.u32 %r1, [%rd1];"
 
 static void what_acquires_is_a_fence(void **state) {
@@ -203,6 +261,8 @@ int main(void) {
       BEHAVIOUR("whatever reads anew is a look", whatever_reads_anew_is_a_look),
       BEHAVIOUR("copies around L1 are no plain loads", copies_around_L1_are_no_plain_loads),
       BEHAVIOUR("what acquires is a fence", what_acquires_is_a_fence),
+      BEHAVIOUR("a number that comes back shows what others write",
+                a_number_that_comes_back_shows_what_others_write),
       BEHAVIOUR("generic reads may be of shared memory", generic_reads_may_be_of_shared_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     hd_ptx_types_of(hd_inst_form(&w->g, inst), types);
     *step = true;
     c->one = c->even = c->launched = false;
-    if (!add_step(c, inst, 0)) return HD_NONE;
+    if (!add_step(c, inst, wait_greatest_product(w, inst, &o[t->of], &o[t->by]))) return HD_NONE;
     if (types[0].bits < c->bits) c->bits = types[0].bits;
     return wait_register(w, inst, &o[t[1].of]);
   }
@@ -149,7 +149,7 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     *step = !(sign & ZERO);
     c->one &= number && (value == 1 || value == -1);
     if (number && value < 0) value = -value;
-    if (!add_step(c, inst, number ? value : 0)) return HD_NONE;
+    if (!add_step(c, inst, number ? value : wait_greatest(w, inst, &o[by]))) return HD_NONE;
     if (number && value > c->most) c->most = value;
     if (number && (!c->least || value < c->least)) c->least = value;
     c->even &= number;

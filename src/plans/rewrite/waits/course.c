@@ -23,8 +23,9 @@ typedef struct course {
   course_kind kind;
   uint32_t of;   /* BACK: where in the path */
   uint32_t way;  /* of BACK and GOES: NOWHERE, UP, DOWN, or FIRST_NUMBER + 2 * register + its sign */
-  int64_t sum;   /* BACK: of the steps by numbers of the text */
-  unsigned lost; /* GOES: log2 of the step at most, as far as it is a number of the text */
+  int64_t sum;   /* BACK: of the steps, as far as they are known */
+  unsigned bits; /* BACK: the fewest that a step is worked out in; 0: there was none */
+  unsigned lost; /* GOES: log2 of the step at most, as far as it is known */
 } course;
 
 typedef struct course_search {
@@ -69,6 +70,15 @@ static course in_bits(course c, unsigned bits) {
 
 /* ---- Sums and products -------------------------------------------------------------------------- */
 
+static course worked_out_in(course c, const wait_search *w, uint32_t inst) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  hd_ptx_type type[2];
+  hd_ptx_types_of(f, type);
+  const unsigned bits = type[0].bits << hd_ptx_form_has(f, HD_M_WIDE);
+  if (!c.bits || bits < c.bits) c.bits = bits;
+  return c;
+}
+
 /* What a number that stays adds, or subtracts. */
 static course step_by(course c, wait_search *w, uint32_t inst, const hd_ptx_opnd *by, bool minus) {
   int64_t value;
@@ -83,14 +93,16 @@ static course step_by(course c, wait_search *w, uint32_t inst, const hd_ptx_opnd
     c.sum += value > 0 ? value : -value;
   } else if (wait_positive(w, inst, by)) {
     way = minus ? DOWN : UP;
+    c.sum += wait_greatest(w, inst, by);
   } else {
     const uint32_t reg = wait_register(w, inst, by);
     if (reg == HD_NONE || !wait_is_stride(w, inst, by)) return stays;
     way += 2 * reg;
+    c.sum += wait_stride_at_most(w, inst, by);
   }
   if (c.way != NOWHERE && c.way != way) return stays;
   c.way = way;
-  return c;
+  return worked_out_in(c, w, inst);
 }
 
 /* What two numbers that move come to is not known, but where one is looked up; where one begins anew in every
@@ -199,7 +211,8 @@ static course product_sum(course_search *x, uint32_t at, const hd_ptx_term t[2],
   const bool up = !t->power && wait_product_positive(w, at, &o[t->of], &o[t->by]);
   if (!up && !wait_steps_by(w, at, t)) return stays;
   d.way = up ? UP : FIRST_NUMBER + 2 * w->g.n_regs + 2 * at;
-  return d;
+  if (up) d.sum += wait_greatest_product(w, at, &o[t->of], &o[t->by]);
+  return worked_out_in(d, w, at);
 }
 
 static course course_of_terms(course_search *x, uint32_t at, const hd_ptx_result *r, unsigned bits) {
@@ -233,6 +246,7 @@ static course course_of_write(course_search *x, uint32_t at) {
 static course either(course a, course b) {
   if (a.kind != b.kind || a.of != b.of || a.way != b.way) return stays;
   if (b.sum > a.sum) a.sum = b.sum;
+  if (b.bits && (!a.bits || b.bits < a.bits)) a.bits = b.bits;
   if (b.lost > a.lost) a.lost = b.lost;
   return a;
 }
@@ -269,7 +283,8 @@ static course course_of(course_search *x, uint32_t reg) {
   course c = course_of_writes(x, reg);
   x->n--;
   if (c.kind != BACK || c.of != x->n) return c;
-  return c.way == NOWHERE ? stays : (course){.kind = GOES, .way = c.way, .lost = wait_log2(c.sum)};
+  if (c.way == NOWHERE) return stays;
+  return in_bits((course){.kind = GOES, .way = c.way, .lost = wait_log2(c.sum)}, c.bits);
 }
 
 /* ---- Data --------------------------------------------------------------------------------------- */

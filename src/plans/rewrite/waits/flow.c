@@ -171,7 +171,7 @@ static void list_places(trace *t) {
       w->steps += b->n_insts;
       for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
         const hd_ptx_access *a = wait_access(w, k);
-        if (w->source[k] && hd_inst_form(&w->g, k)->flags & HD_OPF_CALLS) {
+        if (wait_is_opaque(w, k) || (w->source[k] && hd_inst_form(&w->g, k)->flags & HD_OPF_CALLS)) {
           if (pass) t->calls[t->n_calls++] = k;
           calls++;
         }
@@ -274,7 +274,7 @@ static void trace_param(trace *t, hd_sym var) {
       if (!(f->flags & HD_OPF_CALLS)) continue;
       if (w->g.insts[k].body)
         trace_actual(t, k, &w->m->funcs[w->g.calls[w->g.insts[k].body].func], var);
-      else if (w->source[k])
+      else if (w->source[k] || wait_is_opaque(w, k))
         trace_inst(t, k);
     }
   }
@@ -299,7 +299,16 @@ static bool is_foreign(trace *t, uint32_t inst) {
     return false;
   case WAIT_STRONG: break;
   }
-  return !wait_looks_elsewhere(w, inst) || !wait_counts_out(w);
+  return !wait_looks_elsewhere(w, inst) || !wait_counts_out(w, w->g.insts[inst].block);
+}
+
+/* What a body that the graph does not hold brings is made of what it is given. */
+static void trace_call(trace *t, uint32_t call) {
+  for (uint32_t i = 0; i < hd_inst_stmt(&t->w->g, call)->n_opnds; i++) {
+    const hd_ptx_opnd *o = &wait_operands(t->w, call)[i];
+    for (uint32_t k = 0; k < o->n_kids && o->kind == HD_O_LIST; k++)
+      trace_param_operand(t, call, &t->w->m->opnds[o->sym + k]);
+  }
 }
 
 static void look_at(trace *t, uint32_t inst) {
@@ -312,6 +321,7 @@ static void look_at(trace *t, uint32_t inst) {
   }
   trace_block(t, w->g.insts[inst].block);
   hd_inst_reads(&w->g, inst, trace_reg, t);
+  if (wait_is_opaque(w, inst)) trace_call(t, inst);
   for (unsigned k = 0; k < a->n; k++) {
     if (!(a->touches[k].kinds & HD_ACC_READ) || a->touches[k].operand >= s->n_opnds) continue;
     const hd_ptx_opnd *o = &wait_operands(w, inst)[a->touches[k].operand];

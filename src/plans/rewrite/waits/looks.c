@@ -68,16 +68,31 @@ typedef struct use_search {
   uint32_t reg, depth;
   unsigned bytes, lowest; /* of the bits that change in every round, whatever they were */
   bool down;              /* a number below 0 is added */
+  bool toggles;           /* after few rounds the word is what it was, but for what others write */
+  int64_t ring;           /* the greatest number before it is 0 again; 0: that of its bits */
   bool index;             /* the register is worked out of the number, by other numbers that stay */
   bool apart;
   bool *shared; /* what shared memory holds was followed */
 } use_search;
 
-enum { LOWEST_UNKNOWN = 64, MOST_OF_RING = 1 << 20 };
+enum { LOWEST_UNKNOWN = 64, LEAST_BITS = 8, MOST_OF_RING = 1 << 20 };
 
 static bool is_copy(const wait_search *w, uint32_t inst) {
   return wait_copied(w, inst) != HD_NONE || wait_moves_whole(w, inst) ||
          hd_inst_form(&w->g, inst)->op == HD_OP_SHFL;
+}
+
+/* What it is compared with does not go along with it: it stays, or is loaded. */
+static bool is_compared_with_other(const use_search *x, uint32_t inst) {
+  const wait_search *w = x->w;
+  for (uint32_t k = 1; k <= 2; k++) {
+    const hd_ptx_opnd *o = &wait_operands(w, inst)[k];
+    const uint32_t reg = wait_register(w, inst, o);
+    if (reg == x->reg || wait_invariant(w, inst, o)) continue;
+    const uint32_t at = reg == HD_NONE ? HD_NONE : wait_only_writer_inside(w, reg);
+    if (at == HD_NONE || !(wait_access(x->w, at)->kinds & HD_ACC_READ)) return false;
+  }
+  return true;
 }
 
 /* It is equal to something, or beyond a number that is no flag in its upper bits. */
@@ -90,7 +105,9 @@ static bool compares_whole(const use_search *x, uint32_t inst) {
   const hd_ptx_type type = hd_ptx_type_of(hd_inst_form(&w->g, inst)->mods[1]);
   if (type.number == HD_NUM_FLOAT || type.bits != 8 * x->bytes) return false;
   const bool number = wait_constant(w, inst, &o[1], &bound) || wait_constant(w, inst, &o[2], &bound);
+  if (x->toggles || (!number && (x->ring || !is_compared_with_other(x, inst)))) return false;
   if (x->index) return !number;
+  if (x->ring && (bound < 0 || bound + (c == CMP_GT || c == CMP_LE) > x->ring)) return false;
   return c == CMP_EQ || c == CMP_NE || !number ||
          (x->down ? type.number == HD_NUM_SIGNED && !bound : bound >= 2 && bound <= MOST_OF_RING);
 }
@@ -167,11 +184,29 @@ static bool is_shared_in_parts(const use_search *x, uint32_t store) {
   return y.apart;
 }
 
+/* The region loads what the store leaves in global memory, as far as the text says, and uses a part of it. */
+static bool is_loaded_in_parts(const use_search *x, uint32_t store) {
+  wait_search *w = x->w;
+  use_search y = *x;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts && !y.apart; k++) {
+      if (hd_inst_form(&w->g, k)->op != HD_OP_LD || w->source[k] == WAIT_OWN) continue;
+      const wait_place place = wait_place_of(w, k);
+      if (!place.root || wait_may_write(w, &place, store) != WAIT_MEETS) continue;
+      y.apart = wait_access(w, k)->bytes != x->bytes;
+      hd_inst_writes(&w->g, k, follow_result, &y);
+    }
+  }
+  return y.apart;
+}
+
 static bool is_stored_in_parts(const use_search *x, uint32_t inst) {
   const hd_ptx_access *a = wait_access(x->w, inst);
-  if (a->bytes != x->bytes * a->elements) return true;
+  if (a->bytes != x->bytes * a->elements || x->toggles) return true;
   if (hd_ptx_access_in(a, HD_IN_ANY_SHARED)) return x->index || is_shared_in_parts(x, inst);
-  return !hd_ptx_access_in(a, HD_IN_GLOBAL);
+  return !hd_ptx_access_in(a, HD_IN_GLOBAL) || is_loaded_in_parts(x, inst);
 }
 
 /* The lowest bit that changes in every round is among those that are left of the number. */
@@ -200,7 +235,7 @@ static bool accesses_whole(const use_search *x, uint32_t inst) {
   wait_search *w = x->w;
   const hd_ptx_access *a = wait_access(w, inst);
   const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
-  if (!a->value) return hd_ptx_alike_of(hd_inst_form(&w->g, inst)) == HD_ALIKE_MEMORY;
+  if (!a->value) return !x->toggles && hd_ptx_alike_of(hd_inst_form(&w->g, inst)) == HD_ALIKE_MEMORY;
   if (!combines(a)) return n == 2 && (!is_among(x, inst, a->value) || !is_stored_in_parts(x, inst));
   for (uint32_t k = a->value; k < n; k++)
     if (is_among(x, inst, k)) return false;
@@ -262,10 +297,15 @@ static bool is_read_in_parts(wait_search *w, uint32_t look, uint32_t by) {
   use_search x = {.w = w, .bytes = wait_access(w, look)->bytes, .lowest = LOWEST_UNKNOWN, .shared = &shared};
   const hd_mod operation = wait_access(w, by)->operation;
   int64_t value = 0;
+  const bool known = o && wait_constant(w, by, o, &value) && value;
   if (operation == HD_M_INC || operation == HD_M_DEC)
     x.lowest = 0;
-  else if (o && wait_constant(w, by, o, &value) && value)
+  else if (known)
     for (x.lowest = 0; !((uint64_t)value >> x.lowest & 1);) x.lowest++;
+  const bool ring = operation == HD_M_INC || operation == HD_M_DEC;
+  x.ring = ring && (uint64_t)value < MOST_OF_RING ? value : 0;
+  x.toggles = operation == HD_M_XOR ||
+              (operation == HD_M_ADD && x.lowest != LOWEST_UNKNOWN && 8 * x.bytes < x.lowest + LEAST_BITS);
   x.down = operation == HD_M_ADD && x.lowest != LOWEST_UNKNOWN && wait_word(value, x.bytes) < 0;
   hd_inst_writes(&w->g, look, follow_result, &x);
   return x.apart;
@@ -414,7 +454,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
   if (atomic && (w->fetches[inst] || counts(w, inst) || !result_is_read(w, inst))) return false;
   if (stays || !wait_goes_through(w, inst)) return true;
-  w->passes[inst] = 1;
+  w->passes[inst] = w->stamp;
   return false;
 }
 
@@ -425,6 +465,18 @@ uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest)
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
       if (is_look(w, k) && !is_written_here(w, k)) return k;
+  }
+  return HD_NONE;
+}
+
+/* In a cycle within that its threads end, nothing looks at the region again. */
+uint32_t wait_looks_in_settled(wait_search *w) {
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts && w->settled[w->blocks[i]]; k++)
+      if (!w->updated[k] && !w->fetches[k] && looks_anew(w, k) && wait_reads_others(w, k) &&
+          !wait_goes_through(w, k) && !is_written_here(w, k))
+        return k;
   }
   return HD_NONE;
 }

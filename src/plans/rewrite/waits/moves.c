@@ -109,47 +109,6 @@ bool wait_is_plain_load(wait_search *w, uint32_t inst) {
          a->l1_priority != HD_M_L1_NO_ALLOCATE;
 }
 
-typedef struct bound_search {
-  wait_search *w;
-  unsigned depth;
-  bool plain, ok;
-} bound_search;
-
-static bool register_is_bound(wait_search *w, uint32_t reg, bool plain, unsigned depth);
-
-static void check_bound(void *ctx, uint32_t reg) {
-  bound_search *x = ctx;
-  x->ok = x->ok && register_is_bound(x->w, reg, x->plain, x->depth + 1);
-}
-
-/* Every write of the register in the region reads memory, or computes the value from such registers and from
- * those that the region leaves alone. A register that depends on itself runs out of depth. */
-static bool register_is_bound(wait_search *w, uint32_t reg, bool plain, unsigned depth) {
-  if (depth == MOST_PEELS) return false;
-  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
-    uint32_t at = w->writers.insts[i];
-    if (!wait_inside(w, at)) continue;
-    bool reads = wait_access(w, at)->kinds & HD_ACC_READ;
-    if (reads && !plain) continue;
-    if (reads
-            ? !wait_is_plain_load(w, at) && hd_ptx_access_in(wait_access(w, at), ~(HD_IN_PARAM | HD_IN_CONST))
-            : !(hd_inst_form(&w->g, at)->flags & HD_OPF_PURE))
-      return false;
-    bound_search x = {w, depth, plain, true};
-    w->steps++;
-    hd_inst_reads(&w->g, at, check_bound, &x);
-    if (!x.ok) return false;
-  }
-  return true;
-}
-
-bool wait_accumulates(wait_search *w, uint32_t reg) { return !register_is_bound(w, reg, false, 0); }
-
-bool wait_is_bound(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool plain) {
-  uint32_t reg = wait_register(w, inst, o);
-  return wait_invariant(w, inst, o) || (reg != HD_NONE && register_is_bound(w, reg, plain, 0));
-}
-
 /* A number of the text as setp compares it: -1 is the greatest one of an unsigned type. False: it is none, or
  * one above those of 63 bits. */
 static bool compared_number(const wait_search *w, uint32_t setp, const hd_ptx_opnd *o, int64_t *value) {
@@ -362,7 +321,7 @@ enum { LESS = 1, EQUAL = 2, GREATER = 4, ALWAYS = 7 };
 struct wait_movers {
   mover list[MOST_MOVERS];
   uint32_t n;
-  bool counts, ends; /* some counter goes to a bound; and passes it */
+  bool counts; /* some counter goes to a bound */
 };
 
 /* The predicate has one value from its only write, in this block, on; or in all rounds. */
@@ -505,7 +464,6 @@ static void note_part(wait_search *w, struct wait_movers *all, const wait_part *
       uint32_t before = all->n;
       note_chain(all, &c, exit, sure, is_short_way(w, p, side, now, &c));
       all->counts |= all->n != before;
-      all->ends |= sure && all->n != before;
     }
     if (now == CMP_GE || now == CMP_GT || now == CMP_EQ) note_pair(w, all, a, b, now, false, p, exit);
     uint32_t distance = a == HD_NONE ? HD_NONE : wait_only_writer_inside(w, a);
@@ -521,7 +479,7 @@ static struct wait_movers *movers_of(wait_search *w) {
   if (w->movers) return w->movers;
   w->movers = hd_arena_alloc(w->arena, sizeof *w->movers, _Alignof(struct wait_movers));
   w->movers->n = 0;
-  w->movers->counts = w->movers->ends = false;
+  w->movers->counts = false;
   for (uint32_t i = 0; i < w->n_blocks && w->steps < WAIT_WALK; i++) {
     wait_part parts[WAIT_MOST_PARTS];
     uint32_t n = wait_exit_parts(w, w->blocks[i], parts);
@@ -556,7 +514,16 @@ bool wait_brings_end(wait_search *w, uint32_t block) {
 
 bool wait_counts(wait_search *w) { return movers_of(w)->counts; }
 
-bool wait_counts_out(wait_search *w) { return movers_of(w)->ends; }
+bool wait_counts_out(wait_search *w, uint32_t block) {
+  const struct wait_movers *all = movers_of(w);
+  for (uint32_t i = 0; i < all->n; i++) {
+    const mover *m = &all->list[i];
+    if (m->passes && wait_every_round(w, block, &m->exit, 1) && wait_every_round(w, block, &m->block, 1) &&
+        (m->pred == HD_NONE || wait_brings_end(w, m->block)))
+      return true;
+  }
+  return false;
+}
 
 bool wait_counts_to_plain_bound(wait_search *w, uint32_t block) {
   wait_part part[WAIT_MOST_PARTS];

@@ -6,14 +6,14 @@
  * divided, masked or cut, and a thread's own number, may be 0. */
 #include "rewrite/waits/sums.h"
 
-enum { MOST_DEPTH = 8, MOST_FACTOR = 1 << 24 };
+enum { MOST_DEPTH = 8, MOST_FACTOR = 1 << 16, MOST_OF_PLACE = 1 << 24, MOST_THREADS = 1024 };
 
 static wait_worth worth_of(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
 
 static wait_worth smaller(wait_worth a, wait_worth b) { return a < b ? a : b; }
 
 /* A large factor may lose all bits of a number. */
-static bool is_small(uint64_t times) { return times + MOST_FACTOR <= 2 * (uint64_t)MOST_FACTOR; }
+static bool is_small(uint64_t times, uint64_t most) { return times + most <= 2 * most; }
 
 static bool is_size(const wait_search *w, uint32_t at) {
   const hd_ptx_opnd *o = &wait_operands(w, at)[1];
@@ -27,13 +27,17 @@ static bool is_launched(wait_search *w, const sum_atom *a) {
   return at != HD_NONE && (wait_loads_launch(w, at) || is_size(w, at));
 }
 
-bool sum_is_launched(wait_search *w, const sum_term *t) {
+static bool are_launched(wait_search *w, const sum_term *t) {
   for (uint32_t i = 0; i < t->n; i++)
     if (!is_launched(w, &t->atoms[i])) return false;
-  return is_small(t->times);
+  return true;
 }
 
-static wait_worth worth_of_sum(wait_search *w, const wait_sum *s, unsigned depth);
+bool sum_is_launched(wait_search *w, const sum_term *t) {
+  return is_small(t->times, MOST_OF_PLACE) && are_launched(w, t);
+}
+
+static wait_worth worth_of_sum(wait_search *w, const wait_sum *s, uint64_t most, unsigned depth);
 
 /* A number loses nothing as it is copied to as many bits, or to 32. */
 static bool is_kept_whole(const wait_search *w, uint32_t at) {
@@ -54,7 +58,7 @@ static wait_worth worth_of_write(wait_search *w, uint32_t at, unsigned depth) {
   case HD_MAKES_SUM: {
     if (hd_ptx_is_copy(r)) return worth_of(w, at, &o[1], depth);
     const wait_sum s = sum_of_result(w, at);
-    return worth_of_sum(w, &s, depth);
+    return worth_of_sum(w, &s, MOST_FACTOR, depth);
   }
   case HD_MAKES_LEAST:
   case HD_MAKES_GREATEST:
@@ -77,14 +81,15 @@ static wait_worth worth_of_atom(wait_search *w, const sum_atom *a, unsigned dept
   return least;
 }
 
-static wait_worth worth_of_sum(wait_search *w, const wait_sum *s, unsigned depth) {
+static wait_worth worth_of_sum(wait_search *w, const wait_sum *s, uint64_t most, unsigned depth) {
   wait_worth least = WAIT_OF_LAUNCH;
   bool launched = true;
   if (!s->ok) return WAIT_PERHAPS_ZERO;
   if (!s->n) return s->number ? WAIT_OF_TEXT : WAIT_PERHAPS_ZERO;
-  for (uint32_t i = 0; i < s->n; i++) launched = launched && sum_is_launched(w, &s->terms[i]);
+  for (uint32_t i = 0; i < s->n; i++)
+    launched = launched && is_small(s->terms[i].times, most) && are_launched(w, &s->terms[i]);
   if (launched) return WAIT_OF_LAUNCH;
-  if (s->n > 1 || s->number || !is_small(s->terms->times)) return WAIT_PERHAPS_ZERO;
+  if (s->n > 1 || s->number || !is_small(s->terms->times, most)) return WAIT_PERHAPS_ZERO;
   for (uint32_t k = 0; k < s->terms->n && least; k++)
     least = smaller(least, worth_of_atom(w, &s->terms->atoms[k], depth));
   return least;
@@ -96,16 +101,34 @@ static wait_worth worth_of(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, 
   if (o->kind == HD_O_SREG) return wait_positive(w, inst, o) ? WAIT_OF_LAUNCH : WAIT_PERHAPS_ZERO;
   if (depth >= MOST_DEPTH) return WAIT_PERHAPS_ZERO;
   const wait_sum s = sum_of_operand(w, inst, o);
-  return worth_of_sum(w, &s, depth);
+  return worth_of_sum(w, &s, MOST_FACTOR, depth);
 }
 
-wait_worth sum_worth(wait_search *w, const wait_sum *s) { return worth_of_sum(w, s, 0); }
+wait_worth sum_worth(wait_search *w, const wait_sum *s) { return worth_of_sum(w, s, MOST_OF_PLACE, 0); }
 
 bool wait_is_stride(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   return worth_of(w, inst, o, 0) != WAIT_PERHAPS_ZERO;
 }
 
+/* Parameters and sizes of the grid count as 1. */
+int64_t wait_stride_at_most(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  const wait_sum s = sum_of_operand(w, inst, o);
+  int64_t least = 0;
+  for (uint32_t i = 0; i < s.n && s.ok; i++) {
+    int64_t times = (int64_t)s.terms[i].times;
+    if (times < 0) times = -times;
+    for (uint32_t k = 0; k < s.terms[i].n && times < INT32_MAX; k++) {
+      const sum_atom *a = &s.terms[i].atoms[k];
+      const uint32_t at = a->variable ? HD_NONE : sum_written_by(w, a->reg, a->at);
+      if (at != HD_NONE && is_size(w, at) && w->m->syms[wait_operands(w, at)[1].sym].index == HD_SR_NTID)
+        times *= MOST_THREADS;
+    }
+    if (times > least) least = times;
+  }
+  return least;
+}
+
 bool wait_steps_by(wait_search *w, uint32_t inst, const hd_ptx_term *t) {
   const wait_sum s = sum_of_term(w, inst, t);
-  return worth_of_sum(w, &s, 0) != WAIT_PERHAPS_ZERO;
+  return worth_of_sum(w, &s, MOST_FACTOR, 0) != WAIT_PERHAPS_ZERO;
 }

@@ -11,7 +11,8 @@
  * or put back what is waited to change. */
 #include "rewrite/waits/waits.h"
 
-enum { POLL_LOOKS = 3, MOST_CARRIED = 32 };
+/* A body that is searched alone looks once less than a poll does, at most: two calls of it make a poll. */
+enum { POLL_LOOKS = 3, CALL_LOOKS = POLL_LOOKS - 1, MOST_CARRIED = 32 };
 /* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere.
  */
 enum { BACK_ALL = 1, BACK_SOME, BACK_UNREAD };
@@ -29,6 +30,7 @@ typedef struct way {
   uint8_t looks;
   bool apart, fenced; /* since the last: time has gone by, and a fence orders more than the CTA */
   bool read;          /* some look's value is, or may be */
+  bool called;        /* some look is a call */
 } way;
 
 typedef struct poll {
@@ -63,7 +65,7 @@ static void list_looks(poll *x) {
   wait_search *w = x->w;
   const bool fence = has_fence(w);
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    if (w->updated[i] || w->passes[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
+    if (w->updated[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
     if (fence || !needs_fence(w, i)) x->looks[x->n_looks++] = i;
   }
 }
@@ -85,9 +87,16 @@ static void mark_places(poll *x, uint32_t look, bool known) {
     const uint32_t other = x->looks[i], block = w->g.insts[other].block;
     const bool behind = block == home ? other > look : w->g.blocks[block].rpo > from;
     const bool alike = w->source[look] == w->source[other];
+    const uint32_t passes = w->passes[look], passes_too = w->passes[other];
     touch t = look == other ? TOUCH_FIRST : TOUCH_NONE;
-    if (behind && alike) t = known ? touch_of[wait_compare_places(w, look, other)] : TOUCH_SAME;
-    if (behind && !alike && wait_same_place(w, look, other)) t = TOUCH_SAME;
+    if (behind && (passes || passes_too)) /* through places, round for round: of one round, at one of them */
+      t = alike && passes == passes_too && (!known || wait_compare_places(w, look, other) == WAIT_ONE_PLACE)
+              ? TOUCH_SAME
+              : TOUCH_NONE;
+    else if (behind && alike)
+      t = known ? touch_of[wait_compare_places(w, look, other)] : TOUCH_SAME;
+    else if (behind && wait_same_place(w, look, other))
+      t = TOUCH_SAME;
     x->touches[other] = (uint8_t)t;
     w->steps += known;
   }
@@ -163,9 +172,14 @@ static void leave_out(poll *x) {
   }
 }
 
+/* Others may come meanwhile: at whatever orders threads or waits for them, at a rest, and in a body that is
+ * not looked into. */
 static bool lets_time_go_by(const wait_search *w, uint32_t inst) {
-  const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  return op == HD_OP_NANOSLEEP || op == HD_OP_BAR || op == HD_OP_BARRIER;
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_ptx_class class = hd_ptx_op_class(f->op);
+  return class == HD_OPC_SYNC || class == HD_OPC_EXCHANGE || f->op == HD_OP_NANOSLEEP ||
+         f->op == HD_OP_MBARRIER || hd_ptx_form_has(f, HD_M_WAIT_GROUP) ||
+         hd_ptx_form_has(f, HD_M_WAIT_ALL) || wait_is_opaque(w, inst);
 }
 
 /* The path begins with the look, or it is another one, made to see what has been written since the last. */
@@ -183,9 +197,13 @@ static void go_through(const poll *x, uint32_t block, way *at) {
   wait_search *w = x->w;
   for (uint32_t k = x->first[block]; k < x->first[block + 1] && !is_poll(at); k++) {
     const uint32_t i = x->events[k];
-    const bool fence = wait_is_wide_fence(w, i), more = at->looks < POLL_LOOKS;
-    if (x->touches[i] != TOUCH_NONE && is_next(x, i, at))
-      *at = (way){.looks = (uint8_t)(at->looks + more), .read = at->read || x->back[i] != BACK_UNREAD};
+    const bool fence = wait_is_wide_fence(w, i);
+    if (x->touches[i] != TOUCH_NONE && is_next(x, i, at)) {
+      const bool again = at->called && wait_is_opaque(w, i);
+      *at = (way){.looks = (uint8_t)(at->looks + (again ? CALL_LOOKS : 1)),
+                  .read = at->read || x->back[i] != BACK_UNREAD,
+                  .called = at->called || wait_is_opaque(w, i)};
+    }
     at->fenced |= fence;
     at->apart |= fence || lets_time_go_by(w, i);
   }
@@ -255,7 +273,7 @@ uint32_t wait_unrolled(wait_search *w) {
             .first = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t),
             .order = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t)};
   list_looks(&x);
-  if (x.n_looks < POLL_LOOKS) return HD_NONE;
+  if (x.n_looks * CALL_LOOKS < POLL_LOOKS) return HD_NONE;
   for (uint32_t b = 0; b < g->n_blocks; b++) {
     if (g->blocks[b].rpo == HD_NONE) continue;
     x.order[g->blocks[b].rpo] = b;

@@ -51,6 +51,15 @@ bool wait_call_is_harmless(const wait_search *w, uint32_t inst) {
 
 bool wait_call_copies(const wait_search *w, uint32_t inst) { return calls_system(w, inst, "memcpy"); }
 
+/* What the system's functions do is known; a body is not where it is not part of the graph. */
+static bool is_opaque(const wait_search *w, uint32_t inst) {
+  static const char *const known[] = {"vprintf", "__assertfail", "malloc", "free", "memcpy", "memset"};
+  if (!(hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS) || w->g.insts[inst].body) return false;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (calls_system(w, inst, known[i])) return false;
+  return true;
+}
+
 /* A register or sink that gets the result; red and cp have none. */
 static bool has_result(const hd_ptx_form *f, const hd_ptx_opnd *o) {
   return f->flags & HD_OPF_RESULT && o->kind != HD_O_SINK;
@@ -121,7 +130,7 @@ bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a) {
 }
 
 bool wait_is_wide_fence(wait_search *w, uint32_t inst) {
-  return wait_form_is_wide_fence(hd_inst_form(&w->g, inst), wait_access(w, inst));
+  return w->opaque[inst] || wait_form_is_wide_fence(hd_inst_form(&w->g, inst), wait_access(w, inst));
 }
 
 /* ---- Regions ----------------------------------------------------------------------------------- */
@@ -172,6 +181,17 @@ static void enter_all(wait_search *w) {
   enter(w, blocks, w->g.n_blocks);
 }
 
+/* The first call of the region that may end the thread. */
+static uint32_t first_opaque(const wait_search *w) {
+  uint32_t first = HD_NONE;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (wait_is_opaque(w, k) && k < first) first = k;
+  }
+  return first;
+}
+
 /* The first foreign instruction of the region that is looked at. */
 static uint32_t first_source(const wait_search *w) {
   uint32_t first = HD_NONE;
@@ -208,26 +228,49 @@ static bool is_private(wait_search *w, const region *r, uint32_t block, uint32_t
   return found == HD_NONE || doubtful;
 }
 
-/* Beside updates and locks there is an exit about which no foreign value decides: a time-out, however the
- * thread measures it. */
+/* A condition by which a region with updates or locks may be left is a time-out: no foreign value decides
+ * about it, or failures are counted, which are foreign, but what counts them is not. */
+typedef struct tries {
+  wait_search *w;
+  bool counted;
+} tries;
+
+static void look_for_count(void *ctx, uint32_t reg) {
+  tries *x = ctx;
+  x->counted = x->counted || wait_accumulates(x->w, reg);
+}
+
+static bool counts_tries(wait_search *w, uint32_t inst) {
+  tries x = {.w = w};
+  hd_inst_reads(&w->g, inst, look_for_count, &x);
+  return x.counted;
+}
+
+static uint32_t word_of(wait_search *w, const wait_part *part, unsigned side, uint32_t block);
+
+static bool ends_by_word(wait_search *w, const wait_part *part, uint32_t block) {
+  return part->leaves != CMP_NONE &&
+         (word_of(w, part, 1, block) != HD_NONE || word_of(w, part, 2, block) != HD_NONE);
+}
+
+static bool times_out_at(wait_search *w, const region *r, uint32_t block) {
+  wait_part parts[WAIT_MOST_PARTS];
+  if (!wait_ends_itself(w, block))
+    return is_private(w, r, block, HD_NONE) ||
+           counts_tries(w, w->g.blocks[block].first + w->g.blocks[block].n_insts - 1);
+  const uint32_t n = wait_exit_conditions(w, block, parts);
+  for (uint32_t k = 0; k < n && n > 1; k++)
+    if (is_private(w, r, block, parts[k].setp) ||
+        (!ends_by_word(w, &parts[k], block) && counts_tries(w, parts[k].setp)))
+      return true;
+  return false;
+}
+
+/* Beside updates and locks there is an exit that is a time-out, however the thread measures it. */
 static bool times_out(wait_search *w, const region *r) {
   if (wait_counts(w)) return true;
-  for (uint32_t i = 0; i < r->n && w->steps < WAIT_WALK; i++) {
-    uint32_t block = r->blocks[i], n = 0;
-    if (!wait_leaves(w, block)) continue;
-    if (!wait_ends_itself(w, block)) {
-      uint32_t reg;
-      bool leaves;
-      /* Failures that are counted are foreign, but what counts them is not. */
-      if (is_private(w, r, block, HD_NONE)) return true;
-      if (wait_exit(w, block, &reg, &leaves) && wait_accumulates(w, reg)) return true;
-      continue;
-    }
-    wait_part parts[WAIT_MOST_PARTS];
-    n = wait_exit_conditions(w, block, parts);
-    for (uint32_t k = 0; k < n && n > 1; k++)
-      if (is_private(w, r, block, parts[k].setp)) return true;
-  }
+  for (uint32_t i = 0; i < r->n && w->steps < WAIT_WALK; i++)
+    if (wait_leaves(w, r->blocks[i]) && times_out_at(w, r, r->blocks[i])) return true;
   return false;
 }
 
@@ -279,6 +322,7 @@ static void settle(wait_search *w, const region *r) {
     wait_part parts[WAIT_MOST_PARTS];
     const uint32_t n = ends_by_itself(w, r->blocks[i]) ? wait_exit_parts(w, r->blocks[i], parts) : 0;
     w->settled[r->blocks[i]] = 1;
+    w->any_settled = true;
     for (uint32_t k = 0; k < 2 * n; k++) {
       const uint32_t word = word_of(w, &parts[k / 2], 1 + k % 2, r->blocks[i]);
       if (word != HD_NONE) mark_looks_at(w, r, word);
@@ -286,13 +330,16 @@ static void settle(wait_search *w, const region *r) {
   }
 }
 
-/* The instruction that a region waits at; else HD_NONE, and the rest of it becomes pending. */
-static uint32_t look_at_region(wait_search *w, const region *r, region **pending) {
+/* The instruction that a region waits at; else HD_NONE, and the rest of it becomes pending. *ends: it ends in
+ * any case, so that its rounds may be a poll. */
+static uint32_t look_at_region(wait_search *w, const region *r, region **pending, bool *ends) {
   uint32_t n = r->n, *rest = HD_NEW_N(w->arena, n + 1u, uint32_t), n_exits = 0;
   if (!enter(w, r->blocks, n)) return HD_NONE;
   if (w->steps >= WAIT_WALK) return first_source(w);
   for (uint32_t i = 0; i < n; i++) n_exits += wait_leaves(w, r->blocks[i]);
   if (!n_exits) {
+    const uint32_t call = first_opaque(w);
+    if (call != HD_NONE) return call;
     /* It holds its threads for ever; its inner cycles are searched with any block taken away. */
     add_regions(w, pending, r->blocks + 1, n - 1);
     return HD_NONE;
@@ -310,6 +357,7 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
     uint32_t again = wait_looks_again(w, rest, n_rest);
     if (again == HD_NONE) again = copies_again(w);
     if (again != HD_NONE) return again;
+    *ends = true;
   } else {
     settle(w, r);
   }
@@ -318,14 +366,23 @@ static uint32_t look_at_region(wait_search *w, const region *r, region **pending
 }
 
 static void look_at_cycles(wait_search *w, rewrite_scan *s) {
-  region *pending = NULL;
+  region *pending = NULL, *rounds = NULL;
   uint32_t *blocks = HD_NEW_N(w->arena, w->g.n_blocks, uint32_t);
   for (uint32_t b = 0; b < w->g.n_blocks; b++) blocks[b] = b;
   add_regions(w, &pending, blocks, w->g.n_blocks);
   while (pending) {
     region *r = pending;
     pending = r->next;
-    uint32_t found = look_at_region(w, r, &pending);
+    bool ends = false;
+    uint32_t found = look_at_region(w, r, &pending, &ends);
+    if (found != HD_NONE) rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, found), WAITS);
+    if (!ends) continue;
+    r->next = rounds;
+    rounds = r;
+  }
+  for (const region *r = rounds; r && w->any_settled; r = r->next) {
+    if (!enter(w, r->blocks, r->n)) continue;
+    const uint32_t found = wait_looks_in_settled(w);
     if (found != HD_NONE) rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, found), WAITS);
   }
 }
@@ -354,13 +411,16 @@ static void prepare(wait_search *w) {
   w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->fetches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
-  w->passes = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  w->passes = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
+  w->any_settled = false;
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
   w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->sums = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_sum *);
   w->is_read = hd_reads_find(g, w->arena);
   w->stamp = 0;
   w->steps = 0;
+  w->opaque = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  for (uint32_t i = 0; i < g->n_insts; i++) w->opaque[i] = is_opaque(w, i);
   for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
 }
 
@@ -391,7 +451,8 @@ static void look_at_recursion(wait_search *w, rewrite_scan *s) {
   }
 }
 
-static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, rewrite_scan *s) {
+static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, bool recursive,
+                             rewrite_scan *s) {
   hd_diag d;
   if (hd_cfg_build(w->m, func, max_insts, w->arena, &w->g, &d) != HD_OK) {
     rewrite_scan_refuse(s, HD_REFUSE_NO_BODY, NULL, d.message);
@@ -401,6 +462,7 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
   if (s->reach.n == 1) w->whole = true;
   prepare(w);
   look_at_cycles(w, s);
+  if (recursive) look_at_recursion(w, s);
   enter_all(w);
   const uint32_t unrolled = wait_unrolled(w);
   if (unrolled != HD_NONE)
@@ -412,14 +474,11 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   bool inlines = rewrite_can_inline(s);
   w->access = hd_arena_alloc(w->arena, (w->m->n_forms + 1u) * sizeof *w->access, _Alignof(hd_ptx_access));
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
-  look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
+  look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, false, s);
   if (inlines && rewrite_is_whole(&w->g)) return;
   /* Functions that were not inlined are searched alone; calls of them count as foreign. */
   const bool *recursive = find_recursion(w, &reach);
-  for (uint32_t i = 1; i < reach.n; i++) {
-    look_at_function(w, reach.funcs[i], 0, s);
-    if (recursive[reach.funcs[i]]) look_at_recursion(w, s);
-  }
+  for (uint32_t i = 1; i < reach.n; i++) look_at_function(w, reach.funcs[i], 0, recursive[reach.funcs[i]], s);
 }
 
 bool rewrite_scan_waits(rewrite_scan *s) {

@@ -5,6 +5,7 @@
  *   flow.c      the values that decide whether a cycle is left
  *   progress.c  cycles that the thread itself ends
  *   moves.c     addresses that move on, and bounds that counters pass
+ *   bound.c     numbers that do not count themselves
  *   chain.c     registers that move one way
  *   course.c    addresses that go through places in another way
  *   looks.c     polls that give up: looks that so many rounds take
@@ -15,6 +16,7 @@
  *   place.c     places of global memory, and which instructions may write them
  *   written.c   whether what is written is data or a number of the text
  *   distance.c  numbers that may lead from one variable to another
+ *   sizes.c     numbers above 0
  *   strides.c   numbers that are 0 in no launch with strides that are not
  *   wait_value.c  constants, addresses and copies
  */
@@ -50,16 +52,19 @@ typedef struct wait_search {
   uint32_t *in, stamp; /* per block: in[b] == stamp */
   const uint32_t *blocks;
   uint32_t n_blocks;
-  bool fence; /* one that orders more than the CTA */
-  bool stays; /* some plain load that decides may look at one place in many rounds */
-  bool whole; /* the graph holds every function that the kernel may run */
+  bool fence;       /* one that orders more than the CTA */
+  bool stays;       /* some plain load that decides may look at one place in many rounds */
+  bool any_settled; /* some block is */
+  bool whole;       /* the graph holds every function that the kernel may run */
 
   uint32_t *seen_pace, pace; /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;           /* per block, of looks.c: it is in a cycle within the region (== stamp) */
   uint8_t *fetches;          /* per instruction: it brings the number of work by which a loop ends */
-  uint8_t *passes;           /* per instruction: it looks at another place in each round of a loop */
+  uint32_t *passes;          /* per instruction: it looks at another place in each round of a loop, which
+                              * has this number; 0: it does not */
   uint8_t *settled;          /* per block: it lies in a region that ends by what its threads do */
   uint8_t *updated;          /* per instruction: it looks at the word by which such a region ends */
+  uint8_t *opaque;           /* per instruction: it calls a body that the graph does not hold */
   struct wait_sum **sums;    /* of apart.c, per instruction: its address; NULL: not taken apart so far */
   uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
   uint8_t *is_read;                 /* per register: some instruction reads it */
@@ -130,6 +135,10 @@ int64_t wait_word(int64_t value, unsigned bytes);
 bool wait_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* What such a number is at most; 0: it is none, or 32 bits do not bound it. */
 int64_t wait_most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+/* The same, where as many CTAs as a grid has count as one; and of the product of two. */
+int64_t wait_greatest(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+int64_t wait_greatest_product(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a,
+                              const hd_ptx_opnd *b);
 /* The product of two such numbers of an instruction is above 0 as well. */
 bool wait_product_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b);
 /* The operand has the same value in every round of the region. */
@@ -168,6 +177,8 @@ typedef enum wait_worth {
 bool wait_is_stride(wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* The same of a term of an instruction's result: of a product of two. */
 bool wait_steps_by(wait_search *w, uint32_t inst, const hd_ptx_term *t);
+/* How large such a stride may be, as far as it is known. */
+int64_t wait_stride_at_most(wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 
 /* ---- place.c ------------------------------------------------------------------------------- */
 
@@ -221,6 +232,8 @@ wait_likeness wait_compare_places(wait_search *w, uint32_t a, uint32_t b);
 /* A fence that orders more than the threads of the CTA, or what acquires as much. */
 bool wait_is_wide_fence(wait_search *w, uint32_t inst);
 bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a);
+/* A call that may order, rest, store and end the thread: of a body that the graph does not hold. */
+static inline bool wait_is_opaque(const wait_search *w, uint32_t inst) { return w->opaque[inst]; }
 /* A call of the system's memcpy, which reads memory that others may write. */
 bool wait_call_copies(const wait_search *w, uint32_t inst);
 
@@ -230,6 +243,9 @@ bool wait_call_copies(const wait_search *w, uint32_t inst);
  * that gives up, whatever becomes of the value. `rest`: the blocks of the region whose cycles are looked at
  * later. HD_NONE: there is none. */
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest);
+
+/* The same in cycles of the region that settle it, once those are known. */
+uint32_t wait_looks_in_settled(wait_search *w);
 
 /* The instructions that read a register, *n of them; one that reads it twice is there twice. */
 const uint32_t *wait_readers(wait_search *w, uint32_t reg, uint32_t *n);
@@ -302,8 +318,8 @@ enum { WAIT_LEAST_ROOM = 16 };
 bool wait_brings_end(wait_search *w, uint32_t block);
 /* Some exit is taken as a register passes a bound. */
 bool wait_counts(wait_search *w);
-/* The same, and it passes the bound for sure. */
-bool wait_counts_out(wait_search *w);
+/* The same of each round that passes the block, and it passes the bound for sure. */
+bool wait_counts_out(wait_search *w, uint32_t block);
 /* The exit at this block is taken at the latest when a counter of at most 32 bits has gone through all
  * its values, whatever plain loads find as its bound. */
 bool wait_counts_to_plain_bound(wait_search *w, uint32_t block);

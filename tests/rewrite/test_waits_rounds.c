@@ -1,0 +1,184 @@
+/* Rounds of polls that are written out, called, or run in cycles that end by themselves. */
+#include "check.h"
+
+#include "waits.h"
+
+#define COUNT "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 1000;\n@%p2 bra L;\n"
+#define LOOK "ld.volatile.global.u32 %r1, [%rd1];\nor.b32 %r3, %r3, %r1;\n"
+#define THREE(between) KERNEL(LOOK between "\n" LOOK between "\n" LOOK "st.global.u32 [%rd2], %r3;")
+
+static void looks_are_rounds_if_time_goes_by_in_between(void **state) {
+  static const wait_case cases[] = {
+      {"a rest", THREE("nanosleep.u32 99;"), "ld.volatile"},
+      {"a fence of the CTA", THREE("fence.acq_rel.cta;"), "ld.volatile"},
+      {"a barrier of the warp", THREE("bar.warp.sync -1;"), "ld.volatile"},
+      {"a shuffle", THREE("shfl.sync.idx.b32 %r5, %r7, 0, 31, -1;"), "ld.volatile"},
+      {"a vote", THREE("vote.sync.any.pred %p5, %p4, -1;"), "ld.volatile"},
+      {"an mbarrier that waits for a while",
+       THREE("mbarrier.try_wait.parity.shared.b64 %p5, [slot], 0, 1000000;"), "ld.volatile"},
+      {"copies that are waited for", THREE("cp.async.wait_all;"), "ld.volatile"},
+      {"groups of bulk copies that are waited for", THREE("cp.async.bulk.wait_group 0;"), "ld.volatile"},
+      {"the grid before", THREE("griddepcontrol.wait;"), "ld.volatile"},
+      {"a function whose parameters are registers",
+       MODULE(".func rest(.reg .b32 q) { nanosleep.u32 1000; ret; }\n",
+              LOOK "call rest, (%r7);\n" LOOK "call rest, (%r7);\n" LOOK "st.global.u32 [%rd2], %r3;"),
+       "ld.volatile"},
+      {"a sum", THREE("add.u32 %r5, %r5, 1;"), NULL},
+      {"a store", THREE("st.shared.u32 [slot], %r7;"), NULL},
+      {"a function of the system", /* which a fence would not follow */
+       MODULE(".extern .func (.param .b32 o) vprintf(.param .b64 a, .param .b64 b);\n",
+              LOOK "{\n.param .b64 a;\n.param .b64 b;\n.param .b32 o;\nst.param.b64 [a], %rd2;\n"
+                   "st.param.b64 [b], %rd2;\ncall (o), vprintf, (a, b);\n}\n" LOOK LOOK
+                   "st.global.u32 [%rd2], %r3;"),
+       NULL},
+  };
+  hd_refusal r;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t n = refusals(cases[i].what, cases[i].text, &r);
+    if (!n != !cases[i].at) fail_msg("%s: %zu refusals", cases[i].what, n);
+    if (n && !strstr(r.what, cases[i].at)) fail_msg("%s: %s", cases[i].what, r.what);
+  }
+}
+
+#define FN(body) ".func fn(.reg .b64 w) {\n.reg .b32 x;\n.reg .pred z;\n" body "ret;\n}\n"
+#define CALL "call fn, (%rd1);\n"
+#define PLAIN "ld.global.u32 %r1, [%rd1];\nor.b32 %r3, %r3, %r1;\n"
+
+/* Bodies whose parameters are registers are not made part of the kernel's graph. */
+static void a_body_that_is_not_seen_may_do_anything(void **state) {
+  static const wait_case cases[] = {
+      {"it ends the thread",
+       MODULE(FN("ld.acquire.gpu.u32 x, [w];\nsetp.ne.u32 z, x, 0;\n@z exit;\n"), "L: " CALL "bra L;"),
+       "call"},
+      {"it traps, of what is given",
+       MODULE(".func fn(.reg .b32 x) {\n.reg .pred z;\nsetp.ne.u32 z, x, 0;\n@z trap;\nret;\n}\n",
+              "L: ld.volatile.global.u32 %r1, [%rd1];\ncall fn, (%r1);\nbra L;"),
+       "call"},
+      {"it has a fence",
+       MODULE(FN("fence.acq_rel.gpu;\n"), "L: " CALL "ld.relaxed.cta.global.u32 %r1, [%rd1];\n"
+                                          "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;"),
+       "ld.relaxed"},
+      {"it has a fence, in each of so many rounds",
+       MODULE(FN("membar.gl;\n"), "L: " CALL PLAIN COUNT "st.global.u32 [%rd2], %r3;"), "ld.global"},
+      {"it stores what is given",
+       MODULE(".shared .align 4 .b32 kept;\n.func fn(.reg .b32 x) { st.shared.u32 [kept], x; ret; }\n",
+              "L: ld.global.u32 %r1, [%rd1];\ncall fn, (%r1);\nld.shared.u32 %r2, [kept];\n"
+              "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;"),
+       "ld.global"},
+      {"it has nothing, in a loop that counts", MODULE(FN(""), "L: " CALL COUNT "st.global.u32 [%rd2], %r3;"),
+       NULL},
+      {"it computes, behind a load",
+       MODULE(FN("add.u32 x, 1, 2;\n"), PLAIN CALL "st.global.u32 [%rd2], %r3;"), NULL},
+  };
+  static const wait_case looks[] = {
+      {"it looks, three times in turn", MODULE(FN("ld.acquire.gpu.u32 x, [w];\n"), CALL CALL CALL), "call"},
+      {"it looks twice, two times in turn",
+       MODULE(FN("ld.acquire.gpu.u32 x, [w];\nnanosleep.u32 9;\nld.acquire.gpu.u32 x, [w];\n"), CALL CALL),
+       "call"},
+      {"fences of it between plain loads",
+       MODULE(FN("membar.gl;\n"), CALL PLAIN CALL PLAIN CALL PLAIN "st.global.u32 [%rd2], %r3;"),
+       "ld.global"},
+  };
+  EXPECT_ALL(cases);
+  for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+    hd_refusal r = {0};
+    if (!refusals(looks[i].what, looks[i].text, &r) || !strstr(r.what, looks[i].at))
+      fail_msg("%s: %s", looks[i].what, r.what);
+  }
+}
+
+#define PLACE "mul.wide.u32 %rd4, %r4, 4;\nadd.s64 %rd3, %rd1, %rd4;\n"
+#define AT_PLACE(n, k)                                                                                       \
+  "ld.volatile.global.u32 %r" #n ", [%rd3+" #k "];\nor.b32 %r3, %r3, %r" #n ";\nnanosleep.u32 9;\n"
+#define EACH(looks) KERNEL("L: " PLACE looks COUNT "st.global.u32 [%rd2], %r3;")
+
+static void tries_of_each_place_in_turn_are_rounds(void **state) {
+  static const wait_case cases[] = {
+      {"three at each", EACH(AT_PLACE(1, 0) AT_PLACE(2, 0) AT_PLACE(5, 0)), "ld.volatile"},
+      {"three at each, by an index from a list",
+       KERNEL("L: " PLACE "ld.global.u32 %r6, [%rd3+4096];\nmul.wide.u32 %rd5, %r6, 4;\nadd.s64 %rd3, %rd1, "
+              "%rd5;\n" AT_PLACE(1, 0) AT_PLACE(2, 0) AT_PLACE(5, 0) COUNT "st.global.u32 [%rd2], %r3;"),
+       "ld.volatile"},
+      {"two at each", EACH(AT_PLACE(1, 0) AT_PLACE(2, 0)), NULL},
+      {"one at each of three in a row", EACH(AT_PLACE(1, 0) AT_PLACE(2, 4) AT_PLACE(5, 8)), NULL},
+  };
+  hd_refusal r;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t n = refusals(cases[i].what, cases[i].text, &r);
+    if (!n != !cases[i].at) fail_msg("%s: %zu refusals", cases[i].what, n);
+  }
+}
+
+#define LOCK(looks)                                                                                          \
+  "T: " looks "atom.global.cas.b32 %r6, [%rd1+64], 0, 1;\nsetp.ne.u32 %p3, %r6, 0;\n@%p3 bra T;\n"
+#define GIVE "membar.gl;\natom.global.exch.b32 %r0, [%rd1+64], 0;\n"
+#define OF_EIGHT "and.b32 %r5, %r4, 7;\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd3, %rd1, %rd4;\n"
+
+/* A lock is taken in each of so many rounds. */
+static void looks_beside_a_lock_are_rounds_of_the_loop_around_it(void **state) {
+  static const wait_case cases[] = {
+      {"flags that come round, in the lock's loop",
+       KERNEL("L: " OF_EIGHT LOCK("ld.volatile.global.u32 %r1, [%rd3+128];\nor.b32 %r3, %r3, %r1;\n")
+                  GIVE COUNT "st.global.u32 [%rd1+256], %r3;"),
+       "ld.volatile"},
+      {"an exchange of another word",
+       KERNEL("L: " LOCK("atom.global.exch.b32 %r1, [%rd1+128], 0;\nor.b32 %r3, %r3, %r1;\n") GIVE COUNT
+              "st.global.u32 [%rd1+256], %r3;"),
+       "atom"},
+      {"a mailbox that is emptied behind",
+       KERNEL("L: " LOCK(
+           "ld.volatile.global.u32 %r1, [%rd1+128];\nor.b32 %r3, %r3, %r1;\n") "st.volatile.global.u32 "
+                                                                               "[%rd1+128], 0;\n" GIVE COUNT
+                                                                               "st.global.u32 [%rd1+256], "
+                                                                               "%r3;"),
+       "ld.volatile"},
+      {"the lock's word", KERNEL("L: " LOCK("") GIVE COUNT), NULL},
+      {"places of a row, each as long as the lock is taken",
+       KERNEL("L: " PLACE LOCK("ld.volatile.global.u32 %r1, [%rd3+128];\nor.b32 %r3, %r3, %r1;\n") GIVE COUNT
+              "st.global.u32 [%rd1+256], %r3;"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define HINT "ld.volatile.global.u32 %r2, [%rd1+128];\nand.b32 %r2, %r2, 1;\nadd.u32 %r2, %r2, 1;\n"
+#define TRIES(counts)                                                                                        \
+  KERNEL("mov.u32 %r4, 0;\nL: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra "   \
+         "M;\n" counts                                                                                       \
+         "\nsetp.lt.u32 %p2, %r4, 1000;\n@%p2 bra L;\nbra E;\nM: st.global.u32 [%rd1], 0;\nE:")
+#define UPDATES(counts)                                                                                      \
+  KERNEL(                                                                                                    \
+      "mov.u32 %r4, 0;\nld.volatile.global.u32 %r5, [%rd1];\nL: add.u32 %r6, %r5, 1;\n"                      \
+      "atom.global.cas.b32 %r1, [%rd1], %r5, %r6;\nsetp.eq.u32 %p1, %r1, %r5;\nmov.u32 %r5, %r1;\n" counts   \
+      "\nsetp.ge.u32 %p2, %r4, 1000;\nor.pred %p3, %p1, %p2;\n@!%p3 bra L;")
+
+static void tries_that_are_counted_are_a_time_out_whatever_is_added(void **state) {
+  static const wait_case cases[] = {
+      {"a lock, by ones", TRIES("add.u32 %r4, %r4, 1;"), "atom"},
+      {"a lock, by what a flag says", TRIES(HINT "add.u32 %r4, %r4, %r2;"), "atom"},
+      {"a lock, in shared memory, by what a flag says", TRIES(HINT "atom.shared.add.u32 %r4, [slot], %r2;"),
+       "atom"},
+      {"a lock, in the thread's own memory, by what was found",
+       TRIES("ld.local.u32 %r4, [own];\nadd.u32 %r4, %r4, %r1;\nst.local.u32 [own], %r4;"), "atom"},
+      {"an update, by what a flag says", UPDATES(HINT "add.u32 %r4, %r4, %r2;"), "ld.volatile"},
+      {"an update that gives up if a flag says so", UPDATES("ld.volatile.global.u32 %r4, [%rd1+128];"), NULL},
+  };
+  hd_refusal r;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t n = refusals(cases[i].what, cases[i].text, &r);
+    if (!n != !cases[i].at) fail_msg("%s: %zu refusals", cases[i].what, n);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("looks are rounds if time goes by in between", looks_are_rounds_if_time_goes_by_in_between),
+      BEHAVIOUR("a body that is not seen may do anything", a_body_that_is_not_seen_may_do_anything),
+      BEHAVIOUR("tries of each place in turn are rounds", tries_of_each_place_in_turn_are_rounds),
+      BEHAVIOUR("looks beside a lock are rounds of the loop around it",
+                looks_beside_a_lock_are_rounds_of_the_loop_around_it),
+      BEHAVIOUR("tries that are counted are a time-out, whatever is added",
+                tries_that_are_counted_are_a_time_out_whatever_is_added),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
