@@ -272,6 +272,7 @@ static void function(emu_decoder *d, uint32_t index, hd_arena *scratch) {
     settle_targets(&fn, inst_of);
     finish(&fn);
     emu_mark_guesses(&fn);
+    emu_share_slots(&fn);
   }
   emu_find_stores(&fn);
   c->insts[c->n_insts] = (emu_inst){.control = EMU_RET, .stmt = func->n_stmts, .line = func->line};

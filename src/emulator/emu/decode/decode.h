@@ -17,6 +17,7 @@
  *   remote.c            st.async, red.async
  *   guess.c             plain loads of values that atom.cas then compares
  *   store.c             where the next store is
+ *   share.c             registers that share slots
  *   link.c              the call graph: shared memory, stacks, the needs of callees
  *   program.c           a module loaded: its variables, then its code
  *   tables.c            the handlers of an instruction set
@@ -331,6 +332,8 @@ static inline hd_ptx_op emu_op_of(const emu_function *fn, const emu_inst *i) {
 }
 void emu_mark_guesses(emu_function *fn);
 void emu_find_stores(emu_function *fn);
+/* share.c: once nothing tells registers by their slots any more. */
+void emu_share_slots(emu_function *fn);
 
 /* Before any function: the call graph, and where .shared variables lie. */
 void emu_link_begin(emu_decoder *d);

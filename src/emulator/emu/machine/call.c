@@ -59,6 +59,17 @@ static void clear_locals(emu_mwarp *m, const emu_frame *f, uint32_t mask) {
            f->code->local_bytes);
 }
 
+/* Registers that are read before they are written must not depend on earlier calls. */
+static void fill_slots(emu_mframe *mf, const emu_code *code) {
+  char *regs = mf->f.regs;
+  const bool again = mf->filled == code;
+  const size_t init = (size_t)code->n_init * EMU_SLOT_BYTES;
+  const uint32_t n_zero = code->n_slots - code->n_init - (again ? code->n_loose : 0);
+  if (!again && init) memcpy(regs, code->init, init);
+  memset(regs + init, 0, (size_t)n_zero * EMU_SLOT_BYTES);
+  mf->filled = code;
+}
+
 emu_frame *emu_frame_make(emu_mwarp *m, const emu_code *code, emu_frame *caller, const emu_inst *i,
                           uint32_t mask) {
   const hd_emu_grid *g = m->w.cta->grid;
@@ -83,11 +94,7 @@ emu_frame *emu_frame_make(emu_mwarp *m, const emu_code *code, emu_frame *caller,
                    .refs = 1,
                    .depth = depth,
                    .regs = f->regs};
-  const size_t init = (size_t)code->n_init * EMU_SLOT_BYTES;
-  if (mf->filled != code && init) memcpy(f->regs, code->init, init);
-  mf->filled = code;
-  /* Registers that are read before they are written must not depend on earlier calls. */
-  memset(f->regs + init, 0, (size_t)(code->n_slots - code->n_init) * EMU_SLOT_BYTES);
+  fill_slots(mf, code);
   for (uint32_t k = 0; k < code->n_local_slots; k++)
     for (unsigned l = 0; l < HD_WARP; l++) {
       size_t at = (size_t)code->local_slots[k] * EMU_SLOT_BYTES + (size_t)l * 8;

@@ -191,6 +191,7 @@ struct emu_code {
   uint32_t n_insts;           /* the last one is an EMU_RET */
   const uint32_t *next_store; /* at or behind each; UINT32_MAX: there is none. NULL: not known */
   uint32_t n_slots;           /* of a frame */
+  uint32_t n_loose;           /* the last of them, which every path writes before it reads them */
   /* Slots [0, n_init) are copied from init (n_init * 128 bytes) when a frame is made:
    * immediates, addresses of variables, launch-independent values. */
   char *init;
