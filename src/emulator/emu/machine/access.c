@@ -456,7 +456,7 @@ static inline __attribute__((always_inline)) bool access_body(ACCESS_PARAMS) {
     m->synced |= kind == HD_ACCESS_ATOMIC ||
                  (kind == HD_ACCESS_LOAD && !(cache & HD_CACHE_WAYS) && space == HD_SPACE_GLOBAL);
     c->stores += kind == HD_ACCESS_STORE;
-    emu_bounds *b = &c->bounds[(uintptr_t)i / sizeof *i % EMU_BOUNDS];
+    emu_bounds *b = emu_bounds_of(c, i);
     bool written = b->written;
     if (b->hi - b->lo < bytes ||
         b->generation != atomic_load_explicit(&c->emu->generation, memory_order_relaxed) ||

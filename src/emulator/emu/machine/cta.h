@@ -119,6 +119,10 @@ struct hd_emu_cta {
   emu_mwarp warps[];
 };
 
+static inline emu_bounds *emu_bounds_of(hd_emu_cta *c, const emu_inst *i) {
+  return &c->bounds[(uintptr_t)i / sizeof *i % EMU_BOUNDS];
+}
+
 /* barrier.c */
 /* f, all its lanes active, is at barrier instruction i: it waits there, or goes on when it was the last. */
 void emu_barrier_meet(emu_mwarp *m, emu_fiber *f, const emu_inst *i);

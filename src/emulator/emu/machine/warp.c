@@ -119,9 +119,14 @@ static uint32_t meeting_pc(const emu_warp *w, emu_fiber *f, uint32_t pc, bool *y
   return meet_at;
 }
 
-/* Processors of the portable build may lack an instruction for it. */
+/* By sums of bits, pairs and so on: processors of the portable build may lack an instruction for it, and its
+ * replacement is a call. */
 static inline unsigned lanes_in(uint32_t mask) {
-  return mask == UINT32_MAX ? HD_WARP : (unsigned)__builtin_popcount(mask);
+  if (mask == UINT32_MAX) return HD_WARP;
+  uint32_t n = mask - (mask >> 1 & 0x55555555u);
+  n = (n & 0x33333333u) + (n >> 2 & 0x33333333u);
+  n = (n + (n >> 4)) & 0x0f0f0f0fu;
+  return n * 0x01010101u >> 24;
 }
 
 /* Count a backward branch; true when others should get a turn. */

@@ -9,6 +9,7 @@
 typedef struct emu_hosts {
   uint64_t at[32] __attribute__((aligned(64)));
   uint32_t shared;
+  uint8_t rows; /* emu_rows; memory.c's own */
 } emu_hosts;
 
 /* The device addresses of a memory operand. */

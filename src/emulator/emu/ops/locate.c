@@ -2,6 +2,10 @@
 #include "emu/ops/address.h"
 
 static void take(emu_hosts *out, uint32_t mask, const uint64_t addr[32], emu_view v) {
+  if (mask == ALL_LANES) {
+    LANE_LOOP out->at[l] = addr[l] + v.delta + (uint64_t)((int64_t)l * v.lane_stride);
+    return;
+  }
   uint64_t at[32] __attribute__((aligned(64)));
   LANE_LOOP at[l] = addr[l] + v.delta + (uint64_t)((int64_t)l * v.lane_stride);
   blend64(out->at, at, mask);

@@ -3,9 +3,18 @@
  * Every access goes through one form in the middle: the lanes' bytes packed one after the
  * other ("rows"). When the lanes' addresses are consecutive, that is the memory itself.
  */
+#include "emu/machine/grid.h"
 #include "emu/ops/address.h"
 
 enum { ROW_MAX = 32 }; /* bytes per lane: .v8.b32, .v4.b64 */
+
+/* How all lanes' bytes lie. */
+typedef enum emu_rows {
+  ROWS_UNKNOWN = 0,
+  ROWS_APART, /* anyhow */
+  ROWS_ALIKE, /* at one place: at[0], which alone is filled in */
+  ROWS_NEXT,  /* one lane's behind the other's: from at[0] on, likewise */
+} emu_rows;
 
 /* ---- Rows ---------------------------------------------------------------------------- */
 
@@ -55,8 +64,9 @@ INLINE void gather_4(const emu_hosts *h, char *rows) {
 
 /* Rows of the lanes in the mask: `rows`, filled, or the memory itself. */
 INLINE const char *gather(const emu_hosts *h, uint32_t mask, unsigned bytes, char *rows) {
-  bool same = false;
-  if (mask == ALL_LANES) {
+  bool same = h->rows == ROWS_ALIKE;
+  if (h->rows == ROWS_NEXT) return (const char *)(uintptr_t)h->at[0];
+  if (mask == ALL_LANES && h->rows == ROWS_UNKNOWN) {
     uint64_t stride;
     if (stride_of(h->at, &stride)) {
       if (stride == bytes) return (const char *)(uintptr_t)h->at[0];
@@ -72,8 +82,13 @@ INLINE const char *gather(const emu_hosts *h, uint32_t mask, unsigned bytes, cha
 }
 INLINE void scatter(const emu_hosts *h, uint32_t mask, unsigned bytes, const char *rows) {
   uint64_t stride;
-  if (mask == ALL_LANES && stride_of(h->at, &stride) && stride == bytes) {
+  if (h->rows == ROWS_NEXT ||
+      (h->rows == ROWS_UNKNOWN && mask == ALL_LANES && stride_of(h->at, &stride) && stride == bytes)) {
     memcpy((void *)(uintptr_t)h->at[0], rows, 32 * (size_t)bytes);
+    return;
+  }
+  if (h->rows == ROWS_ALIKE) { /* the last lane's stay */
+    memcpy((void *)(uintptr_t)h->at[0], rows + 31 * (size_t)bytes, bytes);
     return;
   }
   switch (bytes) { ROW_SIZES(SCATTER_ROWS) }
@@ -87,19 +102,120 @@ INLINE void scatter(const emu_hosts *h, uint32_t mask, unsigned bytes, const cha
     v_;                                                                                                      \
   })
 
+/* ---- The common case ---------------------------------------------------------------------- */
+
+/* Where all addresses must lie, [lo, last], and their bytes on the host: emu_view. */
+typedef struct region {
+  uint64_t lo, last, delta, lane_stride;
+} region;
+
+/* The memory in which the instruction's accesses are nothing special; false: machine/access.c decides. */
+INLINE bool region_of(emu_warp *w, const emu_inst *i, unsigned bytes, hd_access_kind kind, region *out) {
+  const emu_mwarp *m = (const emu_mwarp *)w;
+  emu_cta *c = w->cta;
+  switch (i->mem.space) {
+  case HD_SPACE_GLOBAL:
+  case HD_SPACE_CONST:
+  case EMU_GENERIC: {
+    const emu_bounds *b = emu_bounds_of(c, i);
+    *out = (region){b->lo, b->hi - bytes, c->emu->delta, 0};
+    return b->hi - b->lo >= bytes && !(b->readonly && kind != HD_ACCESS_LOAD) &&
+           b->generation == atomic_load_explicit(&c->emu->generation, memory_order_relaxed);
+  }
+  case HD_SPACE_SHARED:
+    *out = (region){0, c->shared_bytes - bytes, (uint64_t)(uintptr_t)c->shared, 0};
+    return bytes <= c->shared_bytes;
+  case HD_SPACE_LOCAL: {
+    const emu_frame *f = w->current->frame;
+    const uint64_t room = (uint64_t)f->local_base + f->code->local_bytes;
+    *out = (region){0, room - bytes, (uint64_t)(uintptr_t)m->local, c->grid->stack_bytes};
+    return bytes <= room;
+  }
+  default: return false;
+  }
+}
+
+/* The top bit is set unless lo <= address <= last, which are below 2^63. */
+INLINE uint64_t beyond(uint64_t address, const region *p) { return (address - p->lo) | (p->last - address); }
+
+/* All lanes' addresses, if they are alike or follow each other. */
+INLINE emu_rows rows_of(char *r, const emu_inst *i, unsigned bytes, uint64_t *first) {
+  uint64_t differs = 0, step = 0;
+  if (i->mem.mode == EMU_ADDR_64) {
+    const uint64_t *base = slot(r, i->src[0]), from = base[0];
+    step = base[1] - from;
+    LANE_LOOP differs |= base[l] ^ (from + l * step);
+    *first = from + (uint64_t)i->imm;
+  } else if (i->mem.mode == EMU_ADDR_32) {
+    const uint32_t *base = slot(r, i->src[0]), from = base[0], apart = base[1] - from;
+    uint32_t differ = 0;
+    LANE_LOOP differ |= base[l] ^ (from + l * apart);
+    differs = differ;
+    step = apart;
+    *first = from + (uint32_t)i->imm;
+  } else {
+    *first = (uint64_t)i->imm;
+  }
+  return differs || (step && step != bytes) ? ROWS_APART : step ? ROWS_NEXT : ROWS_ALIKE;
+}
+
+INLINE bool each_of(char *r, const emu_inst *i, uint32_t mask, unsigned bytes, const region *p,
+                    emu_hosts *h) {
+  const uint64_t align = bytes - 1, top = UINT64_C(1) << 63;
+  uint64_t addr[32] __attribute__((aligned(64))), bad = 0;
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
+  if (mask == ALL_LANES)
+    LANE_LOOP bad |= (beyond(addr[l], p) & top) | (addr[l] & align);
+  else
+    LANE_LOOP bad |= ((beyond(addr[l], p) & top) | (addr[l] & align)) & -(uint64_t)(mask >> l & 1);
+  LANE_LOOP h->at[l] = addr[l] + p->delta + l * p->lane_stride;
+  return !bad;
+}
+
+/* As find below, for plain loads and stores: where nobody watches, and all is within the bounds that the
+ * instruction met last. False: not so; nothing has happened. */
+static __attribute__((noinline)) bool find_quickly(emu_warp *w, const emu_inst *i, char *r, uint32_t mask,
+                                                   unsigned bytes, hd_access_kind kind, emu_hosts *h) {
+  const unsigned space = i->mem.space;
+  region p;
+  if (w->cta->watch || !region_of(w, i, bytes, kind, &p)) return false;
+  uint64_t first = 0;
+  h->rows = (uint8_t)(mask == ALL_LANES && !p.lane_stride ? rows_of(r, i, bytes, &first) : ROWS_APART);
+  if (h->rows == ROWS_APART) {
+    if (!each_of(r, i, mask, bytes, &p, h)) return false;
+  } else {
+    const uint64_t end = h->rows == ROWS_NEXT ? first + 31 * (uint64_t)bytes : first;
+    if ((beyond(first, &p) | beyond(end, &p)) >> 63 || first & (bytes - 1)) return false;
+    h->at[0] = first + p.delta;
+  }
+  /* As access.c does. */
+  w->cta->stores += kind == HD_ACCESS_STORE && space != HD_SPACE_LOCAL;
+  if (kind == HD_ACCESS_LOAD && !(i->mem.cache & HD_CACHE_WAYS) &&
+      (space == HD_SPACE_GLOBAL || space == EMU_GENERIC))
+    ((emu_mwarp *)w)->synced = true;
+  return true;
+}
+
 /* ---- Loads ----------------------------------------------------------------------------- */
 
 INLINE bool find(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes, hd_access_kind kind,
                  emu_hosts *h) {
   uint64_t addr[32] __attribute__((aligned(64)));
   addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
+  h->rows = ROWS_UNKNOWN;
   return locate(w, i, mask, addr, &(const emu_locate){i->mem.space, bytes, bytes, i->mem.cache, kind}, h);
+}
+
+INLINE bool find_load(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes, emu_hosts *h) {
+  return find_quickly(w, i, r, mask, bytes, HD_ACCESS_LOAD, h) ||
+         find(w, i, r, mask, bytes, HD_ACCESS_LOAD, h);
 }
 
 /* The same for a plain store of these rows: the race check compares them with the bytes that other tasks
  * stored. */
 INLINE bool find_store(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, unsigned bytes,
                        const char *rows, emu_hosts *h) {
+  if (find_quickly(w, i, r, mask, bytes, HD_ACCESS_STORE, h)) return true;
   w->storing = rows;
   const bool ok = find(w, i, r, mask, bytes, HD_ACCESS_STORE, h);
   w->storing = NULL;
@@ -130,7 +246,7 @@ INLINE const char *named_param(emu_warp *w, const emu_inst *i, unsigned bytes) {
     }                                                                                                        \
     emu_hosts h;                                                                                             \
     char buffer[32 * sizeof(M)] __attribute__((aligned(64)));                                                \
-    if (!find(w, i, r, mask, sizeof(M), HD_ACCESS_LOAD, &h)) return;                                         \
+    if (!find_load(w, i, r, mask, sizeof(M), &h)) return;                                                    \
     const char *rows = gather(&h, mask, sizeof(M), buffer);                                                  \
     T_##D *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));                                     \
     T_##D *out = mask == ALL_LANES ? dst : part;                                                             \
@@ -142,7 +258,7 @@ INLINE const char *named_param(emu_warp *w, const emu_inst *i, unsigned bytes) {
     const unsigned n = i->mem.count;                                                                         \
     emu_hosts h;                                                                                             \
     char buffer[32 * ROW_MAX] __attribute__((aligned(64)));                                                  \
-    if (!find(w, i, r, mask, n * (unsigned)sizeof(M), HD_ACCESS_LOAD, &h)) return;                           \
+    if (!find_load(w, i, r, mask, n * (unsigned)sizeof(M), &h)) return;                                      \
     const char *rows = gather(&h, mask, n * (unsigned)sizeof(M), buffer);                                    \
     for (unsigned k = 0; k < n; k++) {                                                                       \
       if (slots[k] == EMU_NO_SLOT) continue;                                                                 \
@@ -173,7 +289,7 @@ LOADS(DEFINE_LD)
 HANDLER(ld_b128) {
   emu_hosts h;
   char buffer[32 * 16] __attribute__((aligned(64)));
-  if (!find(w, i, r, mask, 16, HD_ACCESS_LOAD, &h)) return;
+  if (!find_load(w, i, r, mask, 16, &h)) return;
   const char *rows = gather(&h, mask, 16, buffer);
   for (unsigned k = 0; k < 2; k++) {
     uint64_t part[32] __attribute__((aligned(64)));
