@@ -27,6 +27,14 @@ INLINE bool stride_of(const uint64_t at[32], uint64_t *stride) {
   return differs == 0;
 }
 
+/* Unaligned elements of rows. */
+#define ELEMENT(T, rows, index)                                                                              \
+  ({                                                                                                         \
+    T v_;                                                                                                    \
+    memcpy(&v_, (rows) + (size_t)(index) * sizeof(T), sizeof(T));                                            \
+    v_;                                                                                                      \
+  })
+
 INLINE void copy_row(char *dst, const char *src, unsigned bytes) { memcpy(dst, src, bytes); }
 
 #define GATHER_ROWS(N)                                                                                       \
@@ -48,8 +56,8 @@ INLINE void copy_row(char *dst, const char *src, unsigned bytes) { memcpy(dst, s
     break;
 #define ROW_SIZES(X) X(1) X(2) X(4) X(8) X(16) X(32)
 
-/* Rows of 4 bytes at any addresses, all lanes: the processor's own gather, where it has one,
- * because single loads and stores would keep the vector load of the rows waiting. */
+/* Rows of 4 bytes at any addresses, all lanes: by the processor's own gather, or in vector registers,
+ * because single stores would keep the vector load of the rows waiting. */
 INLINE void gather_4(const emu_hosts *h, char *rows) {
 #if defined(__AVX512F__)
   for (unsigned k = 0; k < 2; k++) {
@@ -57,6 +65,12 @@ INLINE void gather_4(const emu_hosts *h, char *rows) {
     const __m256i high = _mm512_i64gather_epi32(_mm512_load_si512(h->at + (size_t)16 * k + 8), NULL, 1);
     _mm512_store_si512(rows + (size_t)64 * k, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
   }
+#elif defined(__AVX2__)
+#define AT(k) ELEMENT(int, (const char *)(uintptr_t)h->at[l + (k)], 0)
+  for (unsigned l = 0; l < 32; l += 8)
+    _mm256_store_si256((__m256i *)(rows + (size_t)l * 4),
+                       _mm256_setr_epi32(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6), AT(7)));
+#undef AT
 #else
   for (unsigned l = 0; l < 32; l++) copy_row(rows + (size_t)l * 4, (const void *)(uintptr_t)h->at[l], 4);
 #endif
@@ -94,14 +108,6 @@ INLINE void scatter(const emu_hosts *h, uint32_t mask, unsigned bytes, const cha
   switch (bytes) { ROW_SIZES(SCATTER_ROWS) }
 }
 
-/* Unaligned elements of rows. */
-#define ELEMENT(T, rows, index)                                                                              \
-  ({                                                                                                         \
-    T v_;                                                                                                    \
-    memcpy(&v_, (rows) + (size_t)(index) * sizeof(T), sizeof(T));                                            \
-    v_;                                                                                                      \
-  })
-
 /* ---- The common case ---------------------------------------------------------------------- */
 
 /* Where all addresses must lie, [lo, last], and their bytes on the host: emu_view. */
@@ -138,25 +144,37 @@ INLINE bool region_of(emu_warp *w, const emu_inst *i, unsigned bytes, hd_access_
 /* The top bit is set unless lo <= address <= last, which are below 2^63. */
 INLINE uint64_t beyond(uint64_t address, const region *p) { return (address - p->lo) | (p->last - address); }
 
-/* All lanes' addresses, if they are alike or follow each other. */
-INLINE emu_rows rows_of(char *r, const emu_inst *i, unsigned bytes, uint64_t *first) {
-  uint64_t differs = 0, step = 0;
-  if (i->mem.mode == EMU_ADDR_64) {
-    const uint64_t *base = slot(r, i->src[0]), from = base[0];
-    step = base[1] - from;
-    LANE_LOOP differs |= base[l] ^ (from + l * step);
-    *first = from + (uint64_t)i->imm;
-  } else if (i->mem.mode == EMU_ADDR_32) {
-    const uint32_t *base = slot(r, i->src[0]), from = base[0], apart = base[1] - from;
-    uint32_t differ = 0;
-    LANE_LOOP differ |= base[l] ^ (from + l * apart);
-    differs = differ;
-    step = apart;
-    *first = from + (uint32_t)i->imm;
-  } else {
-    *first = (uint64_t)i->imm;
+/* How numbers lie: alike, or each 1 << shift behind the one before. */
+#define DEFINE_ROWS_OF(T)                                                                                    \
+  INLINE emu_rows rows_of_##T(const T n[32], unsigned shift) {                                               \
+    const T first = n[0], apart = n[1] - first;                                                              \
+    T differs = 0;                                                                                           \
+    if (apart == 0)                                                                                          \
+      LANE_LOOP differs |= n[l] ^ first;                                                                     \
+    else if (apart == (T)1 << shift)                                                                         \
+      LANE_LOOP differs |= n[l] ^ (first + ((T)l << shift));                                                 \
+    else                                                                                                     \
+      return ROWS_APART;                                                                                     \
+    return differs ? ROWS_APART : apart ? ROWS_NEXT : ROWS_ALIKE;                                            \
   }
-  return differs || (step && step != bytes) ? ROWS_APART : step ? ROWS_NEXT : ROWS_ALIKE;
+DEFINE_ROWS_OF(uint64_t)
+DEFINE_ROWS_OF(uint32_t)
+
+/* How all lanes' bytes lie, a power of two; the first lane's address. */
+INLINE emu_rows rows_of(char *r, const emu_inst *i, unsigned bytes, uint64_t *first) {
+  const unsigned shift = (unsigned)__builtin_ctz(bytes);
+  if (i->mem.mode == EMU_ADDR_64) {
+    const uint64_t *base = slot(r, i->src[0]);
+    *first = base[0] + (uint64_t)i->imm;
+    return rows_of_uint64_t(base, shift);
+  }
+  if (i->mem.mode == EMU_ADDR_32) {
+    const uint32_t *base = slot(r, i->src[0]);
+    *first = base[0] + (uint32_t)i->imm;
+    return rows_of_uint32_t(base, shift);
+  }
+  *first = (uint64_t)i->imm;
+  return ROWS_ALIKE;
 }
 
 INLINE bool each_of(char *r, const emu_inst *i, uint32_t mask, unsigned bytes, const region *p,
