@@ -39,15 +39,13 @@ INLINE void copy_row(char *dst, const char *src, unsigned bytes) { memcpy(dst, s
 
 #define GATHER_ROWS(N)                                                                                       \
   case N:                                                                                                    \
-    if (mask == ALL_LANES && same) {                                                                         \
+    if (same) {                                                                                              \
       char one[N];                                                                                           \
       memcpy(one, (const void *)(uintptr_t)h->at[0], N);                                                     \
       for (unsigned l = 0; l < 32; l++) copy_row(rows + (size_t)l * N, one, N);                              \
-    } else if (mask == ALL_LANES) {                                                                          \
+    } else {                                                                                                 \
       for (unsigned l = 0; l < 32; l++)                                                                      \
         copy_row(rows + (size_t)l * N, (const void *)(uintptr_t)h->at[l], N);                                \
-    } else {                                                                                                 \
-      FOR_LANES(l, mask) copy_row(rows + (size_t)l * N, (const void *)(uintptr_t)h->at[l], N);               \
     }                                                                                                        \
     break;
 #define SCATTER_ROWS(N)                                                                                      \
@@ -76,23 +74,26 @@ INLINE void gather_4(const emu_hosts *h, char *rows) {
 #endif
 }
 
-/* Rows of the lanes in the mask: `rows`, filled, or the memory itself. */
-INLINE const char *gather(const emu_hosts *h, uint32_t mask, unsigned bytes, char *rows) {
+/* The rows of all lanes: `rows`, filled, or the memory itself. */
+INLINE const char *gather(const emu_hosts *h, unsigned bytes, char *rows) {
   bool same = h->rows == ROWS_ALIKE;
   if (h->rows == ROWS_NEXT) return (const char *)(uintptr_t)h->at[0];
-  if (mask == ALL_LANES && h->rows == ROWS_UNKNOWN) {
+  if (h->rows == ROWS_UNKNOWN) {
     uint64_t stride;
     if (stride_of(h->at, &stride)) {
       if (stride == bytes) return (const char *)(uintptr_t)h->at[0];
       same = stride == 0;
     }
   }
-  if (bytes == 4 && mask == ALL_LANES && !same) {
+  if (bytes == 4 && !same) {
     gather_4(h, rows);
     return rows;
   }
   switch (bytes) { ROW_SIZES(GATHER_ROWS) }
   return rows;
+}
+INLINE const char *lane_bytes(const emu_hosts *h, unsigned lane) {
+  return (const char *)(uintptr_t)h->at[lane];
 }
 INLINE void scatter(const emu_hosts *h, uint32_t mask, unsigned bytes, const char *rows) {
   uint64_t stride;
@@ -265,11 +266,13 @@ INLINE const char *named_param(emu_warp *w, const emu_inst *i, unsigned bytes) {
     emu_hosts h;                                                                                             \
     char buffer[32 * sizeof(M)] __attribute__((aligned(64)));                                                \
     if (!find_load(w, i, r, mask, sizeof(M), &h)) return;                                                    \
-    const char *rows = gather(&h, mask, sizeof(M), buffer);                                                  \
-    T_##D *dst = slot(r, i->dst), part[32] __attribute__((aligned(64)));                                     \
-    T_##D *out = mask == ALL_LANES ? dst : part;                                                             \
-    LANE_LOOP out[l] = (T_##D)(V)ELEMENT(M, rows, l);                                                        \
-    if (mask != ALL_LANES) BLEND(dst, part, mask);                                                           \
+    T_##D *dst = slot(r, i->dst);                                                                            \
+    if (mask != ALL_LANES) {                                                                                 \
+      FOR_LANES(l, mask) dst[l] = (T_##D)(V)ELEMENT(M, lane_bytes(&h, l), 0);                                \
+      return;                                                                                                \
+    }                                                                                                        \
+    const char *rows = gather(&h, sizeof(M), buffer);                                                        \
+    LANE_LOOP dst[l] = (T_##D)(V)ELEMENT(M, rows, l);                                                        \
   }                                                                                                          \
   HANDLER(ld_##id##_v) {                                                                                     \
     const uint32_t *slots = i->extra;                                                                        \
@@ -277,12 +280,14 @@ INLINE const char *named_param(emu_warp *w, const emu_inst *i, unsigned bytes) {
     emu_hosts h;                                                                                             \
     char buffer[32 * ROW_MAX] __attribute__((aligned(64)));                                                  \
     if (!find_load(w, i, r, mask, n * (unsigned)sizeof(M), &h)) return;                                      \
-    const char *rows = gather(&h, mask, n * (unsigned)sizeof(M), buffer);                                    \
+    const char *rows = mask == ALL_LANES ? gather(&h, n * (unsigned)sizeof(M), buffer) : NULL;               \
     for (unsigned k = 0; k < n; k++) {                                                                       \
       if (slots[k] == EMU_NO_SLOT) continue;                                                                 \
-      T_##D part[32] __attribute__((aligned(64)));                                                           \
-      LANE_LOOP part[l] = (T_##D)(V)ELEMENT(M, rows, l * n + k);                                             \
-      BLEND((T_##D *)slot(r, slots[k]), part, mask);                                                         \
+      T_##D *dst = slot(r, slots[k]);                                                                        \
+      if (rows)                                                                                              \
+        LANE_LOOP dst[l] = (T_##D)(V)ELEMENT(M, rows, l * n + k);                                            \
+      else                                                                                                   \
+        FOR_LANES(l, mask) dst[l] = (T_##D)(V)ELEMENT(M, lane_bytes(&h, l), k);                              \
     }                                                                                                        \
   }
 #define ROW_LD(id, name, M, V, D) {"ld." name, "", ld_##id}, {"ld.v." name, "", ld_##id##_v},
@@ -308,11 +313,13 @@ HANDLER(ld_b128) {
   emu_hosts h;
   char buffer[32 * 16] __attribute__((aligned(64)));
   if (!find_load(w, i, r, mask, 16, &h)) return;
-  const char *rows = gather(&h, mask, 16, buffer);
+  const char *rows = mask == ALL_LANES ? gather(&h, 16, buffer) : NULL;
   for (unsigned k = 0; k < 2; k++) {
-    uint64_t part[32] __attribute__((aligned(64)));
-    LANE_LOOP part[l] = ELEMENT(uint64_t, rows, 2 * l + k);
-    blend64(slot(r, i->dst + 2 * k), part, mask);
+    uint64_t *dst = slot(r, i->dst + 2 * k);
+    if (rows)
+      LANE_LOOP dst[l] = ELEMENT(uint64_t, rows, 2 * l + k);
+    else
+      FOR_LANES(l, mask) dst[l] = ELEMENT(uint64_t, lane_bytes(&h, l), k);
   }
 }
 
