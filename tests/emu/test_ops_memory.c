@@ -1,7 +1,7 @@
 /* Loads, stores, atomics and copies in every state space, width and pattern of addresses. */
 #include "emu/ops_run.h"
 
-enum { LANES = 32 };
+enum { LANES = 32, CTAS = 2 };
 
 /* ---- Loads and stores ------------------------------------------------------------- */
 
@@ -15,7 +15,7 @@ typedef struct access {
 
 static const char *space_name[] = {"global", "shared", "local", ""};
 
-/* out[i] = record index[i] of `in`, element by element in 64 bits each, having gone through
+/* out[32 * CTA + i] = record index[i] of `in`, element by element in 64 bits each, having gone through
  * memory of the given space. Records are size bytes. */
 static void round_trip_kernel(hd_buf *t, const access *a, unsigned space, unsigned number) {
   const unsigned bytes = a->bits / 8 * a->vec;
@@ -30,6 +30,7 @@ static void round_trip_kernel(hd_buf *t, const access *a, unsigned space, unsign
       "mov.u32 %%i, %%tid.x;\nld.param.u64 %%ix, [index];\nmad.wide.u32 %%ix, %%i, 4, %%ix;\n"
       "ld.global.u32 %%j, [%%ix];\nld.param.u64 %%at, [in];\nmad.wide.u32 %%at, %%j, %u, %%at;\n"
       "ld.param.u64 %%to, [out];\nmad.wide.u32 %%to, %%i, 64, %%to;\n"
+      "mov.u32 %%k, %%ctaid.x;\nmad.wide.u32 %%to, %%k, 2048, %%to;\n"
       "ld.param.u32 %%k, [keep];\nshr.u32 %%k, %%k, %%i;\nand.b32 %%k, %%k, 1;\nsetp.eq.u32 %%p, %%k, "
       "0;\n@%%p exit;\n",
       number, 32 * bytes, bytes);
@@ -89,6 +90,13 @@ static void fill_index(uint32_t index[LANES], unsigned pattern, uint64_t seed) {
   }
 }
 
+/* All lanes, about half of them, or few. */
+static uint32_t lanes_of(unsigned pattern, uint64_t seed) {
+  if (pattern % 2 == 0) return UINT32_MAX;
+  return pattern == 3 ? 0x80020008 : (uint32_t)hd_random_at(seed, pattern);
+}
+
+/* The second CTA's accesses meet the bounds that the first one's left. */
 static void loads_and_stores(void **state) {
   hd_buf text = {0};
   op_ptx_header(&text);
@@ -103,13 +111,13 @@ static void loads_and_stores(void **state) {
     hd_diag d = {0};
     op_load(&x, &text, isas[v]);
     const uint64_t at = op_alloc(&x, in, sizeof in), ix = op_alloc(&x, NULL, LANES * 4),
-                   to = op_alloc(&x, NULL, LANES * 64);
+                   to = op_alloc(&x, NULL, CTAS * LANES * 64);
     for (unsigned k = 0; k < 4 * N_ACCESSES; k++) {
       const access *a = &accesses[k / 4];
       for (unsigned pattern = 0; pattern < 7; pattern++) {
         uint32_t index[LANES];
-        uint64_t out[LANES][8];
-        const uint32_t keep = pattern % 2 ? (uint32_t)hd_random_at(k, pattern) : UINT32_MAX;
+        uint64_t out[CTAS * LANES][8];
+        const uint32_t keep = lanes_of(pattern, k);
         char kernel[16];
         struct {
           uint64_t in, index, out;
@@ -120,15 +128,16 @@ static void loads_and_stores(void **state) {
         op_ok(hd_emu_write(x.e, ix, index, sizeof index, &d), &d);
         op_ok(hd_emu_write(x.e, to, out, sizeof out, &d), &d);
         snprintf(kernel, sizeof kernel, "k%u", k);
-        op_ok(op_launch(&x, kernel, 1, LANES, &args, 28, &d), &d);
+        op_ok(op_launch(&x, kernel, CTAS, LANES, &args, 28, &d), &d);
         op_ok(hd_emu_read(x.e, to, out, sizeof out, &d), &d);
-        for (unsigned l = 0; l < LANES; l++)
+        for (unsigned n = 0; n < CTAS * LANES; n++)
           for (unsigned e = 0; e < a->vec; e++) {
+            const unsigned l = n % LANES;
             const uint64_t want =
                 keep >> l & 1 ? element(in + index[l] * (a->bits / 8 * a->vec), a, e) : 0x5a5a5a5a5a5a5a5a;
-            if (out[l][e] != want)
+            if (out[n][e] != want)
               fail_msg("%s.v%u into %u bits through %s, pattern %u, lane %u: %llx, not %llx", a->type, a->vec,
-                       a->reg, space_name[k % 4], pattern, l, (unsigned long long)out[l][e],
+                       a->reg, space_name[k % 4], pattern, n, (unsigned long long)out[n][e],
                        (unsigned long long)want);
           }
       }
@@ -430,6 +439,50 @@ static void cache_words_change_no_result(void **state) {
   }
 }
 
+/* Two CTAs store at `where`, in bytes, %r1 by thread %r0 of CTA %r2; the launch's end, and the words. */
+static hd_status two_stores(const char *where, uint32_t out[LANES], hd_diag *d) {
+  hd_buf text = {0};
+  op_machine x;
+  op_ptx_header(&text);
+  hd_buf_printf(&text,
+                ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %%r<8>; .reg .b64 %%d<4>;\n"
+                "ld.param.u64 %%d0, [out];\nmov.u32 %%r0, %%tid.x;\nmov.u32 %%r2, %%ctaid.x;\n"
+                "mad.lo.u32 %%r1, %%r2, 100, %%r0;\n%s;\ncvt.u64.u32 %%d1, %%r3;\nadd.u64 %%d0, %%d0, %%d1;\n"
+                "st.global.u32 [%%d0], %%r1;\nret;\n}\n",
+                where);
+  op_load(&x, &text, HD_ISA_AUTO);
+  const uint64_t to = op_alloc(&x, NULL, LANES * sizeof *out);
+  const hd_status st = op_launch(&x, "k", CTAS, LANES, &to, sizeof to, d);
+  op_ok(hd_emu_read(x.e, to, out, LANES * sizeof *out, &(hd_diag){0}), d);
+  op_unload(&x);
+  hd_buf_free(&text);
+  return st;
+}
+
+static void the_last_lane_wins(void **state) {
+  uint32_t out[LANES];
+  hd_diag d = {0};
+  op_ok(two_stores("mov.u32 %r3, 8", out, &d), &d);
+  assert_int_equal(out[2], 131);
+  assert_int_equal(out[1], 0);
+  assert_int_equal(out[3], 0);
+}
+
+static void known_bounds_are_kept(void **state) {
+  uint32_t out[LANES];
+  hd_diag d = {0};
+  /* rows that follow each other, alike ones, and others */
+  assert_int_equal(two_stores("add.u32 %r3, %r0, %r2; shl.b32 %r3, %r3, 2", out, &d), HD_ERR_FAULT);
+  assert_non_null(strstr(d.message, "0 bytes past the end of the 128-byte allocation"));
+  assert_int_equal(two_stores("mul.lo.u32 %r3, %r2, 128", out, &d), HD_ERR_FAULT);
+  assert_non_null(strstr(d.message, "0 bytes past the end of the 128-byte allocation"));
+  assert_int_equal(two_stores("sub.u32 %r3, 31, %r0; add.u32 %r3, %r3, %r2; shl.b32 %r3, %r3, 2", out, &d),
+                   HD_ERR_FAULT);
+  assert_non_null(strstr(d.message, "0 bytes past the end of the 128-byte allocation"));
+  assert_int_equal(two_stores("shl.b32 %r3, %r2, 1", out, &d), HD_ERR_FAULT);
+  assert_non_null(strstr(d.message, "misaligned store of 4 bytes"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("every width goes through every space, for every pattern of addresses", loads_and_stores),
@@ -445,6 +498,8 @@ int main(void) {
       BEHAVIOUR("red, and atomics on vectors and halves", reductions_and_vectors),
       BEHAVIOUR("vector atomics read all operands before they write", vector_atomics_read_all_operands_first),
       BEHAVIOUR("cp.async copies, cuts and fills with zero", asynchronous_copies_fill_with_zero),
+      BEHAVIOUR("of stores to one address the last lane's stays", the_last_lane_wins),
+      BEHAVIOUR("accesses beyond bounds that earlier ones met are faults", known_bounds_are_kept),
       BEHAVIOUR("cache operators, hints and orders change no result", cache_words_change_no_result),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
