@@ -54,6 +54,8 @@ uint64_t cfg_reaching_at(cfg_reaching *r, uint32_t inst, uint32_t reg);
 /* An instruction that writes the register leaves nothing of what it held: it has no guard, and writes all of
  * its parts. */
 bool cfg_replaces(const hd_cfg *g, uint32_t inst, uint32_t reg);
+/* Calls visit(ctx, register) for each that an instruction writes and replaces. */
+void cfg_replaced(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx);
 
 /* ranges.c. The rest is found when a comparison is asked for first. */
 typedef struct cfg_ranges {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cfg/internal.h"
+#include "heddle/ptx_facts.h"
 
 enum { MOST_SETS = 1 << 22, MOST_WRITERS = 64 };
 
@@ -16,18 +17,31 @@ static const uint32_t *writers_of(const cfg_reaching *r, uint32_t reg) {
   return &r->writers.insts[r->writers.first[reg]];
 }
 
+/* The operands that may be replaced whole. */
+static const hd_ptx_opnd *results(const hd_cfg *g, const hd_ptx_stmt *s, const hd_ptx_opnd **end) {
+  const hd_ptx_opnd *o = s->guard || !s->n_opnds ? NULL : &g->module->opnds[s->first_opnd];
+  *end = o ? o + 1 : o;
+  if (!o || (o->kind != HD_O_VEC && o->kind != HD_O_PAIR)) return o;
+  *end = &g->module->opnds[o->sym] + o->n_kids;
+  return &g->module->opnds[o->sym];
+}
+
+static bool is_whole(const hd_ptx_opnd *o) { return o->kind == HD_O_REG && !o->part && o->sym; }
+
 bool cfg_replaces(const hd_cfg *g, uint32_t inst, uint32_t reg) {
-  const hd_ptx_stmt *s = hd_inst_stmt(g, inst);
-  if (s->guard || !s->n_opnds) return false;
-  const hd_ptx_opnd *o = &g->module->opnds[s->first_opnd], *end = o + 1;
-  if (o->kind == HD_O_VEC || o->kind == HD_O_PAIR) {
-    end = &g->module->opnds[o->sym] + o->n_kids;
-    o = &g->module->opnds[o->sym];
-  }
+  const hd_ptx_opnd *end, *o = results(g, hd_inst_stmt(g, inst), &end);
   for (; o < end; o++)
-    if (o->kind == HD_O_REG && !o->part && o->sym && hd_cfg_reg(g, g->insts[inst].call, o->sym) == reg)
-      return true;
+    if (is_whole(o) && hd_cfg_reg(g, g->insts[inst].call, o->sym) == reg) return true;
   return false;
+}
+
+void cfg_replaced(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ctx) {
+  const uint32_t flags = hd_inst_form(g, inst)->flags;
+  if (!(flags & HD_OPF_RESULT) || flags & HD_OPF_CALLS) return;
+  const hd_ptx_opnd *end, *o = results(g, hd_inst_stmt(g, inst), &end);
+  for (; o < end; o++)
+    if (is_whole(o) && g->module->syms[o->sym].kind == HD_SYM_REG)
+      visit(ctx, hd_cfg_reg(g, g->insts[inst].call, o->sym));
 }
 
 /* The writers behind the instructions first .. end - 1 of one block, where `set` are those in front. */
