@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda/core/elf_symbols.h"
 #include "cuda/core/findings.h"
-#include "cuda/core/symbols.h"
 #include "heddle/advise.h"
 #include "heddle/container.h"
 

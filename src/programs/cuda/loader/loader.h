@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cuda/core/symbols.h"
+#include "cuda/core/elf_symbols.h"
 
 /* ---- Jumps (jump.c) ------------------------------------------------------------------------------ */
 

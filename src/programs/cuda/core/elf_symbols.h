@@ -1,6 +1,6 @@
-/* cuda/core/symbols.h: functions of ELF files, by their tables of symbols. */
-#ifndef HEDDLE_CUDA_CORE_SYMBOLS_H
-#define HEDDLE_CUDA_CORE_SYMBOLS_H
+/* cuda/core/elf_symbols.h: functions of ELF files, by their tables of symbols. */
+#ifndef HEDDLE_CUDA_CORE_ELF_SYMBOLS_H
+#define HEDDLE_CUDA_CORE_ELF_SYMBOLS_H
 
 #include <elf.h>
 #include <stdbool.h>

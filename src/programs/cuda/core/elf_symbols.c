@@ -1,5 +1,5 @@
 /* Symbol tables of ELF files. */
-#include "cuda/core/symbols.h"
+#include "cuda/core/elf_symbols.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
