@@ -44,7 +44,8 @@ typedef struct poll {
   uint32_t *first;          /* per block: its first event; one more behind the last block */
   uint32_t *order;          /* blocks in reverse postorder */
   uint32_t n_order;
-  bool begun; /* paths begin with one look only */
+  uint32_t from, to; /* in that order: paths begin there, and come to no look behind */
+  bool begun;        /* paths begin with one look only */
 } poll;
 
 /* It may find what it found before, or what its CTA knows, as long as no fence stands in between. */
@@ -83,6 +84,8 @@ static const touch touch_of[] = {
 static void mark_places(poll *x, uint32_t look, bool known) {
   wait_search *w = x->w;
   const uint32_t home = w->g.insts[look].block, from = w->g.blocks[home].rpo;
+  x->from = from;
+  x->to = from + 1;
   for (uint32_t i = 0; i < x->n_looks; i++) {
     const uint32_t other = x->looks[i], block = w->g.insts[other].block;
     const bool behind = block == home ? other > look : w->g.blocks[block].rpo > from;
@@ -98,6 +101,8 @@ static void mark_places(poll *x, uint32_t look, bool known) {
     else if (behind && wait_same_place(w, look, other))
       t = TOUCH_SAME;
     x->touches[other] = (uint8_t)t;
+    if (t != TOUCH_NONE && w->g.blocks[block].rpo < x->n_order && w->g.blocks[block].rpo >= x->to)
+      x->to = w->g.blocks[block].rpo + 1;
     w->steps += known;
   }
 }
@@ -235,7 +240,7 @@ static void come_to(const poll *x, uint32_t block, way at[2]) {
   const hd_block *b = &g->blocks[block];
   for (uint32_t k = 0; k < b->n_pred; k++) {
     const uint32_t before = g->edges[b->first_pred + k];
-    if (g->blocks[before].rpo >= b->rpo) continue;
+    if (g->blocks[before].rpo >= b->rpo || g->blocks[before].rpo < x->from) continue;
     for (unsigned read = 0; read < 2; read++) {
       way end = x->ends[2 * before + read];
       end.apart |= g->blocks[before].n_succ > 1;
@@ -246,7 +251,7 @@ static void come_to(const poll *x, uint32_t block, way at[2]) {
 
 /* Some path, round no loop twice, comes to so many looks. */
 static bool is_polled(const poll *x) {
-  for (uint32_t i = 0; i < x->n_order; i++) {
+  for (uint32_t i = x->from; i < x->to; i++) {
     const uint32_t block = x->order[i];
     way at[2] = {{0}, {.read = true}}, *ends = &x->ends[2 * block];
     come_to(x, block, at);
@@ -279,6 +284,7 @@ uint32_t wait_unrolled(wait_search *w) {
     x.order[g->blocks[b].rpo] = b;
     if (g->blocks[b].rpo >= x.n_order) x.n_order = g->blocks[b].rpo + 1;
   }
+  x.to = x.n_order;
   mark_all(&x);
   list_events(&x);
   if (!is_polled(&x)) return HD_NONE;

@@ -272,12 +272,9 @@ static hd_sym root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, un
 
 hd_sym wait_root(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) { return root(w, inst, o, 0); }
 
-const hd_ptx_access *wait_access(wait_search *w, uint32_t inst) {
-  uint32_t form = hd_inst_stmt(&w->g, inst)->form;
-  if (!w->known_form[form]) {
-    w->access[form] = hd_ptx_access_of(&w->m->forms[form]);
-    w->known_form[form] = 1;
-  }
+const hd_ptx_access *wait_access_make(wait_search *w, uint32_t form) {
+  w->access[form] = hd_ptx_access_of(&w->m->forms[form]);
+  w->known_form[form] = 1;
   return &w->access[form];
 }
 

@@ -129,10 +129,6 @@ bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a) {
          (a->order == HD_ORDERED_ACQUIRE || a->order == HD_ORDERED_ACQ_REL);
 }
 
-bool wait_is_wide_fence(wait_search *w, uint32_t inst) {
-  return w->opaque[inst] || wait_form_is_wide_fence(hd_inst_form(&w->g, inst), wait_access(w, inst));
-}
-
 /* ---- Regions ----------------------------------------------------------------------------------- */
 
 /* A region that is still to be looked at. */
@@ -420,7 +416,11 @@ static void prepare(wait_search *w) {
   w->stamp = 0;
   w->steps = 0;
   w->opaque = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
-  for (uint32_t i = 0; i < g->n_insts; i++) w->opaque[i] = is_opaque(w, i);
+  w->wide_fence = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  for (uint32_t i = 0; i < g->n_insts; i++) {
+    w->opaque[i] = is_opaque(w, i);
+    w->wide_fence[i] = w->opaque[i] || wait_form_is_wide_fence(hd_inst_form(g, i), wait_access(w, i));
+  }
   for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
 }
 

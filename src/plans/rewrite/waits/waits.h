@@ -64,6 +64,7 @@ typedef struct wait_search {
                               * has this number; 0: it does not */
   uint8_t *settled;          /* per block: it lies in a region that ends by what its threads do */
   uint8_t *updated;          /* per instruction: it looks at the word by which such a region ends */
+  uint8_t *wide_fence;       /* per instruction */
   uint8_t *opaque;           /* per instruction: it calls a body that the graph does not hold */
   struct wait_sum **sums;    /* of apart.c, per instruction: its address; NULL: not taken apart so far */
   uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
@@ -96,7 +97,11 @@ static inline bool wait_leaves(const wait_search *w, uint32_t block) {
     if (w->in[w->g.edges[b->first_succ + k]] != w->stamp) return true;
   return false;
 }
-const hd_ptx_access *wait_access(wait_search *w, uint32_t inst);
+const hd_ptx_access *wait_access_make(wait_search *w, uint32_t form);
+static inline const hd_ptx_access *wait_access(wait_search *w, uint32_t inst) {
+  const uint32_t form = hd_inst_stmt(&w->g, inst)->form;
+  return w->known_form[form] ? &w->access[form] : wait_access_make(w, form);
+}
 
 /* ---- quick.c ---------------------------------------------------------------------------------- */
 
@@ -230,7 +235,7 @@ wait_likeness wait_compare_places(wait_search *w, uint32_t a, uint32_t b);
 /* ---- waits.c ------------------------------------------------------------------------------- */
 
 /* A fence that orders more than the threads of the CTA, or what acquires as much. */
-bool wait_is_wide_fence(wait_search *w, uint32_t inst);
+static inline bool wait_is_wide_fence(const wait_search *w, uint32_t inst) { return w->wide_fence[inst]; }
 bool wait_form_is_wide_fence(const hd_ptx_form *f, const hd_ptx_access *a);
 /* A call that may order, rest, store and end the thread: of a body that the graph does not hold. */
 static inline bool wait_is_opaque(const wait_search *w, uint32_t inst) { return w->opaque[inst]; }
