@@ -6,7 +6,6 @@ Which plans work on which workloads:
   
   Made by `heddle levers` at size tiny. *yes*: the rewritten kernels compute the same bytes as the originals under
   every dispatcher of the emulator. A letter: the plan is refused, for the reason below the table.
-  `warps=` is refused everywhere: only modelled GPUs have other warp schedulers.
   
   | workload | order=reverse | threads=cta:col |
   | --- | --- | --- |
