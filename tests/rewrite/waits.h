@@ -55,7 +55,7 @@ static inline void expect(const wait_case *c) {
   }
   if (!n) fail_msg("%s: not refused", c->what);
   if (r.kind != HD_REFUSE_GRID_SYNC || !strstr(r.what, c->at) ||
-      !strstr(r.what, "may wait here for what another CTA writes"))
+      !strstr(r.what, "a loop may wait here for what another CTA writes"))
     fail_msg("%s: %s: %s", c->what, hd_refusal_name(r.kind), r.what);
 }
 #define EXPECT_ALL(cases)                                                                                    \

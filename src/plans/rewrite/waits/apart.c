@@ -1,10 +1,10 @@
 /* Whether two accesses that a thread runs in turn are of one place, where their addresses are worked out in
  * different ways.
  *
- * Both are taken apart into sums (sums.c), of which the difference is looked at. If nothing is left of it,
- * they are one place. They are two if a stride of the launch is left (strides.c), or if one register has gone
- * on in between: by strides that are multiples of one, all in one direction, and what else is left does not
- * take them back. Or two values are left that are loaded from two places. A thread's own number, what is
+ * Both are taken apart into sums (products.c), of which the difference is looked at. If nothing is left of
+ * it, they are one place. They are two if a stride of the launch is left (strides.c), or if one register has
+ * gone on in between: by strides that are multiples of one, all in one direction, and what else is left does
+ * not take them back. Or two values are left that are loaded from two places. A thread's own number, what is
  * loaded from one place, divided or chosen, may be anything; a counter may be where it began. */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Strides of the launch: numbers that are not 0 if what the launch passes is not.
  *
- * A number is taken apart into a sum of products (sums.c). Parameters, sizes of the CTA and the grid, and
+ * A number is taken apart into a sum of products (products.c). Parameters, sizes of the CTA and the grid, and
  * addresses of variables are what the launch passes. What is left of a sum of them is not taken for 0, unless
  * all of it falls out. Of one of two numbers, or the bits of both, each must be a stride. What is loaded,
  * divided, masked or cut, and a thread's own number, may be 0. */

@@ -60,15 +60,19 @@ static bool has_fence(wait_search *w) {
   return false;
 }
 
-/* A look at the word by which a loop ends in any case is none: at an update, or at a lock that is given back;
- * nor is one that goes through places, round for round. */
-static void list_looks(poll *x) {
+/* A look at the word by which a loop ends in any case is none: at an update, or at a lock that is given back.
+ * False: they are too few. */
+static bool list_looks(poll *x) {
   wait_search *w = x->w;
   const bool fence = has_fence(w);
+  uint32_t most = 0;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     if (w->updated[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
-    if (fence || !needs_fence(w, i)) x->looks[x->n_looks++] = i;
+    if (!fence && needs_fence(w, i)) continue;
+    x->looks[x->n_looks++] = i;
+    most += wait_is_opaque(w, i) ? CALL_LOOKS : 1;
   }
+  return most >= POLL_LOOKS;
 }
 
 /* Marks the looks as if all were at one place, at which a path may begin with any. */
@@ -277,8 +281,7 @@ uint32_t wait_unrolled(wait_search *w) {
             .events = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
             .first = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t),
             .order = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t)};
-  list_looks(&x);
-  if (x.n_looks * CALL_LOOKS < POLL_LOOKS) return HD_NONE;
+  if (!list_looks(&x)) return HD_NONE;
   for (uint32_t b = 0; b < g->n_blocks; b++) {
     if (g->blocks[b].rpo == HD_NONE) continue;
     x.order[g->blocks[b].rpo] = b;

@@ -451,8 +451,22 @@ static void look_at_recursion(wait_search *w, rewrite_scan *s) {
   }
 }
 
-static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, bool recursive,
-                             rewrite_scan *s) {
+/* First of all, so that they are named rather than the calls of their functions. */
+static void find_recursive_looks(wait_search *w, rewrite_scan *s) {
+  bool some = false;
+  hd_diag d;
+  for (uint32_t i = 0; i < s->reach.n; i++) some |= s->reach.recursive[i];
+  const bool *recursive = some ? find_recursion(w, &s->reach) : NULL;
+  for (uint32_t i = 1; i < s->reach.n && some; i++) {
+    if (!recursive[s->reach.funcs[i]]) continue;
+    if (hd_cfg_build(w->m, s->reach.funcs[i], 0, w->arena, &w->g, &d) != HD_OK) continue;
+    w->whole = false;
+    prepare(w);
+    look_at_recursion(w, s);
+  }
+}
+
+static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, rewrite_scan *s) {
   hd_diag d;
   if (hd_cfg_build(w->m, func, max_insts, w->arena, &w->g, &d) != HD_OK) {
     rewrite_scan_refuse(s, HD_REFUSE_NO_BODY, NULL, d.message);
@@ -462,7 +476,6 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
   if (s->reach.n == 1) w->whole = true;
   prepare(w);
   look_at_cycles(w, s);
-  if (recursive) look_at_recursion(w, s);
   enter_all(w);
   const uint32_t unrolled = wait_unrolled(w);
   if (unrolled != HD_NONE)
@@ -474,11 +487,11 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   bool inlines = rewrite_can_inline(s);
   w->access = hd_arena_alloc(w->arena, (w->m->n_forms + 1u) * sizeof *w->access, _Alignof(hd_ptx_access));
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
-  look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, false, s);
+  find_recursive_looks(w, s);
+  look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
   if (inlines && rewrite_is_whole(&w->g)) return;
   /* Functions that were not inlined are searched alone; calls of them count as foreign. */
-  const bool *recursive = find_recursion(w, &reach);
-  for (uint32_t i = 1; i < reach.n; i++) look_at_function(w, reach.funcs[i], 0, recursive[reach.funcs[i]], s);
+  for (uint32_t i = 1; i < reach.n; i++) look_at_function(w, reach.funcs[i], 0, s);
 }
 
 bool rewrite_scan_waits(rewrite_scan *s) {

@@ -12,11 +12,11 @@
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
  *   apart.c     whether two addresses are one
- *   sums.c      numbers taken apart into sums of products
+ *   products.c  numbers taken apart into sums of products
  *   place.c     places of global memory, and which instructions may write them
  *   written.c   whether what is written is data or a number of the text
  *   distance.c  numbers that may lead from one variable to another
- *   sizes.c     numbers above 0
+ *   positive.c  numbers above 0
  *   strides.c   numbers that are 0 in no launch with strides that are not
  *   wait_value.c  constants, addresses and copies
  */
