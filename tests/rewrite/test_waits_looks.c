@@ -94,6 +94,17 @@ static void addresses_that_stay_for_many_rounds_are_looked_at_again(void **state
        "ld.volatile"},
       {"a quotient, of data around L1",
        ROUNDS(ELEMENT("div.u32 %r5, %r4, %r8;") "ld.global.cg.u32 %r1, [%rd3];"), NULL},
+      {"data around L1, by a quotient that may be 0",
+       KERNEL("div.u32 %r9, %r8, 3;\nmov.u32 %r6, 0;\nL: " ELEMENT(
+           "mov.u32 %r5, %r6;") "ld.global.cg.u32 %r1, [%rd3];\nor.b32 %r3, %r3, %r1;\nadd.u32 %r6, %r6, "
+                                "%r9;\n" COUNT "st.global.u32 [%rd2], %r3;"),
+       "ld.global.cg"},
+      {"data around L1, by a quotient that each round divides by",
+       KERNEL("div.u32 %r9, %r8, 3;\nmov.u32 %r6, 0;\nL: " ELEMENT(
+           "mov.u32 %r5, %r6;") "ld.global.cg.u32 %r1, [%rd3];\nor.b32 %r3, %r3, %r1;\ndiv.u32 %r0, %r6, "
+                                "%r9;\n"
+                                "mad.lo.u32 %r6, %r0, %r9, %r9;\n" COUNT "st.global.u32 [%rd2], %r3;"),
+       NULL},
       {"the counter", AT("mov.u32 %r5, %r4;"), NULL},
       {"a stride of the launch", AT("mul.lo.u32 %r5, %r4, %r8;"), NULL},
       {"by a stride of the launch", AT("add.u32 %r6, %r6, %r8;\nmov.u32 %r5, %r6;"), NULL},

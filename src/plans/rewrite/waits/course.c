@@ -304,6 +304,22 @@ typedef struct origin {
 
 static void find_moving(void *ctx, uint32_t reg);
 
+/* Rounds divide by the number: if it were 0, PTX would not say what they do. */
+static bool is_divided_by(wait_search *w, const wait_sum *s) {
+  if (s->number || s->n != 1 || s->terms->n != 1 || s->terms->atoms->variable) return false;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      const hd_ptx_result *r = wait_result(w, k);
+      if ((r->makes == HD_MAKES_QUOTIENT || r->makes == HD_MAKES_REMAINDER) && r->n_terms && r->terms->by &&
+          !r->terms->power && wait_operand(w, k, r->terms->by) == s->terms->atoms->reg)
+        return true;
+    }
+  }
+  return false;
+}
+
 /* What stands beside a term, added to it or multiplied with it: made of numbers that stay, it is not 0 only
  * if it is a stride. */
 static bool may_be_else(wait_search *w, const wait_sum *s) {
@@ -313,7 +329,7 @@ static bool may_be_else(wait_search *w, const wait_sum *s) {
       const sum_atom *a = &s->terms[i].atoms[k];
       if (!a->variable && wait_written_inside(w, a->reg)) return true;
     }
-  return sum_worth(w, s) != WAIT_PERHAPS_ZERO;
+  return sum_worth(w, s) != WAIT_PERHAPS_ZERO || is_divided_by(w, s);
 }
 
 static void find_in_term(origin *x, const wait_sum *s, uint32_t term) {
