@@ -11,6 +11,8 @@
 
 #define DEFAULT_MEMORY (UINT64_C(80) << 30)
 #define LIBRARY "libheddle-cuda.so"
+/* The newest architecture of whose instructions some are emulated. */
+#define NEWEST_EMULATED 120
 
 /* "40G", "512M", "64K" or bytes. */
 static bool parse_size(const char *text, uint64_t *out) {
@@ -53,20 +55,6 @@ static hd_status keep_report(const char *path, char *out, size_t cap, hd_diag *d
                                    : hd_fail(d, HD_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
 }
 
-/* The newest architecture of the folder's files. */
-static hd_status find_newest(const char *gpu_dir, uint64_t *newest, hd_diag *d) {
-  char **names;
-  size_t n;
-  hd_status st = hd_gpu_list(gpu_dir, &names, &n, d);
-  if (st != HD_OK) return st;
-  for (size_t i = 0; i < n; i++) {
-    hd_gpu g;
-    if (hd_gpu_load(names[i], gpu_dir, &g, NULL) == HD_OK && g.arch > *newest) *newest = g.arch;
-  }
-  hd_gpu_list_free(names, n);
-  return HD_OK;
-}
-
 static hd_status make_settings(const hd_program_options *o, hd_program_settings *s, hd_diag *d) {
   hd_gpu g;
   unsigned checks = 0;
@@ -85,8 +73,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
   describe(&g, s);
   /* The emulator runs any PTX that it understands: only a GPU that was asked for by name refuses newer PTX.
    */
-  s->newest = g.arch;
-  if (!o->gpu && (st = find_newest(o->gpu_dir, &s->newest, d)) != HD_OK) return st;
+  s->newest = o->gpu || g.arch > NEWEST_EMULATED ? g.arch : NEWEST_EMULATED;
   if (o->memory && !parse_size(o->memory, &s->memory))
     return hd_fail(d, HD_ERR_USAGE, "--memory takes a size such as 40G, not '%s'", o->memory);
   if (o->checks && !hd_program_check_parse(o->checks, &checks))
