@@ -86,11 +86,12 @@ static volatile sig_atomic_t interrupted, on_terminal; /* where a bar may stand 
 
 static void on_interrupt(int number) {
   static const char line[] = "\nheddle: stopping when what is under way is done; Ctrl-C again: at once\n";
-  const int e = errno;
+  const int e = errno; /* NOLINT(bugprone-signal-handler): it is the thread's own */
   interrupted = 1;
   (void)!write(STDERR_FILENO, line + !on_terminal, sizeof line - 1 - !on_terminal);
-  errno = e;
-  signal(number, SIG_DFL); /* until somebody has seen it */
+  errno = e; /* NOLINT(bugprone-signal-handler) */
+  /* Until somebody has seen it. */
+  signal(number, SIG_DFL);
 }
 
 void cli_catch_interrupts(void) {
