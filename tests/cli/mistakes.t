@@ -70,13 +70,6 @@ A folder that cannot be written, and one whose name is no UTF-8:
 
 Without a driver:
 
-  $ export LD_LIBRARY_PATH=; for c in run 'record -o cap' profile; do heddle $c -- false; done
-  heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle run ...
-  heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle record ...
-  heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle profile ...
-  [1]
-  $ LD_LIBRARY_PATH= heddle run -q -- false
-  [1]
   $ LD_LIBRARY_PATH= heddle difftest
   heddle: there is no NVIDIA driver here: libcuda.so.1: cannot open shared object file: No such file or directory; the device emu:portable compares two of the emulator's instruction sets
   [2]

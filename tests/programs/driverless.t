@@ -1,0 +1,9 @@
+Programs that find no driver:
+
+  $ export LD_LIBRARY_PATH=; for c in run 'record -o cap' profile; do heddle $c -- false; done
+  heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle run ...
+  heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle record ...
+  heddle: there is no NVIDIA driver here (libcuda.so.1); on the emulator: heddle emu -- heddle profile ...
+  [1]
+  $ LD_LIBRARY_PATH= heddle run -q -- false
+  [1]
