@@ -52,9 +52,9 @@ static bool variable(emu_function *fn, uint32_t index, bool shared) {
   const uint64_t size = hd_ptx_var_size(fn->d->m, v);
   uint32_t at;
   /* One without a place is refused where it is named. */
-  if (size != UINT64_MAX && emu_frame_room(fn, size, hd_ptx_var_align(v), &at))
-    fn->d->vars[index] = (emu_location){EMU_IN_FRAME, at};
-  if (fn->d->vars[index].where == EMU_IN_FRAME && v->space == HD_M_LOCAL && !shared)
+  if (size == UINT64_MAX || !emu_frame_room(fn, size, hd_ptx_var_align(v), &at)) return true;
+  fn->d->vars[index] = (emu_location){EMU_IN_FRAME, at};
+  if (v->space == HD_M_LOCAL && !shared)
     emu_push(fn->scratch, &fn->locals, ((emu_range){at, at + (uint32_t)size}));
   return true;
 }
