@@ -224,8 +224,7 @@ static bool is_private(wait_search *w, const region *r, uint32_t block, uint32_t
   return found == HD_NONE || doubtful;
 }
 
-/* A condition by which a region with updates or locks may be left is a time-out: no foreign value decides
- * about it, or failures are counted, which are foreign, but what counts them is not. */
+/* Whether an instruction reads a register that counts. */
 typedef struct tries {
   wait_search *w;
   bool counted;
@@ -249,6 +248,8 @@ static bool ends_by_word(wait_search *w, const wait_part *part, uint32_t block) 
          (word_of(w, part, 1, block) != HD_NONE || word_of(w, part, 2, block) != HD_NONE);
 }
 
+/* A condition by which a region with updates or locks may be left is a time-out: no foreign value decides
+ * about it, or failures are counted, which are foreign, but what counts them is not. */
 static bool times_out_at(wait_search *w, const region *r, uint32_t block) {
   wait_part parts[WAIT_MOST_PARTS];
   if (!wait_ends_itself(w, block))
