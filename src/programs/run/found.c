@@ -13,6 +13,7 @@ const char run_no_time[] = "there was no time left", run_best_as_it_is[] = "the 
 void run_say_tuned(run_kernel *k, const char *what) { hd_fit(k->tuned, sizeof k->tuned, "%s", what); }
 
 static void say_not_tuned(run_kernel *k, const char *why) {
+  k->cut = why == run_no_time;
   hd_fit(k->why, sizeof k->why, "not tuned: %s%s", k->module->own.data ? "" : "no PTX, and ", why);
 }
 

@@ -34,6 +34,7 @@ typedef struct row {
   double folder_seconds;
   unsigned long launches, steered, early, saved; /* saved: nanoseconds */
   unsigned long nodes;                           /* of executable graphs, that are steered */
+  unsigned long cut;                             /* kernels whose tuning --total ended */
   run_lived here;                                /* of launches in turns, the newest; pairs 0: none */
   double lost, ready;                            /* seconds */
 } row;
@@ -98,6 +99,7 @@ static void add(rows *list, const run_module *m, const run_kernel *k) {
   if (k->speedup) r->speedup = k->speedup;
   const char *why = steered + meant(k) < launches ? run_why(m, k) : "";
   if (why[0]) r->why = why;
+  r->cut |= why[0] && k->cut;
   add_turns(r, k);
 }
 
@@ -149,6 +151,11 @@ static void print_text(const rows *list, const row *all, hd_buf *b) {
     hd_buf_putc(b, '\n');
   }
   if (list->n > MOST_ROWS) hd_buf_printf(b, "  and %zu more\n", list->n - MOST_ROWS);
+  if (all->cut)
+    hd_buf_printf(b,
+                  "  tuning goes on with %lu kernel%s in the next run under --tune; --total 60 gives it a "
+                  "minute\n",
+                  all->cut, all->cut == 1 ? "" : "s");
 }
 
 static void put_string(hd_buf *b, const char *key, const char *text) {
@@ -157,8 +164,10 @@ static void put_string(hd_buf *b, const char *key, const char *text) {
 }
 
 static void print_json(const rows *list, const row *all, hd_buf *b) {
-  hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"early\": %lu, \"saved\": %.9g, \"kernels\": [",
+  hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"early\": %lu, \"saved\": %.9g, ",
                 all->launches, all->steered, all->early, (double)all->saved * 1e-9);
+  if (all->cut) hd_buf_printf(b, "\"unfinished\": %lu, ", all->cut);
+  hd_buf_puts(b, "\"kernels\": [");
   for (size_t k = 0; k < list->n; k++) {
     const row *r = &list->data[k];
     hd_buf_printf(b, "%s\n  {\"launches\": %lu, \"steered\": %lu", k ? "," : "", r->launches, r->steered);
@@ -234,6 +243,7 @@ void run_report(void) {
     all.steered += list.data[k].steered;
     all.early += list.data[k].early;
     all.saved += list.data[k].saved;
+    all.cut += list.data[k].cut;
   }
   write_report(run_settings.report, print_json, &list, &all);
   write_report(run_settings.page, print_page, &list, &all);

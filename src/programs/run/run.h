@@ -169,6 +169,7 @@ struct run_kernel {
   char plan[128];    /* of its last variant */
   char refused[256]; /* why no plan can touch it, where it was asked; "": some can */
   char tuned[120];   /* what came of tuning, where the original stays; "": it was not tried */
+  bool cut;          /* --total ended its tuning */
   double speedup;    /* of that, where it was found in this process; 0: it was not */
   atomic_ulong launches, steered, saved; /* saved: nanoseconds, of those that were steered */
   atomic_ulong early;                    /* before the rewritten kernel was ready in their context */

@@ -28,6 +28,7 @@ static bool is_due(const run_shape *s) {
 }
 
 static void refuse(run_kernel *k, const char *why) {
+  k->cut = why == run_no_time;
   hd_fit(k->why, sizeof k->why, "not %s: %s", run_settings.tune ? "tuned" : "recorded", why);
 }
 
