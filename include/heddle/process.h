@@ -65,6 +65,11 @@ HD_OWN bool hd_program_find(const char *const *names, char *out, size_t cap);
  * HD_ERR_IO. A program that ends by itself is HD_OK with its status in *code (128 + signal). */
 HD_OWN hd_status hd_program_run(const char *const *argv, const char *scratch, unsigned seconds,
                                 hd_buf *output, int *code, hd_diag *d);
+/* The same, for a library in a program that is not heddle's: the program is sent no signal for it, no wait
+ * for any child of the program's returns it, and of the program's environment it has no LD_PRELOAD. It is
+ * killed alone after `seconds`. */
+HD_OWN hd_status hd_program_run_unseen(const char *const *argv, const char *scratch, unsigned seconds,
+                                       hd_buf *output, int *code, hd_diag *d);
 /* A new folder under TMPDIR or /tmp. */
 HD_OWN hd_status hd_scratch_make(char *out, size_t cap, hd_diag *d);
 HD_OWN void hd_scratch_remove(const char *folder);

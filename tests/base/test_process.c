@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +254,95 @@ static void what_a_process_started_ends_with_it(void **state) {
   hd_process_end(&p);
 }
 
+/* ---- Unseen ---- */
+
+static sig_atomic_t volatile signals;
+static void count(int signal) { signals += signal == SIGCHLD; }
+
+typedef struct unseen_run {
+  const char *const *argv;
+  const char *scratch;
+  unsigned seconds;
+  hd_status st;
+  int code;
+  hd_buf output;
+} unseen_run;
+
+/* In a thread, while the process asks for its children. */
+static void *run_unseen(void *ctx) {
+  unseen_run *r = ctx;
+  r->st = hd_program_run_unseen(r->argv, r->scratch, r->seconds, &r->output, &r->code, NULL);
+  return NULL;
+}
+
+/* Runs a shell's command; false: this process has seen a child. */
+static bool runs_unseen(const char *command, unsigned seconds, unseen_run *r) {
+  const char *argv[] = {"/bin/sh", "-c", command, NULL};
+  char scratch[4096];
+  pthread_t thread;
+  bool seen = false;
+  *r = (unseen_run){.argv = argv, .scratch = scratch, .seconds = seconds, .code = -1};
+  assert_int_equal(hd_scratch_make(scratch, sizeof scratch, NULL), HD_OK);
+  signals = 0;
+  assert_int_equal(pthread_create(&thread, NULL, run_unseen, r), 0);
+  while (pthread_tryjoin_np(thread, NULL) != 0) seen |= waitpid(-1, NULL, WNOHANG) != -1;
+  seen |= waitpid(-1, NULL, WNOHANG) != -1 || signals;
+  hd_scratch_remove(scratch);
+  return !seen;
+}
+
+static void a_program_that_is_unseen_is_no_child(void **state) {
+  static void (*const handlers[])(int) = {count, SIG_IGN, SIG_DFL};
+  static const struct {
+    const char *command, *output;
+    int code;
+  } cases[] = {
+      {"printf all; printf errors >&2", "allerrors", 0},
+      {"exit 3", "", 3},
+      {"kill -9 $$", "", 128 + SIGKILL},
+      {"/bin/sh -c 'exit 5'; echo $?", "5\n", 0}, /* it waits for children of its own */
+      {"echo ${LD_PRELOAD-none}", "none\n", 0},
+      {"ls /proc/self/fd | wc -l", "4\n", 0}, /* 0, 1, 2, and the folder's */
+  };
+  int fds[2];
+  assert_int_equal(pipe(fds), 0);
+  setenv("LD_PRELOAD", "", 1);
+  for (size_t h = 0; h < sizeof handlers / sizeof *handlers; h++) {
+    signal(SIGCHLD, handlers[h]);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+      unseen_run r;
+      if (!runs_unseen(cases[k].command, 20, &r)) fail_msg("%s: a child was seen", cases[k].command);
+      const char *output = r.output.data ? r.output.data : "";
+      if (r.st != HD_OK || r.code != cases[k].code || strcmp(output, cases[k].output) != 0)
+        fail_msg("%s: code %d, '%s'", cases[k].command, r.code, output);
+      hd_buf_free(&r.output);
+    }
+  }
+  signal(SIGCHLD, SIG_DFL);
+  unsetenv("LD_PRELOAD");
+  close(fds[0]);
+  close(fds[1]);
+}
+
+static void a_program_that_is_unseen_ends_in_time(void **state) {
+  unseen_run r;
+  assert_true(runs_unseen("exec sleep 60", 1, &r));
+  assert_int_equal(r.code, 128 + SIGALRM);
+  hd_buf_free(&r.output);
+}
+
+static void one_that_is_not_there_says_so(void **state) {
+  const char *argv[] = {"/nowhere/at/all", NULL};
+  char scratch[4096];
+  int code = 0;
+  hd_buf output = {0};
+  assert_int_equal(hd_scratch_make(scratch, sizeof scratch, NULL), HD_OK);
+  assert_int_equal(hd_program_run_unseen(argv, scratch, 5, &output, &code, NULL), HD_OK);
+  assert_int_equal(code, 127);
+  hd_buf_free(&output);
+  hd_scratch_remove(scratch);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a copy answers through its stream, and ends with it",
@@ -268,6 +358,9 @@ int main(void) {
       BEHAVIOUR("ending a program ends what it started", ending_a_program_ends_what_it_started),
       BEHAVIOUR("what a process started ends with it", what_a_process_started_ends_with_it),
       BEHAVIOUR("a program that is not there is an error", a_program_that_is_not_there_is_an_error),
+      BEHAVIOUR("a program that is unseen is no child", a_program_that_is_unseen_is_no_child),
+      BEHAVIOUR("a program that is unseen ends in time", a_program_that_is_unseen_ends_in_time),
+      BEHAVIOUR("one that is not there says so", one_that_is_not_there_says_so),
       BEHAVIOUR("every job ends once, and answers unless it dies or is late",
                 every_job_ends_once_and_answers_unless_it_dies_or_is_late),
   };
