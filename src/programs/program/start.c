@@ -153,6 +153,7 @@ static hd_status set_environment(const hd_program_options *o, const hd_program_s
   hd_status st = hd_program_preload(LIBRARY, o->folder, folder, d);
   if (st == HD_OK) st = hd_program_settings_print(s, &text, d);
   if (st == HD_OK) st = put(HD_PROGRAM_VARIABLE, text.data, NULL, d);
+  if (st == HD_OK) st = put("HEDDLE_PTXAS", "", NULL, d); /* the emulator runs PTX */
   hd_buf_free(&text);
   /* Programs that open the driver, or need the shared runtime, find heddle's by their names. */
   return st == HD_OK ? put("LD_LIBRARY_PATH", folder, getenv("LD_LIBRARY_PATH"), d) : st;

@@ -168,3 +168,8 @@ void run_cubin_make(const char *text) {
   if (path_of(text, path) && !run_kept(path, &kept)) compile(path, text, false);
   hd_buf_free(&kept);
 }
+
+void run_cubin_keep(const char *text, const hd_buf *code) {
+  char path[PATH];
+  if (path_of(text, path)) keep(path, code->data, code->len);
+}

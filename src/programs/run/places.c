@@ -43,10 +43,12 @@ const char *run_variables_find(run_variables *v, const run_module *m) {
  * never be wanted again. */
 static cu_library library_of(run_variant *v, run_place *p, bool tried) {
   if (v->library) return v->library;
-  if (!v->text) {
+  if (!v->text || v->code.len) {
     v->library = run_library_load(v->code.data);
+    if (v->library && v->text) return v->library; /* the code may be kept */
     hd_buf_free(&v->code);
-    return v->library;
+    if (!v->text) return v->library;
+    run_ahead_useless();
   }
   if (!v->variables.all.n) return v->library = run_cubin_load(v->text, !tried);
   const char *why = run_variables_find(&v->variables, v->kernel->module);

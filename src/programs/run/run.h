@@ -25,6 +25,7 @@
  *   watch.h     the program's memory, streams and threads, for those that repeat its launches
  *   trial.c     a launch repeated, under plans, on the program's memory
  *   tune.c      the search for the plan that wins
+ *   ahead.c     its plans as machine code, before they are tried
  *
  * A launch must not allocate or compile, nor wait but for a kernel that another thread is loading (run_hold),
  * and other threads may be in one at any time. So launches take no lock but that of the allocations, for a
@@ -133,7 +134,7 @@ typedef struct run_variant {
   uint32_t grid[3], block[3], shared;
   char *plan;  /* in notation; NULL: no memory */
   char *text;  /* with words in place of the variables' addresses; NULL: it was recalled, */
-  hd_buf code; /* and this is its machine code, until it is loaded */
+  hd_buf code; /* and this is its machine code, until it is loaded; or it is compiled already */
   bool kept;   /* for later processes, or cannot be */
   run_variables variables;
   uint32_t n_params; /* of the original; and the bytes of its parameter block */
@@ -286,8 +287,9 @@ cu_library run_library_load(const void *image);
 /* The same of a text: its machine code of an earlier process, if there is any; else
  * compiled, and `kept` for later ones. NULL: the driver does not take it. Under run_lock, as all of these. */
 cu_library run_cubin_load(const char *text, bool kept);
-/* Keeps its machine code. */
+/* Keeps its machine code: the driver's, or the one that is at hand. */
 void run_cubin_make(const char *text);
+void run_cubin_keep(const char *text, const hd_buf *code);
 /* Appends the machine code that is kept of a text; false: none is. */
 bool run_cubin_find(const char *text, hd_buf *out);
 /* Seconds that the driver has compiled in all; a process that finds the machine code spends none. */

@@ -36,6 +36,7 @@ typedef struct search {
   hd_verdict verdict; /* as far as it is known */
   uint32_t tried;     /* plans whose results or times are known */
   run_cut bound, cut; /* what `until` is from; and whether it has ended the search */
+  run_ahead *ahead;   /* NULL: plans are made when they are tried */
   hd_plan_space space;
   double until;            /* of all */
   double seconds;          /* of the original */
@@ -65,9 +66,12 @@ static bool is_time_for_one(const search *s) {
 
 static hd_status make(search *s, const hd_plan *plan, run_variant **v, hd_diag *d) {
   const double begin = hd_seconds();
-  hd_status st = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, d);
+  hd_status st = HD_OK;
+  const bool ahead = run_ahead_take(s->ahead, plan, v);
+  if (!ahead) st = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, d);
+  if (ahead && !*v) st = HD_ERR_REFUSED;
   const bool made = st == HD_OK;
-  if (made) (*v)->ready = (*v)->making = hd_seconds() - begin;
+  if (made && !ahead) (*v)->ready = (*v)->making = hd_seconds() - begin;
   if (made && !run_place_try(*v)) st = hd_fail(d, HD_ERR_UNSUPPORTED, "the driver does not take it");
   const double took = hd_seconds() - begin;
   if (took > s->compile) s->compile = took;
@@ -82,6 +86,10 @@ static hd_status make_one(void *ctx, const hd_plan *plan, void **variant, hd_dia
   const bool made = make(s, plan, &v, d) == HD_OK;
   *variant = v;
   return made ? HD_OK : HD_ERR_REFUSED; /* whatever the reason is, others may do */
+}
+
+static void ask(void *ctx, const hd_plan *const *plans, size_t n) {
+  run_ahead_ask(((search *)ctx)->ahead, plans, n);
 }
 
 static void drop_one(void *ctx, void *variant) { run_variant_drop(variant); }
@@ -123,7 +131,12 @@ static uint32_t resident(const run_shape *shape, cu_function function) {
 /* The variant is the kernel's from now on. */
 static void publish(const search *s, run_variant *v, bool held) {
   memcpy(v->grid, s->shape->grid, sizeof v->grid);
-  if (!v->variables.all.n) run_cubin_make(v->text);
+  if (v->code.len) {
+    run_cubin_keep(v->text, &v->code);
+    hd_buf_free(&v->code);
+  } else if (!v->variables.all.n) {
+    run_cubin_make(v->text);
+  }
   atomic_store(&v->held, held);
   v->next = atomic_load_explicit(&s->k->variants, memory_order_relaxed);
   atomic_store_explicit(&s->k->variants, v, memory_order_release);
@@ -217,8 +230,16 @@ static const char *find(search *s, cu_function function) {
   hd_candidate *plans = calloc(HD_CANDIDATES, sizeof *plans);
   const size_t n = plans ? hd_candidates(&s->space, plans, HD_CANDIDATES) : 0;
   const double gain = run_settings.gain > 0 ? run_settings.gain : least_gain;
-  const hd_contest_bench bench = {
-      .ctx = s, .make = make_one, .drop = drop_one, .run = run_one, .now = now, .states = 2, .enter = enter};
+  const run_ahead_job job = {.gpu = &s->gpu, .kernel = s->k, .verdict = &s->verdict};
+  s->ahead = run_ahead_open(&job);
+  const hd_contest_bench bench = {.ctx = s,
+                                  .make = make_one,
+                                  .drop = drop_one,
+                                  .run = run_one,
+                                  .ahead = s->ahead ? ask : NULL,
+                                  .now = now,
+                                  .states = 2,
+                                  .enter = enter};
   const hd_contest_options o = {.budget = contest_share * (s->until - hd_seconds()),
                                 .error = 1 - s->verdict.confidence,
                                 .gain = gain,
@@ -237,6 +258,8 @@ static const char *find(search *s, cu_function function) {
                     : s->bound == RUN_CUT_TOTAL ? run_no_time
                                                 : too_long;
   hd_contest_close(c);
+  run_ahead_close(s->ahead);
+  s->ahead = NULL;
   return why;
 }
 

@@ -301,6 +301,25 @@ void run_say_original(run_kernel *k, bool sure, run_cut cut, uint32_t tried);
 /* Launches in turns have shown this of a search. */
 run_live_settled run_tune_settle;
 
+/* ---- Plans that are made ahead (ahead.c) ------------------------------------------------------- */
+
+typedef struct run_ahead run_ahead;
+/* What plans are made for; all of it outlives the search, and no other thread changes it meanwhile. */
+typedef struct run_ahead_job {
+  const run_gpu *gpu;
+  run_kernel *kernel;
+  const hd_verdict *verdict; /* as far as it is known */
+} run_ahead_job;
+/* NULL: there is no assembler of the driver's release, or no thread. Under run_lock, as all of these. */
+run_ahead *run_ahead_open(const run_ahead_job *job);
+void run_ahead_ask(run_ahead *a, const hd_plan *const *plans, size_t n);
+/* A plan that was asked for, once it is made; *out NULL: it is refused. False: it was not asked for, or a is
+ * NULL. */
+bool run_ahead_take(run_ahead *a, const hd_plan *plan, run_variant **out);
+/* The driver does not load what the assembler makes: no more of it in this process. */
+void run_ahead_useless(void);
+void run_ahead_close(run_ahead *a); /* NULL is allowed */
+
 /* ---- Verdicts in this program (notes.c) -------------------------------------------------------- */
 
 /* What this program has learnt of a verdict, in this process and in those before. Under run_lock. */

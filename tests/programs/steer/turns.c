@@ -5,19 +5,27 @@
  *   captured   every other launch is captured
  *   destroyed  in the middle its context is destroyed, and another has its number
  *   shapes     every other launch has blocks of another size
+ *   children   it asks for children that have ended, and has none
  * Each launch adds one to a word, which it prints, and how many launches the driver has seen, and how many
  * texts beside its own. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "fake.h"
 #include "order.h"
 
 static const char *way = "";
 static cu_stream other;
+static volatile sig_atomic_t children;
 
 static bool is_way(const char *name) { return strcmp(way, name) == 0; }
+
+static void count_child(int signal) { children += signal == SIGCHLD; }
+
+static void look_for_children(void) { children += waitpid(-1, NULL, WNOHANG) != -1; }
 
 static int launch(cu_function f, long k, void **params) {
   enum { RELAXED = 2 };
@@ -44,14 +52,17 @@ int main(int argc, char **argv) {
   if (cuInit(0) || cuMemAlloc_v2(&out, 64) || (argc > 3 && system(argv[3])) ||
       cuModuleLoadData(&module, PTX_ORDER) || cuModuleGetFunction(&f, module, "order"))
     return 1;
+  signal(SIGCHLD, count_child);
   if (argc > 4 && cuStreamCreate(&other, CU_STREAM_NON_BLOCKING)) return 1;
   for (long k = 1; k <= n; k++) {
     if (launch(f, k, params)) return 1;
     if (is_way("destroyed") && k == n / 2 && cuCtxDestroy_v2((cu_context)1)) return 1;
     if (wait && k % wait == 0 && cuCtxSynchronize()) return 1;
+    if (is_way("children")) look_for_children();
   }
   fake_end();
   if (cuCtxSynchronize()) return 1;
+  if (children) printf("it has seen children, ");
   if (fake_stale()) printf("%lu times an event is asked for that is gone, ", fake_stale());
   printf("ran %lu, compiled %lu, seen %lu\n", (unsigned long)*(uint64_t *)(uintptr_t)out, fake_compiled() - 1,
          fake_launches());
