@@ -23,6 +23,19 @@ static void looks_are_rounds_if_time_goes_by_in_between(void **state) {
        MODULE(".func rest(.reg .b32 q) { nanosleep.u32 1000; ret; }\n",
               LOOK "call rest, (%r7);\n" LOOK "call rest, (%r7);\n" LOOK "st.global.u32 [%rd2], %r3;"),
        "ld.volatile"},
+      {"an atomic elsewhere", THREE("atom.global.add.u32 %r5, [%rd2], 1;\nadd.u32 %r6, %r6, %r5;"),
+       "ld.volatile"},
+      {"an atomic elsewhere, whose result is not read", THREE("atom.global.add.u32 %r5, [%rd2], 1;"),
+       "ld.volatile"},
+      {"a reduction of the CTA's scope", THREE("red.relaxed.cta.global.add.u32 [%rd2], 1;"), "ld.volatile"},
+      {"a look at another flag", THREE("ld.volatile.global.u32 %r5, [%rd1+64];\nor.b32 %r3, %r3, %r5;"),
+       "ld.volatile"},
+      {"data that is loaded by what was found",
+       THREE("mul.wide.u32 %rd4, %r1, 4;\nadd.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r5, [%rd5+64];\n"
+             "add.u32 %r6, %r6, %r5;"),
+       "ld.volatile"},
+      {"a texture", THREE("tex.1d.v4.u32.s32 {%r5, %r6, %r0, %r9}, [%rd5, {%r7}];"), "ld.volatile"},
+      {"a store to global memory", THREE("st.global.u32 [%rd1+64], %r7;"), "ld.volatile"},
       {"a sum", THREE("add.u32 %r5, %r5, 1;"), NULL},
       {"a store", THREE("st.shared.u32 [slot], %r7;"), NULL},
       {"a function of the system", /* which a fence would not follow */
@@ -109,6 +122,43 @@ static void tries_of_each_place_in_turn_are_rounds(void **state) {
   }
 }
 
+/* Another warp of the CTA runs the fence, and the two meet at a barrier. */
+#define TWO_WARPS(fence, look)                                                                               \
+  KERNEL("setp.lt.u32 %p1, %r7, 32;\n@%p1 bra L;\nmov.u32 %r5, 0;\nS: " fence "\nbar.sync 0;\n"              \
+         "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 1000;\n@%p3 bra S;\nbra M;\nL: " look                  \
+         "\nor.b32 %r3, %r3, %r1;\nbar.sync 0;\n" COUNT "M: st.global.u32 [%rd2], %r3;")
+
+static void fences_of_another_warp_count_for_looks_of_the_cta(void **state) {
+  static const wait_case cases[] = {
+      {"a fence of the GPU", TWO_WARPS("fence.acq_rel.gpu;", "ld.relaxed.cta.global.u32 %r1, [%rd1];"),
+       "ld.relaxed.cta"},
+      {"what acquires as much",
+       TWO_WARPS("ld.acquire.gpu.global.u32 %r9, [%rd2];\nadd.s64 %rd2, %rd2, 4;",
+                 "ld.relaxed.cta.global.u32 %r1, [%rd1];"),
+       "ld.relaxed.cta"},
+      {"a fence of the CTA", TWO_WARPS("fence.acq_rel.cta;", "ld.relaxed.cta.global.u32 %r1, [%rd1];"), NULL},
+      {"a plain load, which may find what it found",
+       TWO_WARPS("fence.acq_rel.gpu;", "ld.global.u32 %r1, [%rd1];"), NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define SHARED(address)                                                                                      \
+  KERNEL("mov.u64 %rd4, slot;\ncvta.shared.u64 %rd5, %rd4;\n" address                                        \
+         "\nL: ld.volatile.u32 %r1, [%rd6];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;")
+
+static void a_large_product_leads_out_of_shared_memory(void **state) {
+  static const wait_case cases[] = {
+      {"an element", SHARED("mad.wide.u32 %rd6, %r8, 4, %rd5;"), NULL},
+      {"a row of the text", SHARED("mad.wide.u32 %rd6, %r8, 4096, %rd5;"), NULL},
+      {"2^28 for each", SHARED("mad.wide.s32 %rd6, %r8, 0x10000000, %rd5;"), "ld.volatile"},
+      {"-2^28 for each", SHARED("mad.wide.s32 %rd6, %r8, -0x10000000, %rd5;"), "ld.volatile"},
+      {"two numbers of the launch", SHARED("mov.u32 %r2, %nctaid.x;\nmad.wide.u32 %rd6, %r8, %r2, %rd5;"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define LOCK(looks)                                                                                          \
   "T: " looks "atom.global.cas.b32 %r6, [%rd1+64], 0, 1;\nsetp.ne.u32 %p3, %r6, 0;\n@%p3 bra T;\n"
 #define GIVE "membar.gl;\natom.global.exch.b32 %r0, [%rd1+64], 0;\n"
@@ -175,6 +225,9 @@ int main(void) {
       BEHAVIOUR("looks are rounds if time goes by in between", looks_are_rounds_if_time_goes_by_in_between),
       BEHAVIOUR("a body that is not seen may do anything", a_body_that_is_not_seen_may_do_anything),
       BEHAVIOUR("tries of each place in turn are rounds", tries_of_each_place_in_turn_are_rounds),
+      BEHAVIOUR("fences of another warp count for looks of the CTA's scope",
+                fences_of_another_warp_count_for_looks_of_the_cta),
+      BEHAVIOUR("a large product leads out of shared memory", a_large_product_leads_out_of_shared_memory),
       BEHAVIOUR("looks beside a lock are rounds of the loop around it",
                 looks_beside_a_lock_are_rounds_of_the_loop_around_it),
       BEHAVIOUR("tries that are counted are a time-out, whatever is added",

@@ -362,25 +362,66 @@ static void steps_that_vanish_are_refused(void **state) {
   EXPECT_ALL(cases);
 }
 
-static void steps_that_do_not_vanish_are_accepted(void **state) {
+/* Nothing ends such a loop but the value, if its places come round. */
+static void steps_by_large_numbers_are_refused(void **state) {
   static const wait_case cases[] = {
       {"the threads of a CTA, squared",
        AT("mov.u32 %r2, %ntid.x;\nmul.lo.u32 %r5, %r2, %r2;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
-       NULL},
+       "ld.global.cg"},
       {"the threads of a grid whose CTAs have 128",
-       AT("mov.u32 %r2, %nctaid.x;\nshl.b32 %r5, %r2, 7;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")), NULL},
-      {"the threads of a grid of two dimensions",
-       AT(THREADS("%r5") "mov.u32 %r6, %nctaid.y;\nmul.lo.u32 %r0, %r5, %r6;\n",
-          "add.u32 %r4, %r4, %r0;\n" BYTES("%r4")),
+       AT("mov.u32 %r2, %nctaid.x;\nshl.b32 %r5, %r2, 7;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"tiles of 16384 by the size of the grid",
+       AT("mov.u32 %r2, %nctaid.y;\nmul.lo.u32 %r5, %r2, 16384;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"the threads of a grid, by one instruction",
+       AT("mov.u32 %r2, %ntid.x;\nmov.u32 %r3, %nctaid.x;\n",
+          "mad.lo.u32 %r4, %r2, %r3, %r4;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"one of two numbers of the text, both large",
+       AT("",
+          "setp.gt.u32 %p2, %r8, 9;\nselp.b32 %r5, 0x100000, 0x200000, %p2;\nadd.u32 %r4, %r4, %r5;\n" BYTES(
+              "%r4")),
+       "ld.global.cg"},
+      {"the same by a copy of a large number",
+       AT("mov.u32 %r6, 0x1000000;\n", "setp.gt.u32 %p2, %r8, 9;\nselp.b32 %r5, 1, %r6, %p2;\n"
+                                       "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       "ld.global.cg"},
+      {"down by one of two large numbers",
+       AT("", "setp.gt.u32 %p2, %r8, 9;\nselp.b32 %r5, 0x100000, 0x200000, %p2;\nneg.s32 %r6, %r5;\n"
+              "add.s32 %r4, %r4, %r6;\n" BYTES("%r4")),
+       "ld.global.cg"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* With a counter beside it the loop ends, however few places there are. */
+#define COUNTED_AT(pre, place)                                                                               \
+  KERNEL(pre "mov.u32 %r7, 0;\nL: add.u32 %r7, %r7, 1;\nsetp.ge.u32 %p3, %r7, %r8;\n@%p3 bra M;\n" place     \
+             "ld.global.cg.u32 %r1, [%rd3];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nM:")
+
+static void steps_that_do_not_vanish_are_accepted(void **state) {
+  static const wait_case cases[] = {
+      {"the threads of a CTA", AT("mov.u32 %r2, %ntid.x;\n", "add.u32 %r4, %r4, %r2;\n" BYTES("%r4")), NULL},
+      {"one of two small numbers of the text",
+       AT("", "setp.gt.u32 %p2, %r8, 9;\nselp.b32 %r5, 4, 8, %p2;\nadd.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
        NULL},
-      {"the threads of the grid, squared in 64 bits",
-       AT(THREADS("%r5") "mul.wide.u32 %rd5, %r2, %r2;\n",
+      {"the threads of a grid whose CTAs have 128, as long as a counter says",
+       COUNTED_AT("mov.u32 %r2, %nctaid.x;\nshl.b32 %r5, %r2, 7;\n", "add.u32 %r4, %r4, %r5;\n" BYTES("%r4")),
+       NULL},
+      {"the threads of a grid of two dimensions, as long as a counter says",
+       COUNTED_AT(THREADS("%r5") "mov.u32 %r6, %nctaid.y;\nmul.lo.u32 %r0, %r5, %r6;\n",
+                  "add.u32 %r4, %r4, %r0;\n" BYTES("%r4")),
+       NULL},
+      {"the threads of a CTA, squared in 64 bits",
+       AT("mov.u32 %r2, %ntid.x;\nmul.wide.u32 %rd5, %r2, %r2;\n",
           "add.s64 %rd4, %rd4, %rd5;\nadd.s64 %rd3, %rd1, %rd4;\n"),
        NULL},
       {"a tile of 1024", AT("", "add.u32 %r4, %r4, 1;\nshl.b32 %r3, %r4, 10;\n" BYTES("%r3")), NULL},
-      {"a stride of four times the grid",
-       AT("mov.u32 %r2, %ntid.x;\nmov.u32 %r3, %nctaid.x;\nmul.lo.u32 %r5, %r2, %r3;\nshl.b32 %r6, %r5, 2;\n",
-          "add.u32 %r4, %r4, %r6;\n" BYTES("%r4")),
+      {"a stride of four times the grid, as long as a counter says",
+       COUNTED_AT("mov.u32 %r2, %ntid.x;\nmov.u32 %r3, %nctaid.x;\nmul.lo.u32 %r5, %r2, %r3;\nshl.b32 %r6, "
+                  "%r5, 2;\n",
+                  "add.u32 %r4, %r4, %r6;\n" BYTES("%r4")),
        NULL},
   };
   EXPECT_ALL(cases);
@@ -491,6 +532,8 @@ int main(void) {
       BEHAVIOUR("values are followed through global memory", values_are_followed_through_global_memory),
       BEHAVIOUR("copies by the system are looks", copies_by_the_system_are_looks),
       BEHAVIOUR("steps that vanish are refused", steps_that_vanish_are_refused),
+      BEHAVIOUR("steps that come round in a large grid, or CTA, are refused",
+                steps_by_large_numbers_are_refused),
       BEHAVIOUR("steps that do not vanish are accepted", steps_that_do_not_vanish_are_accepted),
       BEHAVIOUR("updates that become needless are accepted", updates_that_become_needless_are_accepted),
       BEHAVIOUR("loops in other shapes that end are accepted", loops_in_other_shapes_are_accepted),

@@ -3,6 +3,8 @@
 
 enum { MOST_BLOCKS_BACK = 10, MOST_COPIES = 4 };
 
+#define UNKNOWN_REACH (INT64_C(1) << 50)
+
 /* ---- Steps -------------------------------------------------------------------------------------- */
 
 static bool add_edge(chain *c, unsigned to, uint32_t reg, bool step, uint32_t inst) {
@@ -86,13 +88,52 @@ static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *
   return sign ? sign : ANY;
 }
 
-static bool add_step(chain *c, uint32_t inst, int64_t by) {
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* How far an addend goes at most, up or down: in the grids that a launch has, or in the largest. */
+static int64_t reach_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool largest,
+                        unsigned depth) {
+  int64_t value, most = 0;
+  if (number_of(w, inst, o, &value))
+    return value < -UNKNOWN_REACH || value > UNKNOWN_REACH ? UNKNOWN_REACH : value < 0 ? -value : value;
+  if (wait_positive(w, inst, o)) {
+    most = largest ? wait_most(w, inst, o) : wait_greatest(w, inst, o);
+    return most ? most : UNKNOWN_REACH;
+  }
+  const uint32_t reg = wait_register(w, inst, o);
+  if (reg == HD_NONE || depth == MOST_COPIES) return UNKNOWN_REACH;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    const uint32_t at = w->writers.insts[i];
+    const hd_ptx_op op = hd_inst_form(&w->g, at)->op;
+    const hd_ptx_opnd *p = wait_operands(w, at);
+    const uint32_t n = hd_inst_stmt(&w->g, at)->n_opnds;
+    if (op == HD_OP_SELP && n == 4)
+      most = larger(most, larger(reach_of(w, at, &p[1], largest, depth + 1),
+                                 reach_of(w, at, &p[2], largest, depth + 1)));
+    else if (n == 2 && (wait_moves_whole(w, at) || wait_copied(w, at) != HD_NONE || op == HD_OP_NEG))
+      most = larger(most, reach_of(w, at, &p[1], largest, depth + 1));
+    else if (op == HD_OP_AND && n == 3 && wait_constant(w, at, &p[2], &value) && value >= 0)
+      most = larger(most, value);
+    else if (op == HD_OP_SHR && n == 3 && wait_constant(w, at, &p[2], &value) && value >= 0 && value < 64 &&
+             arithmetic(w, at).bits > value)
+      most =
+          larger(most, arithmetic(w, at).bits - value > 50 ? UNKNOWN_REACH
+                                                           : INT64_C(1) << (arithmetic(w, at).bits - value));
+    else
+      return UNKNOWN_REACH;
+  }
+  return most > UNKNOWN_REACH ? UNKNOWN_REACH : most;
+}
+
+/* `most`: as much as it may be in the largest grid. */
+static bool add_step(chain *c, uint32_t inst, int64_t by, int64_t most) {
   c->adds = true;
   for (uint32_t i = 0; i < c->n_steps; i++)
     if (c->steps[i] == inst) return true;
   if (c->n_steps == CHAIN_STEPS) return false;
   c->steps[c->n_steps++] = inst;
   c->sum += by;
+  c->most_sum += most;
   return true;
 }
 
@@ -134,7 +175,9 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     hd_ptx_types_of(hd_inst_form(&w->g, inst), types);
     *step = true;
     c->one = c->even = c->launched = false;
-    if (!add_step(c, inst, wait_greatest_product(w, inst, &o[t->of], &o[t->by]))) return HD_NONE;
+    if (!add_step(c, inst, wait_greatest_product(w, inst, &o[t->of], &o[t->by]),
+                  wait_most_product(w, inst, &o[t->of], &o[t->by])))
+      return HD_NONE;
     if (types[0].bits < c->bits) c->bits = types[0].bits;
     return wait_register(w, inst, &o[t[1].of]);
   }
@@ -149,7 +192,9 @@ static uint32_t stepped(chain *c, uint32_t inst, bool *step) {
     *step = !(sign & ZERO);
     c->one &= number && (value == 1 || value == -1);
     if (number && value < 0) value = -value;
-    if (!add_step(c, inst, number ? value : wait_greatest(w, inst, &o[by]))) return HD_NONE;
+    if (!add_step(c, inst, number ? value : reach_of(w, inst, &o[by], false, 0),
+                  number ? value : reach_of(w, inst, &o[by], true, 0)))
+      return HD_NONE;
     if (number && value > c->most) c->most = value;
     if (number && (!c->least || value < c->least)) c->least = value;
     c->even &= number;

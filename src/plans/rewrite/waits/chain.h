@@ -38,6 +38,7 @@ typedef struct chain {
   bool adds;           /* some step adds or subtracts a number, rather than halving a distance */
   int64_t least, most; /* of the steps by numbers of the text */
   int64_t sum;         /* of them, if each is gone once */
+  int64_t most_sum;    /* the same, in the largest grid */
   bool even;           /* every step is by a number of the text */
   bool launched;       /* or by numbers of threads and CTAs */
   bool middle;         /* some step halves the distance of low and high */

@@ -289,14 +289,16 @@ static bool is_foreign(trace *t, uint32_t inst) {
   switch ((wait_source)w->source[inst]) {
   case WAIT_OWN: return false;
   case WAIT_CTA:
-    if (!w->fence) return false;
+    if (!w->any_fence) return false;
     break;
   case WAIT_WEAK:
     if (w->fence) break;
-    if (wait_looks_elsewhere(w, inst)) return false;
-    if (!wait_is_plain_load(w, inst)) return true;
-    t->doubtful[t->n_doubtful++] = inst;
-    return false;
+    if (wait_is_plain_load(w, inst)) {
+      if (!wait_looks_elsewhere(w, inst)) t->doubtful[t->n_doubtful++] = inst;
+      return false;
+    }
+    if (wait_looks_elsewhere_in_any_grid(w, inst)) return false;
+    break;
   case WAIT_STRONG: break;
   }
   return !wait_looks_elsewhere(w, inst) || !wait_counts_out(w, w->g.insts[inst].block);

@@ -341,9 +341,25 @@ static bool result_is_read(const wait_search *w, uint32_t inst) {
   return hd_result_is_read(&w->g, w->is_read, inst);
 }
 
+/* Added one after the other, such numbers come to each. */
+static bool comes_to_each(wait_search *w, uint32_t inst) {
+  const hd_ptx_opnd *o = operand_of(w, inst);
+  const hd_ptx_access *a = wait_access(w, inst);
+  int64_t value;
+  if (a->operation == HD_M_INC || a->operation == HD_M_DEC) return true;
+  if (a->operation != HD_M_ADD || !wait_constant(w, inst, o, &value)) return false;
+  value = wait_word(value, a->bytes);
+  return value == 1 || value == -1;
+}
+
 /* It leaves another number in every round, and that is what is looked at. */
 static bool counts(wait_search *w, uint32_t inst) {
-  return (always_changes(w, inst) || adds_others(w, inst)) && !is_read_in_parts(w, inst, inst);
+  return (always_changes(w, inst) || adds_others(w, inst)) && !is_read_in_parts(w, inst, inst) &&
+         !wait_keeps_outcome(w, inst, comes_to_each(w, inst) ? WAIT_EACH : WAIT_SOME);
+}
+
+static bool fetches(wait_search *w, uint32_t inst) {
+  return w->fetches[inst] && !wait_keeps_outcome(w, inst, WAIT_FETCHED);
 }
 
 bool wait_reads_others(wait_search *w, uint32_t inst) {
@@ -356,7 +372,8 @@ bool wait_reads_others(wait_search *w, uint32_t inst) {
 static bool looks_anew(wait_search *w, uint32_t inst) {
   const wait_source source = (wait_source)w->source[inst];
   if (source == WAIT_OWN) return false;
-  return source == WAIT_STRONG || w->fence || (source == WAIT_WEAK && !wait_is_plain_load(w, inst));
+  return source == WAIT_STRONG || w->fence || (source == WAIT_CTA && w->any_fence) ||
+         (source == WAIT_WEAK && !wait_is_plain_load(w, inst));
 }
 
 static bool is_inner(const wait_search *w, uint32_t inst) {
@@ -421,7 +438,8 @@ static bool goes_back(wait_search *w, uint32_t look, uint32_t store) {
  * a cycle within takes. */
 static bool replaces(wait_search *w, uint32_t look, uint32_t inst) {
   const hd_ptx_op op = hd_inst_form(&w->g, inst)->op;
-  if (always_changes(w, inst)) return !is_read_in_parts(w, look, inst);
+  if (always_changes(w, inst))
+    return !is_read_in_parts(w, look, inst) && !wait_keeps_outcome(w, look, WAIT_SOME);
   if (op == HD_OP_RED) return false;
   if (op == HD_OP_ATOM && !is_inner(w, inst) && result_is_read(w, inst)) return false;
   return is_inner(w, look) ? !is_idle(w, inst) : op == HD_OP_ST && goes_back(w, look, inst);
@@ -452,7 +470,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *address = wait_address(w, inst);
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
-  if (atomic && (w->fetches[inst] || counts(w, inst) || !result_is_read(w, inst))) return false;
+  if (atomic && (fetches(w, inst) || counts(w, inst) || !result_is_read(w, inst))) return false;
   if (stays || !wait_goes_through(w, inst)) return true;
   w->passes[inst] = w->stamp;
   return false;

@@ -65,12 +65,13 @@ static uint32_t peel(const wait_search *w, uint32_t inst, loss *l) {
   return !t[1].minus && wait_invariant(w, inst, &o[t[0].of]) ? wait_operand(w, inst, t[1].of) : HD_NONE;
 }
 
-static bool moves(wait_search *w, uint32_t reg, uint32_t block, const loss *l) {
+/* `any_grid`: however many CTAs the steps go by. */
+static bool moves(wait_search *w, uint32_t reg, uint32_t block, const loss *l, bool any_grid) {
   for (unsigned up = 0; up < 2; up++) {
     chain c = {.w = w, .up = up, .low = HD_NONE, .high = HD_NONE};
     if (!chain_close(&c, reg) || c.bits < 32) continue;
     /* Four steps of 2^30 come to where they began. */
-    const unsigned lost = wait_log2(c.sum);
+    const unsigned lost = wait_log2(any_grid ? c.most_sum : c.sum);
     if (lost + WAIT_LEAST_ROOM > c.bits || lost + l->all + WAIT_LEAST_ROOM > 64) continue;
     if (l->narrow && lost + l->narrow + WAIT_LEAST_ROOM > 32) continue;
     if (chain_advances(&c, block, HD_NONE, false)) return true;
@@ -78,14 +79,14 @@ static bool moves(wait_search *w, uint32_t reg, uint32_t block, const loss *l) {
   return false;
 }
 
-bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
+static bool looks_elsewhere(wait_search *w, uint32_t inst, bool any_grid) {
   const hd_ptx_opnd *o = wait_address(w, inst);
   uint32_t block = w->g.insts[inst].block;
   if (!o || o->kind != HD_O_ADDR || !o->sym || w->m->syms[o->sym].kind != HD_SYM_REG) return false;
   uint32_t reg = hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym);
   loss l = {0, 0};
   for (unsigned k = 0; k < MOST_PEELS && reg != HD_NONE && wait_written_inside(w, reg); k++) {
-    if (moves(w, reg, block, &l)) return true;
+    if (moves(w, reg, block, &l, any_grid)) return true;
     uint32_t at = wait_only_writer_inside(w, reg);
     if (at == HD_NONE || !wait_every_round(w, block, &w->g.insts[at].block, 1)) return false;
     reg = peel(w, at, &l);
@@ -93,10 +94,16 @@ bool wait_looks_elsewhere(wait_search *w, uint32_t inst) {
   return false;
 }
 
+bool wait_looks_elsewhere(wait_search *w, uint32_t inst) { return looks_elsewhere(w, inst, false); }
+
+bool wait_looks_elsewhere_in_any_grid(wait_search *w, uint32_t inst) {
+  return looks_elsewhere(w, inst, true);
+}
+
 bool wait_moves_on(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   const uint32_t reg = wait_register(w, inst, o);
   return reg != HD_NONE && wait_written_inside(w, reg) &&
-         moves(w, reg, w->g.insts[inst].block, &(loss){0, 0});
+         moves(w, reg, w->g.insts[inst].block, &(loss){0, 0}, false);
 }
 
 /* ---- Bounds ------------------------------------------------------------------------------------- */

@@ -118,6 +118,11 @@ int64_t wait_greatest_product(const wait_search *w, uint32_t inst, const hd_ptx_
   return greatest(product_at(w, inst, most(w, inst, a, 0), most(w, inst, b, 0)));
 }
 
+int64_t wait_most_product(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b) {
+  const positive x = product_at(w, inst, most(w, inst, a, 0), most(w, inst, b, 0));
+  return x.most < UNBOUNDED >> 8 ? x.most : UNBOUNDED >> 8;
+}
+
 int64_t wait_most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   const positive x = most(w, inst, o, 0);
   return x.most <= UINT32_MAX ? x.most : 0;

@@ -46,6 +46,7 @@ typedef struct poll {
   uint32_t n_order;
   uint32_t from, to; /* in that order: paths begin there, and come to no look behind */
   bool begun;        /* paths begin with one look only */
+  bool known;        /* what is known of places is asked for */
 } poll;
 
 /* It may find what it found before, or what its CTA knows, as long as no fence stands in between. */
@@ -54,21 +55,14 @@ static bool needs_fence(wait_search *w, uint32_t inst) {
          wait_access(w, inst)->noncoherent;
 }
 
-static bool has_fence(wait_search *w) {
-  for (uint32_t i = 0; i < w->g.n_insts; i++)
-    if (wait_is_wide_fence(w, i)) return true;
-  return false;
-}
-
 /* A look at the word by which a loop ends in any case is none: at an update, or at a lock that is given back.
  * False: they are too few. */
 static bool list_looks(poll *x) {
   wait_search *w = x->w;
-  const bool fence = has_fence(w);
   uint32_t most = 0;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     if (w->updated[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
-    if (!fence && needs_fence(w, i)) continue;
+    if (!w->any_fence && needs_fence(w, i)) continue;
     x->looks[x->n_looks++] = i;
     most += wait_is_opaque(w, i) ? CALL_LOOKS : 1;
   }
@@ -87,6 +81,7 @@ static const touch touch_of[] = {
  * poll have, an unknown place counts as the same; `known`: what is known of their places is asked for. */
 static void mark_places(poll *x, uint32_t look, bool known) {
   wait_search *w = x->w;
+  x->known = known;
   const uint32_t home = w->g.insts[look].block, from = w->g.blocks[home].rpo;
   x->from = from;
   x->to = from + 1;
@@ -191,6 +186,13 @@ static bool lets_time_go_by(const wait_search *w, uint32_t inst) {
          hd_ptx_form_has(f, HD_M_WAIT_ALL) || wait_is_opaque(w, inst);
 }
 
+/* Memory answers, and others write meanwhile: it is not at the place that is looked at, as far as is known.
+ */
+static bool asks_elsewhere(const poll *x, uint32_t inst) {
+  if (x->known && (x->touches[inst] == TOUCH_SAME || x->touches[inst] == TOUCH_FIRST)) return false;
+  return hd_ptx_access_in(wait_access(x->w, inst), HD_IN_ANY_GLOBAL) != 0;
+}
+
 /* The path begins with the look, or it is another one, made to see what has been written since the last. */
 static bool is_next(const poll *x, uint32_t inst, const way *at) {
   wait_search *w = x->w;
@@ -214,7 +216,7 @@ static void go_through(const poll *x, uint32_t block, way *at) {
                   .called = at->called || wait_is_opaque(w, i)};
     }
     at->fenced |= fence;
-    at->apart |= fence || lets_time_go_by(w, i);
+    at->apart |= fence || lets_time_go_by(w, i) || asks_elsewhere(x, i);
   }
 }
 
@@ -226,7 +228,8 @@ static void list_events(poll *x) {
     const hd_block *block = &w->g.blocks[b];
     x->first[b] = n;
     for (uint32_t i = block->first; i < block->first + block->n_insts; i++)
-      if (x->touches[i] != TOUCH_NONE || lets_time_go_by(w, i) || wait_is_wide_fence(w, i))
+      if (x->touches[i] != TOUCH_NONE || lets_time_go_by(w, i) || wait_is_wide_fence(w, i) ||
+          asks_elsewhere(x, i))
         x->events[n++] = i;
   }
   x->first[w->g.n_blocks] = n;

@@ -2,7 +2,7 @@
 #include "base/arith.h"
 #include "rewrite/waits/waits.h"
 
-enum { MOST_DEPTH = 8, MOST_NESTING = 100 };
+enum { MOST_DEPTH = 8, MOST_NESTING = 100, MOST_SIZE = 1 << 12 };
 
 uint32_t wait_register(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   if (o->kind != HD_O_REG || o->part || o->flags & HD_OF_NEG) return HD_NONE;
@@ -243,8 +243,14 @@ static hd_sym root_beside_product(const wait_search *w, uint32_t at, const hd_pt
   const hd_ptx_opnd *p = wait_operands(w, at);
   hd_ptx_type type[2];
   hd_ptx_types_of(hd_inst_form(&w->g, at), type);
+  int64_t by;
   if (wait_may_be_distance(w, at, &p[product->of]) || wait_may_be_distance(w, at, &p[product->by])) return 0;
-  return type[0].bits <= 32 ? root(w, at, o, depth + 1) : 0;
+  if (type[0].bits > 32) return 0;
+  /* An index times the size of an element; a product of 64 bits leads anywhere. */
+  const bool known = wait_constant(w, at, &p[product->by], &by) || wait_constant(w, at, &p[product->of], &by);
+  if (hd_ptx_form_has(hd_inst_form(&w->g, at), HD_M_WIDE) && !(known && by >= -MOST_SIZE && by <= MOST_SIZE))
+    return 0;
+  return root(w, at, o, depth + 1);
 }
 
 static hd_sym root_of_result(const wait_search *w, uint32_t at, unsigned depth) {

@@ -409,7 +409,7 @@ static void prepare(wait_search *w) {
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->fetches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->passes = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
-  w->any_settled = false;
+  w->any_settled = w->any_fence = false;
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
   w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->sums = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_sum *);
@@ -421,6 +421,7 @@ static void prepare(wait_search *w) {
   for (uint32_t i = 0; i < g->n_insts; i++) {
     w->opaque[i] = is_opaque(w, i);
     w->wide_fence[i] = w->opaque[i] || wait_form_is_wide_fence(hd_inst_form(g, i), wait_access(w, i));
+    w->any_fence = w->any_fence || w->wide_fence[i];
   }
   for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
 }

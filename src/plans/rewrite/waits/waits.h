@@ -9,6 +9,7 @@
  *   chain.c     registers that move one way
  *   course.c    addresses that go through places in another way
  *   looks.c     polls that give up: looks that so many rounds take
+ *   kept.c      what a thread keeps of the numbers that its own additions find
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
  *   apart.c     whether two addresses are one
@@ -53,6 +54,7 @@ typedef struct wait_search {
   const uint32_t *blocks;
   uint32_t n_blocks;
   bool fence;       /* one that orders more than the CTA */
+  bool any_fence;   /* the same anywhere in the graph: threads of the CTA may meet behind it */
   bool stays;       /* some plain load that decides may look at one place in many rounds */
   bool any_settled; /* some block is */
   bool whole;       /* the graph holds every function that the kernel may run */
@@ -138,8 +140,9 @@ bool wait_constant(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, in
 int64_t wait_word(int64_t value, unsigned bytes);
 /* Above 0 in every launch: a constant, or made of the dimensions of the CTA and the grid. */
 bool wait_positive(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
-/* What such a number is at most; 0: it is none, or 32 bits do not bound it. */
+/* What such a number is at most; 0: it is none, or 32 bits do not bound it. What the product of two is. */
 int64_t wait_most(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
+int64_t wait_most_product(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b);
 /* The same, where as many CTAs as a grid has count as one; and of the product of two. */
 int64_t wait_greatest(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 int64_t wait_greatest_product(const wait_search *w, uint32_t inst, const hd_ptx_opnd *a,
@@ -310,6 +313,9 @@ uint32_t wait_exit_conditions(wait_search *w, uint32_t block, wait_part parts[WA
 /* The access looks at another place whenever it runs: its address moves one way, by a step that is never 0.
  */
 bool wait_looks_elsewhere(wait_search *w, uint32_t inst);
+/* The same where nothing but the end of the address space ends the loop: a step by the size of the grid may
+ * come round soon. */
+bool wait_looks_elsewhere_in_any_grid(wait_search *w, uint32_t inst);
 /* The operand is another number whenever the instruction runs. */
 bool wait_moves_on(wait_search *w, uint32_t inst, const hd_ptx_opnd *o);
 /* log2 of a number, rounded down. */
@@ -342,6 +348,18 @@ bool wait_accumulates(wait_search *w, uint32_t reg);
  * loads are made for data, whose addresses are worked out in many ways: of those it says that their place is
  * not the same for certain. False: it may stay at one place for many rounds. */
 bool wait_goes_through(wait_search *w, uint32_t inst);
+
+/* ---- kept.c -------------------------------------------------------------------------------- */
+
+/* How the numbers that a look finds come about. */
+typedef enum wait_keeping {
+  WAIT_SOME = 0, /* the loop adds to the word in every round */
+  WAIT_EACH,     /* by ones, and looks as it does: it would come to any number by itself */
+  WAIT_FETCHED,  /* they are work, by which the loop ends */
+} wait_keeping;
+/* What comparisons of the numbers decide outlives the round: in registers, in memory of the CTA or the
+ * thread, or at a place of the CTA's own. */
+bool wait_keeps_outcome(wait_search *w, uint32_t look, wait_keeping how);
 
 /* ---- lock.c -------------------------------------------------------------------------------- */
 

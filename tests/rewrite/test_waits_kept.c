@@ -1,0 +1,151 @@
+/* Loops that add to a word in every round, and what their threads keep of the numbers that they find. */
+#include "check.h"
+
+#include "waits.h"
+
+#define COUNT "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 1000;\n@%p2 bra L;\n"
+/* %rd3 is a place of the CTA, %rd4 one that goes by the number found. */
+#define PLACES                                                                                               \
+  "mov.u32 %r5, %ctaid.x;\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd3, %rd2, %rd4;\nmov.u32 %r3, 0;\n"
+#define FOUND "mul.wide.u32 %rd4, %r1, 4;\nadd.s64 %rd5, %rd2, %rd4;\n"
+#define USED(atom, use) KERNEL(PLACES "L: " atom "\n" use "\n" COUNT "st.global.u32 [%rd2], %r3;")
+#define ADD "atom.global.add.u32 %r1, [%rd1], 1;"
+#define BEYOND "setp.ge.u32 %p1, %r1, %r8;\n"
+#define KEEP "@%p1 mov.u32 %r3, 1;"
+
+static void a_comparison_that_is_kept_shows_how_far_others_came(void **state) {
+  static const wait_case cases[] = {
+      {"beyond a number of the launch", USED(ADD, BEYOND KEEP), "atom"},
+      {"beyond a number of the text", USED(ADD, "setp.gt.u32 %p1, %r1, 1000;\n" KEEP), "atom"},
+      {"below 0, counted down",
+       USED("atom.global.add.u32 %r1, [%rd1], -1;", "setp.lt.s32 %p1, %r1, 0;\n" KEEP), "atom"},
+      {"each round's number is added", USED("atom.global.add.u32 %r1, [%rd1], %r4;", BEYOND KEEP), "atom"},
+      {"the half that is added, and one of the others",
+       USED("atom.global.add.u32 %r1, [%rd1], 0x10000;", "setp.eq.u32 %p1, %r1, 0x30001;\n" KEEP), "atom"},
+      {"the half of 64 bits that is added, and a register",
+       USED("atom.global.add.u64 %rd4, [%rd1], 0x100000000;", "setp.eq.u64 %p1, %rd4, %rd6;\n" KEEP), "atom"},
+      {"twos, and an odd number",
+       USED("atom.global.add.u32 %r1, [%rd1], 2;", "setp.eq.u32 %p1, %r1, 7;\n" KEEP), "atom"},
+      {"in a predicate that is read behind the loop",
+       KERNEL(PLACES "setp.ne.u32 %p4, %r3, 0;\nL: " ADD "\nsetp.ge.or.u32 %p4, %r1, %r8, %p4;\n" COUNT
+                     "@%p4 st.global.u32 [%rd2], 1;"),
+       "atom"},
+      {"by a selection", USED(ADD, BEYOND "selp.b32 %r6, 1, 0, %p1;\nadd.u32 %r3, %r3, %r6;"), "atom"},
+      {"by a branch", USED(ADD, BEYOND "@!%p1 bra A;\nadd.u32 %r3, %r3, 1;\nA:"), "atom"},
+      {"by a branch around a branch",
+       USED(ADD, BEYOND "@!%p1 bra A;\nsetp.eq.u32 %p3, %r7, 5;\n@%p3 bra A;\nmov.u32 %r3, 1;\nA:"), "atom"},
+      {"by a vote", USED(ADD, BEYOND "vote.sync.any.pred %p3, %p1, -1;\n@%p3 mov.u32 %r3, 1;"), "atom"},
+      {"by a barrier", USED(ADD, BEYOND "bar.red.or.pred %p3, 0, %p1;\n@%p3 mov.u32 %r3, 1;"), "atom"},
+      {"by a table",
+       USED(ADD, BEYOND "selp.b64 %rd5, 4, 0, %p1;\nadd.s64 %rd5, %rd5, %rd2;\n"
+                        "ld.global.u32 %r6, [%rd5+64];\nor.b32 %r3, %r3, %r6;"),
+       "atom"},
+      {"until the next round", USED(ADD, "@%p3 st.global.u32 [%rd3], 7;\n" BEYOND "and.pred %p3, %p1, %p1;"),
+       "atom"},
+      {"in shared memory, that is read behind the loop",
+       KERNEL(PLACES "L: " ADD "\n" BEYOND "@%p1 st.shared.u32 [slot], 1;\n" COUNT
+                     "ld.shared.u32 %r3, [slot];\nst.global.u32 [%rd2], %r3;"),
+       "atom"},
+      {"in shared memory, that is summed up there",
+       USED(ADD, BEYOND "selp.b32 %r6, 1, 0, %p1;\nld.shared.u32 %r0, [slot];\nor.b32 %r0, %r0, %r6;\n"
+                        "st.shared.u32 [slot], %r0;"),
+       "atom"},
+      {"in the thread's own memory",
+       KERNEL(PLACES "L: " ADD "\n" BEYOND "@%p1 st.local.u32 [own], 1;\n" COUNT
+                     "ld.local.u32 %r3, [own];\nst.global.u32 [%rd2], %r3;"),
+       "atom"},
+      {"at the CTA's place", USED(ADD, BEYOND "@%p1 st.global.u32 [%rd3], 1;"), "atom"},
+      {"at the CTA's place, by a branch", USED(ADD, BEYOND "@!%p1 bra A;\nst.global.u32 [%rd3], 1;\nA:"),
+       "atom"},
+      {"at the CTA's place, as it comes out",
+       USED(ADD, BEYOND "selp.b32 %r6, 1, 0, %p1;\nst.global.u32 [%rd3], %r6;"), "atom"},
+      {"the lower half of two hundred rounds",
+       USED(ADD, "min.u32 %r6, %r1, 200;\nsetp.eq.u32 %p1, %r6, 200;\n" KEEP), "atom"},
+      {"what a load finds beside a reduction",
+       USED("red.global.add.u32 [%rd1], 1;\nld.volatile.global.u32 %r1, [%rd1];", BEYOND KEEP),
+       "ld.volatile"},
+      {"what a load finds beside a reduction, met",
+       USED("red.global.add.u32 [%rd1], 1;\nld.volatile.global.u32 %r1, [%rd1];",
+            "setp.eq.u32 %p1, %r1, %r8;\n" KEEP),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void a_round_may_do_something_with_the_number_that_it_finds(void **state) {
+  static const wait_case cases[] = {
+      {"fill a place, as long as there is room", USED(ADD, BEYOND FOUND "@!%p1 st.global.u32 [%rd5], %r7;"),
+       NULL},
+      {"fill a place by a branch", USED(ADD, BEYOND "@%p1 bra A;\n" FOUND "st.global.u32 [%rd5], %r7;\nA:"),
+       NULL},
+      {"note the place, as long as there is room", USED(ADD, BEYOND "@!%p1 st.global.u32 [%rd3], %r1;"),
+       NULL},
+      {"say for all that there is no room", USED(ADD, BEYOND "@%p1 st.global.u32 [%rd2], 1;"), NULL},
+      {"be the last, and keep that", USED(ADD, "setp.eq.u32 %p1, %r1, %r8;\n" KEEP), NULL},
+      {"be the last, by one more than it finds",
+       USED(ADD, "add.u32 %r6, %r1, 1;\nsetp.eq.u32 %p1, %r6, %r8;\n" KEEP), NULL},
+      {"be the last, for the CTA",
+       USED(ADD,
+            BEYOND "selp.b32 %r6, 1, 0, %p1;\nst.shared.u32 [slot], %r6;\nbar.sync 0;\n"
+                   "ld.shared.u32 %r0, [slot];\nsetp.ne.u32 %p3, %r0, 0;\n@%p3 st.global.u32 [%rd2], %r7;"),
+       NULL},
+      {"do so much by a cycle within",
+       USED(ADD, BEYOND
+            "@%p1 bra A;\nmov.u32 %r6, 0;\nB: " FOUND
+            "st.global.u32 [%rd5], %r6;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 4;\n@%p3 bra B;\nA:"),
+       NULL},
+      {"hand its place to the warp",
+       USED("setp.ne.u32 %p3, %r7, 0;\n@%p3 bra A;\n" ADD "\nA: shfl.sync.idx.b32 %r6, %r1, 0, 31, -1;",
+            "setp.ge.u32 %p1, %r6, %r8;\nmul.wide.u32 %rd4, %r6, 4;\nadd.s64 %rd5, %rd2, %rd4;\n"
+            "@!%p1 st.global.u32 [%rd5], %r7;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+#define FETCHED(body)                                                                                        \
+  HEAD ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n" DECLARATIONS                    \
+       "ld.param.u64 %rd2, [q];\n" START "mov.u32 %r3, 0;\nmov.u32 %r5, -1;\nL: " body                       \
+       "\nbra L;\nM: st.global.u32 [%rd2], %r3;\nret;\n}\n"
+#define UNTIL "\nsetp.ge.s32 %p1, %r1, %r8;\n@%p1 bra M;\n"
+#define ROUND(n)                                                                                             \
+  "atom.global.add.u32 %r1, [%rd1], 1;\n" BEYOND "selp.b32 %r6, 1, 0, %p1;\nor.b32 %r3, %r3, %r6;\n"
+
+static void rounds_may_be_written_out(void **state) {
+  static const wait_case cases[] = {
+      {"the next one found out of order",
+       FETCHED(ADD UNTIL "add.u32 %r6, %r5, 1;\nsetp.ne.u32 %p3, %r1, %r6;\n@%p3 mov.u32 %r3, 1;\n"
+                         "mov.u32 %r5, %r1;"),
+       "atom"},
+      {"the next one further than the last",
+       FETCHED(ADD UNTIL "sub.u32 %r6, %r1, 1;\nsetp.gt.u32 %p3, %r6, %r5;\n@!%p3 bra A;\n"
+                         "add.u32 %r3, %r3, 1;\nA: mov.u32 %r5, %r1;"),
+       "atom"},
+      {"work of which some is of another sort",
+       FETCHED(ADD UNTIL "setp.lt.u32 %p3, %r1, 64;\n@%p3 add.u32 %r3, %r3, 1;"), NULL},
+      {"work in parts of four",
+       FETCHED("atom.global.add.u32 %r1, [%rd1], 4;" UNTIL
+               "add.u32 %r6, %r1, 4;\nmov.u32 %r5, %r1;\nA: mul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd5, %rd2, "
+               "%rd4;\nst.global.u32 [%rd5], %r7;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, %r6;\n"
+               "@%p3 bra A;"),
+       NULL},
+  };
+  hd_refusal r = {0};
+  EXPECT_ALL(cases);
+  const char *rests = KERNEL("mov.u32 %r3, 0;\n" ROUND(1) "nanosleep.u32 99;\n" ROUND(
+      2) "nanosleep.u32 99;\n" ROUND(3) "nanosleep.u32 99;\n" ROUND(4) "st.global.u32 [%rd2], %r3;");
+  const char *one = KERNEL("mov.u32 %r3, 0;\n" ROUND(1) "st.global.u32 [%rd2], %r3;");
+  if (!refusals("four rounds", rests, &r) || !strstr(r.what, "atom")) fail_msg("four rounds: %s", r.what);
+  if (refusals("one", one, &r)) fail_msg("one: %s", r.what);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a comparison that a thread keeps shows how far others came",
+                a_comparison_that_is_kept_shows_how_far_others_came),
+      BEHAVIOUR("a round may do something with the number that it finds",
+                a_round_may_do_something_with_the_number_that_it_finds),
+      BEHAVIOUR("rounds may be written out, and fetched work compared", rounds_may_be_written_out),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
