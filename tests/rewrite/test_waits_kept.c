@@ -54,6 +54,34 @@ static void a_comparison_that_is_kept_shows_how_far_others_came(void **state) {
        KERNEL(PLACES "L: " ADD "\n" BEYOND "@%p1 st.local.u32 [own], 1;\n" COUNT
                      "ld.local.u32 %r3, [own];\nst.global.u32 [%rd2], %r3;"),
        "atom"},
+      {"handed on in shared memory, before it is compared",
+       USED(ADD, "st.shared.u32 [slot], %r1;\nbar.sync 0;\nld.shared.u32 %r6, [slot];\n"
+                 "setp.ge.u32 %p1, %r6, %r8;\n" KEEP),
+       "atom"},
+      {"handed on in global memory, before it is compared",
+       USED(ADD, "st.global.u32 [%rd1+64], %r1;\nbar.sync 0;\nld.global.u32 %r6, [%rd1+64];\n"
+                 "setp.ge.u32 %p1, %r6, %r8;\n" KEEP),
+       "atom"},
+      {"compared behind the loop",
+       KERNEL(PLACES "L: " ADD "\n" COUNT "setp.ge.u32 %p1, %r1, %r8;\n@%p1 st.global.u32 [%rd2], 1;"),
+       "atom"},
+      {"compared behind the loop, in shared memory",
+       KERNEL(PLACES "L: " ADD "\nst.shared.u32 [slot], %r1;\n" COUNT
+                     "ld.shared.u32 %r6, [slot];\nsetp.ge.u32 %p1, %r6, %r8;\n@%p1 st.global.u32 [%rd2], 1;"),
+       "atom"},
+      {"compared in the next round", USED(ADD, "setp.ge.u32 %p1, %r6, %r8;\n" KEEP "\nmov.u32 %r6, %r1;"),
+       "atom"},
+      {"in shared memory, by a generic address",
+       KERNEL(PLACES "mov.u64 %rd4, slot;\ncvta.shared.u64 %rd5, %rd4;\nL: " ADD "\n" BEYOND
+                     "@%p1 st.u32 [%rd5], 1;\n" COUNT
+                     "ld.shared.u32 %r3, [slot];\nst.global.u32 [%rd2], %r3;"),
+       "atom"},
+      {"at a place that shared memory says",
+       USED(ADD, "ld.shared.u64 %rd6, [slot];\n" BEYOND "@%p1 st.global.u32 [%rd6], 1;"), "atom"},
+      {"at a place of the CTA's turn",
+       KERNEL(PLACES "atom.global.add.u32 %r9, [%rd1+128], 1;\nmul.wide.u32 %rd4, %r9, 4;\nadd.s64 %rd6, "
+                     "%rd2, %rd4;\nL: " ADD "\n" BEYOND "@%p1 st.global.u32 [%rd6], 1;\n" COUNT),
+       "atom"},
       {"at the CTA's place", USED(ADD, BEYOND "@%p1 st.global.u32 [%rd3], 1;"), "atom"},
       {"at the CTA's place, by a branch", USED(ADD, BEYOND "@!%p1 bra A;\nst.global.u32 [%rd3], 1;\nA:"),
        "atom"},
@@ -81,6 +109,9 @@ static void a_round_may_do_something_with_the_number_that_it_finds(void **state)
       {"note the place, as long as there is room", USED(ADD, BEYOND "@!%p1 st.global.u32 [%rd3], %r1;"),
        NULL},
       {"say for all that there is no room", USED(ADD, BEYOND "@%p1 st.global.u32 [%rd2], 1;"), NULL},
+      {"keep the number", KERNEL(PLACES "L: " ADD "\n" COUNT "st.global.u32 [%rd3], %r1;"), NULL},
+      {"be the last, behind the loop",
+       KERNEL(PLACES "L: " ADD "\n" COUNT "setp.eq.u32 %p1, %r1, %r8;\n@%p1 st.global.u32 [%rd3], 1;"), NULL},
       {"be the last, and keep that", USED(ADD, "setp.eq.u32 %p1, %r1, %r8;\n" KEEP), NULL},
       {"be the last, by one more than it finds",
        USED(ADD, "add.u32 %r6, %r1, 1;\nsetp.eq.u32 %p1, %r6, %r8;\n" KEEP), NULL},

@@ -15,12 +15,14 @@ enum { MOST_ROUNDS = 64 };
 typedef struct wait_distances {
   bool found;
   uint8_t *may_be; /* per register */
+  uint8_t *seen;   /* per instruction: nothing more comes of it */
   unsigned stored; /* sizes of such numbers that some instruction puts into memory */
 } wait_distances;
 
 wait_distances *wait_distances_new(const wait_search *w) {
   wait_distances *d = HD_NEW_N(w->arena, 1, wait_distances);
   d->may_be = HD_NEW_N(w->arena, w->g.n_regs + 1u, uint8_t);
+  d->seen = HD_NEW_N(w->arena, w->g.n_insts + 1u, uint8_t);
   return d;
 }
 
@@ -104,11 +106,11 @@ static bool is_comparison(const hd_ptx_form *f) { return f->op == HD_OP_SETP || 
 static void see_instruction(flow *x, uint32_t inst) {
   const wait_search *w = x->w;
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  const hd_ptx_access a = hd_ptx_access_of(f);
-  if (is_comparison(f)) return;
-  if (a.kinds) see_stored(x, inst, &a);
-  if (a.kinds & HD_ACC_READ) {
-    x->yes = loads_one(x, inst, &a);
+  const hd_ptx_access *a = &w->access[hd_inst_stmt(&w->g, inst)->form]; /* made for all, by waits.c */
+  if (is_comparison(f) || x->d->seen[inst]) return;
+  if (a->kinds) see_stored(x, inst, a);
+  if (a->kinds & HD_ACC_READ) {
+    x->yes = loads_one(x, inst, a);
   } else {
     x->yes = false;
     for (uint32_t k = 1; k < hd_inst_stmt(&w->g, inst)->n_opnds; k++)
@@ -117,6 +119,7 @@ static void see_instruction(flow *x, uint32_t inst) {
     x->yes = x->yes || is_difference(w, inst);
   }
   if (x->yes) hd_inst_writes(&w->g, inst, see_written, x);
+  x->d->seen[inst] = x->yes && !(a->kinds & HD_ACC_WRITE);
 }
 
 static void find(const wait_search *w, wait_distances *d) {

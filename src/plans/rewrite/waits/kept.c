@@ -17,23 +17,25 @@ enum {
   LOADED = 8,  /* the same, from memory of the CTA or the thread */
 };
 
-enum { MOST_STORED = 8, MOST_ROUNDS = 64, MOST_DEPTH = 64 };
+enum { MOST_ROUNDS = 64, MOST_DEPTH = 64 };
 
 typedef struct keeping {
   wait_search *w;
   uint32_t look;
-  uint32_t rounds[MOST_ROUNDS],
-      n_rounds; /* instructions at which a round begins: the look and those like it */
+  uint32_t rounds[MOST_ROUNDS], n_rounds; /* where rounds begin: the look and instructions like it */
   wait_keeping how;
-  uint8_t *holds;            /* per register */
-  uint8_t *ruled;            /* per block: an outcome decides whether it runs */
-  uint32_t *work, n_work;    /* registers whose readers are still to be looked at */
-  uint8_t *waits;            /* per register: it is among them */
-  uint32_t *stack;           /* blocks */
-  uint32_t *seen, mark;      /* per block, twice: in this round, and beyond */
-  hd_sym roots[MOST_STORED]; /* variables of the CTA's or the thread's memory with an outcome */
-  uint32_t n_roots;
-  bool anywhere; /* in some variable */
+  uint8_t *holds;         /* per register */
+  uint8_t *ruled;         /* per block: an outcome decides whether it runs */
+  uint8_t *made;          /* per instruction: what it leaves in the registers that it writes */
+  uint32_t *work, n_work; /* instructions whose results are still to be followed */
+  uint8_t *waits;         /* per instruction: it is among them */
+  uint32_t write;         /* the one that is followed */
+  unsigned follows;       /* what its results hold */
+  uint32_t *stack;        /* blocks */
+  uint32_t *seen, mark;   /* per block, twice: in this round, and beyond */
+  uint8_t *stored;        /* per instruction: what it has written of these */
+  bool generic;           /* unknown generic addresses may lead to memory of the CTA or the thread */
+  bool judges;            /* what holds numbers is known, and outcomes are followed */
   bool keeps;
 } keeping;
 
@@ -67,34 +69,35 @@ static bool begins_round(const keeping *x, uint32_t from, uint32_t to) {
   return loop == HD_NONE || g->loops[loop].header != to || hd_loop_contains(g, loop, g->blocks[home].loop);
 }
 
-/* What lanes hand each other is what one of them has found in this round: the others still hold something
- * else. */
-static bool is_handed(const keeping *x, uint32_t reg, uint32_t reader) {
-  return x->holds[reg] == NUMBER && hd_inst_form(&x->w->g, reader)->op == HD_OP_SHFL;
-}
+static void look_at_inst(keeping *x, uint32_t inst);
 
-/* Some reader of the register within these instructions, which lie beyond the round. */
-static bool is_read_among(const keeping *x, uint32_t reg, uint32_t from, uint32_t end) {
+/* The readers of the register within these instructions see what is followed. Those from `later` on lie
+ * beyond the round: an outcome outlives it. */
+static void look_at_readers(keeping *x, uint32_t reg, uint32_t from, uint32_t end, uint32_t later) {
   uint32_t n;
   const uint32_t *readers = wait_readers(x->w, reg, &n);
-  for (uint32_t i = 0; i < n; i++)
-    if (readers[i] >= from && readers[i] < end && !is_handed(x, reg, readers[i])) return true;
-  return false;
+  x->w->steps += n;
+  for (uint32_t i = 0; i < n && !x->keeps; i++) {
+    if (readers[i] < from || readers[i] >= end) continue;
+    if (x->follows & OUTCOME && readers[i] >= later) x->keeps = true;
+    look_at_inst(x, readers[i]);
+  }
 }
 
-/* The write is read behind the round: in a later one, or behind the loop. */
-static bool outlives(keeping *x, uint32_t reg, uint32_t write) {
+/* Follows what a write leaves in a register to wherever it is read. */
+static void follow_write(void *ctx, uint32_t reg) {
+  keeping *x = ctx;
   wait_search *w = x->w;
-  uint32_t top = 0, block = w->g.insts[write].block, from = write + 1;
-  bool beyond = false;
+  uint32_t top = 0, block = w->g.insts[x->write].block, from = x->write + 1;
+  bool beyond = !wait_inside(w, x->write);
   x->mark++;
-  for (;;) {
+  while (!x->keeps && w->steps < WAIT_WALK) {
     const hd_block *b = &w->g.blocks[block];
     const uint32_t end = b->first + b->n_insts, kill = first_write(w, reg, from, end);
     const uint32_t until = kill == HD_NONE ? end : kill + 1;
     const uint32_t again = first_among(x->rounds, x->n_rounds, from, until);
+    look_at_readers(x, reg, from, until, beyond ? from : again);
     w->steps += 1 + w->writers.first[reg + 1] - w->writers.first[reg];
-    if (is_read_among(x, reg, beyond ? from : again, until)) return true;
     for (uint32_t k = 0; k < b->n_succ && kill == HD_NONE; k++) {
       const uint32_t to = w->g.edges[b->first_succ + k];
       const bool later = beyond || again != HD_NONE || w->in[to] != w->stamp || begins_round(x, block, to);
@@ -102,38 +105,60 @@ static bool outlives(keeping *x, uint32_t reg, uint32_t write) {
       x->seen[2 * to + later] = x->mark;
       x->stack[top++] = 2 * to + later;
     }
-    if (!top) return false;
+    if (!top) return;
     block = x->stack[--top] / 2;
     beyond = x->stack[top] % 2;
     from = w->g.blocks[block].first;
   }
 }
 
-typedef struct writing {
-  keeping *x;
-  uint32_t inst;
-  unsigned holds;
-} writing;
-
-static void note_written(void *ctx, uint32_t reg) {
-  const writing *y = ctx;
-  keeping *x = y->x;
-  if ((y->holds & OUTCOME) && !x->keeps) x->keeps = outlives(x, reg, y->inst);
-  if ((x->holds[reg] | y->holds) == x->holds[reg]) return;
-  x->holds[reg] |= (uint8_t)y->holds;
-  if (x->waits[reg]) return;
-  x->waits[reg] = 1;
-  x->work[x->n_work++] = reg;
+static void note_held(void *ctx, uint32_t reg) {
+  keeping *x = ctx;
+  x->holds[reg] |= x->made[x->write];
 }
 
+static void enqueue(keeping *x, uint32_t inst) {
+  if (x->waits[inst]) return;
+  x->waits[inst] = 1;
+  x->work[x->n_work++] = inst;
+}
+
+/* What the instruction leaves in the registers that it writes. */
+static void note_result(keeping *x, uint32_t inst, unsigned holds) {
+  const uint32_t write = x->write;
+  if ((x->made[inst] | holds) == x->made[inst]) return;
+  x->made[inst] |= (uint8_t)holds;
+  x->write = inst;
+  hd_inst_writes(&x->w->g, inst, note_held, x);
+  x->write = write;
+  enqueue(x, inst);
+}
+
+/* Follows all results that are known to hold something; false: there are too many. */
+static bool follow(keeping *x) {
+  while (x->n_work && !x->keeps) {
+    if (x->w->steps >= WAIT_WALK) return false;
+    x->write = x->work[--x->n_work];
+    x->waits[x->write] = 0;
+    x->follows = x->made[x->write];
+    hd_inst_writes(&x->w->g, x->write, follow_write, x);
+  }
+  return true;
+}
+
+typedef struct held {
+  const keeping *x;
+  unsigned holds;
+} held;
+
 static void add_held(void *ctx, uint32_t reg) {
-  writing *y = ctx;
+  held *y = ctx;
   y->holds |= y->x->holds[reg];
 }
 
 /* What the instruction reads, its guard included. */
-static unsigned held_by(keeping *x, uint32_t inst) {
-  writing y = {.x = x};
+static unsigned held_by(const keeping *x, uint32_t inst) {
+  held y = {.x = x};
   hd_inst_reads(&x->w->g, inst, add_held, &y);
   return y.holds;
 }
@@ -150,54 +175,62 @@ static unsigned held_in(const keeping *x, uint32_t inst, const hd_ptx_opnd *o) {
 
 /* ---- Memory ------------------------------------------------------------------------------------- */
 
-static void look_at_inst(keeping *x, uint32_t inst);
-
-static bool is_own(const hd_ptx_access *a, unsigned kinds) {
-  return hd_ptx_access_in(a, HD_IN_ANY_SHARED | HD_IN_LOCAL | HD_IN_GENERIC) & kinds;
+static bool is_own_variable(const wait_search *w, hd_sym root) {
+  if (w->m->syms[root].kind != HD_SYM_VAR) return false;
+  const hd_mod space = w->m->vars[w->m->syms[root].decl].space;
+  return space == HD_M_SHARED || space == HD_M_LOCAL;
 }
 
-/* The variable of the CTA's or the thread's memory that an instruction reads, or writes; 0: not known. */
-static hd_sym variable_of(wait_search *w, uint32_t inst, unsigned kinds) {
+/* The instruction reads, or writes, memory of the CTA or the thread. *root: the variable; 0: not known. */
+static bool is_own(const keeping *x, uint32_t inst, unsigned kinds, hd_sym *root) {
+  wait_search *w = x->w;
   const hd_ptx_access *a = wait_access(w, inst);
   for (unsigned k = 0; k < a->n; k++) {
     const hd_ptx_touch *t = &a->touches[k];
     if (!(t->kinds & kinds) || t->operand >= hd_inst_stmt(&w->g, inst)->n_opnds) continue;
-    if (t->space & (HD_IN_ANY_SHARED | HD_IN_LOCAL | HD_IN_GENERIC))
-      return wait_root(w, inst, &wait_operands(w, inst)[t->operand]);
+    const bool generic = t->space & HD_IN_GENERIC;
+    if (!generic && !(t->space & (HD_IN_ANY_SHARED | HD_IN_LOCAL))) continue;
+    *root = wait_root(w, inst, &wait_operands(w, inst)[t->operand]);
+    if (!generic || (*root ? is_own_variable(w, *root) : x->generic)) return true;
   }
-  return 0;
-}
-
-static bool may_hold_outcome(const keeping *x, hd_sym root) {
-  if (!x->n_roots && !x->anywhere) return false;
-  if (x->anywhere || !root) return true;
-  for (uint32_t i = 0; i < x->n_roots; i++)
-    if (x->roots[i] == root) return true;
   return false;
 }
 
-/* A load of memory that may hold an outcome brings one; outside of the loop it was kept. */
-static void look_at_load(keeping *x, uint32_t inst) {
-  wait_search *w = x->w;
-  if (!is_own(wait_access(w, inst), HD_ACC_READ) || !may_hold_outcome(x, variable_of(w, inst, HD_ACC_READ)))
-    return;
-  if (!wait_inside(w, inst)) x->keeps = true;
-  hd_inst_writes(&w->g, inst, note_written, &(writing){x, inst, OUTCOME | LOADED});
+/* Addresses of memory of the CTA or the thread are handed about as generic ones. */
+static bool makes_generic(const wait_search *w) {
+  bool some = !w->whole;
+  for (uint32_t i = 0; i < w->g.n_insts && !some; i++) {
+    const hd_ptx_form *f = hd_inst_form(&w->g, i);
+    const bool other = hd_ptx_form_has(f, HD_M_TO) || hd_ptx_form_has(f, HD_M_GLOBAL) ||
+                       hd_ptx_form_has(f, HD_M_CONST) || hd_ptx_form_has(f, HD_M_PARAM);
+    some = f->op == HD_OP_MAPA || (f->op == HD_OP_CVTA && !other);
+  }
+  return some;
 }
 
-static void note_stored(keeping *x, uint32_t inst) {
+/* The load may bring what the store wrote. */
+static bool brings(const keeping *x, uint32_t load, uint32_t store, bool own, hd_sym stored) {
   wait_search *w = x->w;
-  const hd_sym root = variable_of(w, inst, HD_ACC_WRITE);
-  if (root && may_hold_outcome(x, root) && !x->anywhere)
-    for (uint32_t i = 0; i < x->n_roots; i++)
-      if (x->roots[i] == root) return;
-  if (x->anywhere) return;
-  if (root && x->n_roots < MOST_STORED)
-    x->roots[x->n_roots++] = root;
-  else
-    x->anywhere = true;
+  hd_sym root = 0;
+  if (is_own(x, load, HD_ACC_READ, &root) && own) return !root || !stored || root == stored;
+  if (own || w->source[load] == WAIT_OWN) return false;
+  const wait_place place = wait_place_of(w, load);
+  return place.root && wait_may_write(w, &place, store) == WAIT_MEETS;
+}
+
+/* What is written comes back to wherever it is loaded. */
+static void follow_store(keeping *x, uint32_t store, unsigned holds) {
+  wait_search *w = x->w;
+  hd_sym root = 0;
+  const bool own = is_own(x, store, HD_ACC_WRITE, &root);
+  if ((x->stored[store] | holds) == x->stored[store]) return;
+  x->stored[store] |= (uint8_t)holds;
   w->steps += w->g.n_insts;
-  for (uint32_t i = 0; i < w->g.n_insts && !x->keeps; i++) look_at_load(x, i);
+  for (uint32_t i = 0; i < w->g.n_insts && !x->keeps && w->steps < WAIT_WALK; i++) {
+    const hd_ptx_access *a = wait_access(w, i);
+    if (!(a->kinds & HD_ACC_READ) || a->kinds & HD_ACC_ATOMIC || !brings(x, i, store, own, root)) continue;
+    note_result(x, i, holds & OUTCOME ? holds | LOADED : holds);
+  }
 }
 
 typedef struct cta_search {
@@ -207,22 +240,30 @@ typedef struct cta_search {
   bool found;
 } cta_search;
 
+/* What the instruction reads or loads may be another number in each CTA. */
+static bool differs_by_cta(const keeping *x, uint32_t at) {
+  const wait_search *w = x->w;
+  hd_sym root;
+  bool found = is_own(x, at, HD_ACC_READ, &root) || wait_access(x->w, at)->kinds & HD_ACC_ATOMIC;
+  for (uint32_t k = 0; k < hd_inst_stmt(&w->g, at)->n_opnds; k++) {
+    const hd_ptx_opnd *o = &wait_operands(w, at)[k];
+    const unsigned kind = o->kind == HD_O_SREG ? hd_ptx_sreg_kind(w->m->syms[o->sym].index) : HD_SRK_LAUNCH;
+    found |= kind == HD_SRK_CTA || kind == HD_SRK_CLUSTER || kind == HD_SRK_SCHEDULE;
+  }
+  return found;
+}
+
 /* Some write of the register is worked out from the CTA's number. */
 static void find_cta(void *ctx, uint32_t reg) {
   cta_search *y = ctx;
   const wait_search *w = y->x->w;
-  if (y->found || y->seen[reg] || y->depth > MOST_DEPTH) return;
+  if (y->found || y->seen[reg]) return;
   y->seen[reg] = 1;
-  y->depth++;
+  y->found = ++y->depth > MOST_DEPTH;
   y->x->w->steps++;
   for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1] && !y->found; i++) {
-    const uint32_t at = w->writers.insts[i];
-    for (uint32_t k = 0; k < hd_inst_stmt(&w->g, at)->n_opnds; k++) {
-      const hd_ptx_opnd *o = &wait_operands(w, at)[k];
-      const unsigned kind = o->kind == HD_O_SREG ? hd_ptx_sreg_kind(w->m->syms[o->sym].index) : HD_SRK_LAUNCH;
-      y->found |= kind == HD_SRK_CTA || kind == HD_SRK_CLUSTER || kind == HD_SRK_SCHEDULE;
-    }
-    hd_inst_reads(&w->g, at, find_cta, y);
+    y->found = differs_by_cta(y->x, w->writers.insts[i]);
+    hd_inst_reads(&w->g, w->writers.insts[i], find_cta, y);
   }
   y->depth--;
 }
@@ -236,18 +277,33 @@ static bool is_place_of_cta(keeping *x, uint32_t inst) {
   return y.found;
 }
 
-/* A write of an outcome, or one that an outcome decides about. */
-static void look_at_write(keeping *x, uint32_t inst, unsigned holds) {
+/* What is written, but for the address. */
+static unsigned held_as_data(const keeping *x, uint32_t inst) {
   wait_search *w = x->w;
   const hd_ptx_access *a = wait_access(w, inst);
-  if (!(a->kinds & HD_ACC_WRITE)) return;
-  if (is_own(a, HD_ACC_WRITE)) {
-    x->keeps |= (holds & LOADED) != 0;
-    note_stored(x, inst);
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  unsigned holds = s->guard ? x->holds[hd_cfg_reg(&w->g, w->g.insts[inst].call, s->guard)] : 0;
+  for (uint32_t k = 0; k < s->n_opnds; k++) {
+    bool address = false;
+    for (unsigned i = 0; i < a->n; i++) address |= a->touches[i].operand == k;
+    if (!address) holds |= held_in(x, inst, &wait_operands(w, inst)[k]);
   }
-  if (hd_ptx_access_in(a, HD_IN_PARAM) & HD_ACC_WRITE) x->keeps = true;
-  if (hd_ptx_access_in(a, HD_IN_ANY_GLOBAL) & HD_ACC_WRITE && !(holds & (NUMBER | MADE)))
+  return holds;
+}
+
+/* A write of a number or an outcome, or one that an outcome decides about. */
+static void look_at_write(keeping *x, uint32_t inst, unsigned holds, bool ruled) {
+  wait_search *w = x->w;
+  const hd_ptx_access *a = wait_access(w, inst);
+  hd_sym root;
+  if (!(a->kinds & HD_ACC_WRITE)) return;
+  const unsigned data = held_as_data(x, inst) | (ruled ? OUTCOME : 0);
+  if (data & LOADED && is_own(x, inst, HD_ACC_WRITE, &root)) x->keeps = true;
+  if (holds & OUTCOME && hd_ptx_access_in(a, HD_IN_PARAM) & HD_ACC_WRITE) x->keeps = true;
+  if (holds & OUTCOME && !(holds & (NUMBER | MADE)) && hd_ptx_access_in(a, HD_IN_ANY_GLOBAL) & HD_ACC_WRITE &&
+      !is_own(x, inst, HD_ACC_WRITE, &root))
     x->keeps |= is_place_of_cta(x, inst);
+  if (data && !x->keeps) follow_store(x, inst, data);
 }
 
 /* ---- Instructions ------------------------------------------------------------------------------- */
@@ -312,10 +368,13 @@ static void look_at_inst(keeping *x, uint32_t inst) {
     if (holds & OUTCOME) look_at_branch(x, w->g.insts[inst].block);
     return;
   }
-  if (is_predicate(w, inst))
-    holds = (holds & (OUTCOME | LOADED)) | (shows_others(x, inst, holds) ? OUTCOME : 0);
+  if (is_predicate(w, inst)) {
+    const bool shows = x->judges && shows_others(x, inst, holds);
+    x->keeps |= shows && !wait_inside(w, inst);
+    holds = (holds & (OUTCOME | LOADED)) | (shows ? OUTCOME : 0);
+  }
   if (ruled) holds |= OUTCOME;
-  if (holds & OUTCOME) look_at_write(x, inst, holds);
+  if (holds) look_at_write(x, inst, holds, ruled);
   if (wait_access(w, inst)->kinds & HD_ACC_READ) {
     /* What lies at a place is data, but of one that an outcome chooses. */
     const hd_ptx_opnd *o = wait_address(w, inst);
@@ -327,7 +386,7 @@ static void look_at_inst(keeping *x, uint32_t inst) {
     holds |= holds & NUMBER ? MADE : 0;
     holds &= ~(unsigned)NUMBER;
   }
-  if (holds) hd_inst_writes(&w->g, inst, note_written, &(writing){x, inst, holds});
+  if (holds) note_result(x, inst, holds);
 }
 
 /* Another atomic like the look, which may be at its place, is the next round, as compilers write them out. */
@@ -352,22 +411,20 @@ bool wait_keeps_outcome(wait_search *w, uint32_t look, wait_keeping how) {
                .look = look,
                .how = how,
                .holds = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t),
-               .waits = HD_NEW_N(w->arena, g->n_regs + 1u, uint8_t),
-               .work = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t),
+               .made = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+               .waits = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+               .work = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
+               .stored = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+               .generic = makes_generic(w),
                .ruled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t),
                .stack = HD_NEW_N(w->arena, 2 * (g->n_blocks + 1u), uint32_t),
                .seen = HD_NEW_N(w->arena, 2 * (g->n_blocks + 1u), uint32_t)};
   find_rounds(&x);
   if (w->n_blocks == g->n_blocks && x.n_rounds == 1) return false; /* no rounds are written out */
-  hd_inst_writes(g, look, note_written, &(writing){&x, look, NUMBER});
-  while (x.n_work && !x.keeps) {
-    if (w->steps >= WAIT_WALK) return true;
-    const uint32_t reg = x.work[--x.n_work];
-    uint32_t n;
-    const uint32_t *readers = wait_readers(w, reg, &n);
-    x.waits[reg] = 0;
-    for (uint32_t i = 0; i < n && !x.keeps; i++)
-      if (wait_inside(w, readers[i])) look_at_inst(&x, readers[i]);
-  }
-  return x.keeps;
+  note_result(&x, look, NUMBER);
+  if (!follow(&x)) return true;
+  x.judges = true;
+  for (uint32_t i = 0; i < g->n_insts; i++)
+    if (x.made[i]) enqueue(&x, i);
+  return !follow(&x) || x.keeps || w->steps >= WAIT_WALK;
 }

@@ -238,8 +238,7 @@ static bool may_lead_out(const wait_search *w, const wait_place *p, const hd_ptx
   return p->bits > MOST_OFFSET_BITS || (is_own(w, p) && !(t->space & HD_IN_GENERIC));
 }
 
-/* The place that an operand of an instruction names. */
-static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t) {
+static wait_place work_out(wait_search *w, uint32_t inst, const hd_ptx_touch *t) {
   const hd_ptx_access *a = wait_access(w, inst);
   wait_place p = anything;
   bool plain = t->space & (HD_IN_GLOBAL | HD_IN_GENERIC) && !a->unknown;
@@ -248,6 +247,17 @@ static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t)
   p.bytes = plain && !a->bulk ? a->bytes : 0;
   if (may_lead_out(w, &p, t)) p.root = 0;
   return p;
+}
+
+/* The place that an operand of an instruction names. Most instructions have one, which is remembered. */
+static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t) {
+  if (t != wait_access(w, inst)->touches) return work_out(w, inst, t);
+  if (!w->places[inst]) {
+    wait_place *p = hd_arena_alloc(w->arena, sizeof *p, _Alignof(wait_place));
+    *p = work_out(w, inst, t);
+    w->places[inst] = p;
+  }
+  return *w->places[inst];
 }
 
 wait_place wait_place_of(wait_search *w, uint32_t inst) {

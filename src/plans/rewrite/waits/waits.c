@@ -412,6 +412,7 @@ static void prepare(wait_search *w) {
   w->any_settled = w->any_fence = false;
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
   w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  w->places = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_place *);
   w->sums = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_sum *);
   w->is_read = hd_reads_find(g, w->arena);
   w->stamp = 0;

@@ -59,16 +59,17 @@ typedef struct wait_search {
   bool any_settled; /* some block is */
   bool whole;       /* the graph holds every function that the kernel may run */
 
-  uint32_t *seen_pace, pace; /* per block, of chain.c: it was reached in this search */
-  uint32_t *inner;           /* per block, of looks.c: it is in a cycle within the region (== stamp) */
-  uint8_t *fetches;          /* per instruction: it brings the number of work by which a loop ends */
-  uint32_t *passes;          /* per instruction: it looks at another place in each round of a loop, which
-                              * has this number; 0: it does not */
-  uint8_t *settled;          /* per block: it lies in a region that ends by what its threads do */
-  uint8_t *updated;          /* per instruction: it looks at the word by which such a region ends */
-  uint8_t *wide_fence;       /* per instruction */
-  uint8_t *opaque;           /* per instruction: it calls a body that the graph does not hold */
-  struct wait_sum **sums;    /* of apart.c, per instruction: its address; NULL: not taken apart so far */
+  uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
+  uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint8_t *fetches;           /* per instruction: it brings the number of work by which a loop ends */
+  uint32_t *passes;           /* per instruction: it looks at another place in each round of a loop, which
+                               * has this number; 0: it does not */
+  uint8_t *settled;           /* per block: it lies in a region that ends by what its threads do */
+  uint8_t *updated;           /* per instruction: it looks at the word by which such a region ends */
+  uint8_t *wide_fence;        /* per instruction */
+  uint8_t *opaque;            /* per instruction: it calls a body that the graph does not hold */
+  struct wait_place **places; /* of place.c, per instruction: its first; NULL: not worked out so far */
+  struct wait_sum **sums;     /* of apart.c, per instruction: its address; NULL: not taken apart so far */
   uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
   uint8_t *is_read;                 /* per register: some instruction reads it */
 
