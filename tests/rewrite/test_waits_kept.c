@@ -42,6 +42,12 @@ static void a_comparison_that_is_kept_shows_how_far_others_came(void **state) {
        "atom"},
       {"until the next round", USED(ADD, "@%p3 st.global.u32 [%rd3], 7;\n" BEYOND "and.pred %p3, %p1, %p1;"),
        "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void a_comparison_may_be_kept_in_memory(void **state) {
+  static const wait_case cases[] = {
       {"in shared memory, that is read behind the loop",
        KERNEL(PLACES "L: " ADD "\n" BEYOND "@%p1 st.shared.u32 [slot], 1;\n" COUNT
                      "ld.shared.u32 %r3, [slot];\nst.global.u32 [%rd2], %r3;"),
@@ -174,6 +180,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a comparison that a thread keeps shows how far others came",
                 a_comparison_that_is_kept_shows_how_far_others_came),
+      BEHAVIOUR("a comparison may be kept in memory, or made of what is there",
+                a_comparison_may_be_kept_in_memory),
       BEHAVIOUR("a round may do something with the number that it finds",
                 a_round_may_do_something_with_the_number_that_it_finds),
       BEHAVIOUR("rounds may be written out, and fetched work compared", rounds_may_be_written_out),
