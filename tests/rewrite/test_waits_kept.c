@@ -140,6 +140,22 @@ static void a_round_may_do_something_with_the_number_that_it_finds(void **state)
   EXPECT_ALL(cases);
 }
 
+/* Bodies whose parameters are registers are searched by themselves. */
+#define IN_BODY(use)                                                                                         \
+  MODULE(".func fn(.reg .b64 a, .reg .b64 b) {\n.reg .b32 %q<90>;\n.reg .pred %z<4>;\nmov.u32 %q3, 0;\n"     \
+         "F: atom.global.add.u32 %q71, [a], 1;\nsetp.ge.u32 %z1, %q71, 9;\n" use                             \
+         "\nadd.u32 %q4, %q4, 1;\nsetp.lt.u32 %z2, %q4, 1000;\n@%z2 bra F;\nst.global.u32 [b], "             \
+         "%q3;\nret;\n}\n",                                                                                  \
+         PLACES "L: " ADD "\n" FOUND "st.global.u32 [%rd5], %r7;\n" COUNT "call fn, (%rd1, %rd2);")
+
+static void each_body_is_followed_by_itself(void **state) {
+  static const wait_case cases[] = {
+      {"a place that is filled", IN_BODY("@!%z1 st.global.u32 [b], %q71;"), NULL},
+      {"a comparison that is kept", IN_BODY("@%z1 mov.u32 %q3, 1;"), "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
 #define FETCHED(body)                                                                                        \
   HEAD ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n" DECLARATIONS                    \
        "ld.param.u64 %rd2, [q];\n" START "mov.u32 %r3, 0;\nmov.u32 %r5, -1;\nL: " body                       \
@@ -184,6 +200,7 @@ int main(void) {
                 a_comparison_may_be_kept_in_memory),
       BEHAVIOUR("a round may do something with the number that it finds",
                 a_round_may_do_something_with_the_number_that_it_finds),
+      BEHAVIOUR("each body is followed by itself", each_body_is_followed_by_itself),
       BEHAVIOUR("rounds may be written out, and fetched work compared", rounds_may_be_written_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

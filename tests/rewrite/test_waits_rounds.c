@@ -53,6 +53,39 @@ static void looks_are_rounds_if_time_goes_by_in_between(void **state) {
   }
 }
 
+/* With nothing in between but what is computed. */
+static void many_looks_at_once_are_rounds(void **state) {
+  static const struct {
+    const char *what, *text;
+    bool refused;
+  } cases[] = {
+      {"three", KERNEL(LOOK LOOK LOOK "st.global.u32 [%rd2], %r3;"), false},
+      {"four", KERNEL(LOOK LOOK LOOK LOOK "st.global.u32 [%rd2], %r3;"), true},
+      {"four, with sums in between",
+       KERNEL(LOOK "mul.lo.u32 %r5, %r5, %r1;\n" LOOK "mul.lo.u32 %r5, %r5, %r1;\n" LOOK
+                   "mul.lo.u32 %r5, %r5, %r1;\n" LOOK "st.global.u32 [%rd2], %r3;"),
+       true},
+      {"four sums in memory",
+       KERNEL("ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r1, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
+              "%r1;\n"
+              "ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r1, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
+              "%r1;\n"
+              "ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r1, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
+              "%r1;\n"
+              "ld.volatile.global.u32 %r1, [%rd1];\nadd.u32 %r1, %r1, %r7;\nst.volatile.global.u32 [%rd1], "
+              "%r1;"),
+       false},
+      {"four plain loads",
+       KERNEL("ld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1];\nld.global.u32 %r3, [%rd1];\n"
+              "ld.global.u32 %r5, [%rd1];\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r3, %r3, %r5;\n"
+              "add.u32 %r1, %r1, %r3;\nst.global.u32 [%rd2], %r1;"),
+       false},
+  };
+  hd_refusal r;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if ((refusals(cases[i].what, cases[i].text, &r) != 0) != cases[i].refused) fail_msg("%s", cases[i].what);
+}
+
 #define FN(body) ".func fn(.reg .b64 w) {\n.reg .b32 x;\n.reg .pred z;\n" body "ret;\n}\n"
 #define CALL "call fn, (%rd1);\n"
 #define PLAIN "ld.global.u32 %r1, [%rd1];\nor.b32 %r3, %r3, %r1;\n"
@@ -223,6 +256,7 @@ static void tries_that_are_counted_are_a_time_out_whatever_is_added(void **state
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("looks are rounds if time goes by in between", looks_are_rounds_if_time_goes_by_in_between),
+      BEHAVIOUR("many looks at once are rounds", many_looks_at_once_are_rounds),
       BEHAVIOUR("a body that is not seen may do anything", a_body_that_is_not_seen_may_do_anything),
       BEHAVIOUR("tries of each place in turn are rounds", tries_of_each_place_in_turn_are_rounds),
       BEHAVIOUR("fences of another warp count for looks of the CTA's scope",

@@ -399,7 +399,7 @@ static void find_rounds(keeping *x) {
     w->steps += block->n_insts;
     for (uint32_t k = block->first; k < block->first + block->n_insts && x->n_rounds < MOST_ROUNDS; k++) {
       if (k == x->look || hd_inst_form(&w->g, k)->op != HD_OP_ATOM || w->source[k] == WAIT_OWN) continue;
-      if (hd_result_is_read(&w->g, w->is_read, k) && wait_compare_places(w, x->look, k) != WAIT_TWO_PLACES)
+      if (wait_result_is_read(w, k) && wait_compare_places(w, x->look, k) != WAIT_TWO_PLACES)
         x->rounds[x->n_rounds++] = k;
     }
   }

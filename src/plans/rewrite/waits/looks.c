@@ -1,28 +1,42 @@
 /* Polls that give up: loops that end in any case, in whose rounds an instruction looks at what others write.
  * Under another order the loop is over before they have written. */
+#include <string.h>
+
 #include "rewrite/waits/waits.h"
 
 enum { MOST_COPIES = 8 };
 
+/* Registers that instructions read, in the order of the text, and where each instruction's end. */
 typedef struct reading {
-  wait_search *w;
-  uint32_t inst;
+  uint32_t *regs, *ends, n, cap;
+  hd_arena *arena;
 } reading;
 
-static void count_reader(void *ctx, uint32_t reg) { ((reading *)ctx)->w->first_reader[reg + 1]++; }
-
-static void add_reader(void *ctx, uint32_t reg) {
-  const reading *r = ctx;
-  r->w->readers[r->w->first_reader[reg]++] = r->inst;
+static void add_read(void *ctx, uint32_t reg) {
+  reading *r = ctx;
+  if (r->n == r->cap) {
+    uint32_t *grown = hd_arena_alloc(r->arena, 2 * (size_t)r->cap * sizeof *grown, _Alignof(uint32_t));
+    memcpy(grown, r->regs, r->n * sizeof *grown);
+    r->regs = grown;
+    r->cap *= 2;
+  }
+  r->regs[r->n++] = reg;
 }
 
 static void list_readers(wait_search *w) {
-  reading r = {.w = w};
+  reading r = {.cap = 4 * w->g.n_insts + 16, .arena = w->arena};
+  r.regs = hd_arena_alloc(w->arena, (size_t)r.cap * sizeof *r.regs, _Alignof(uint32_t));
+  r.ends = HD_NEW_N(w->arena, w->g.n_insts + 1u, uint32_t);
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    hd_inst_reads(&w->g, i, add_read, &r);
+    r.ends[i] = r.n;
+  }
   w->first_reader = HD_NEW_N(w->arena, w->g.n_regs + 2u, uint32_t);
-  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, count_reader, &r);
+  w->readers = HD_NEW_N(w->arena, r.n + 1u, uint32_t);
+  for (uint32_t k = 0; k < r.n; k++) w->first_reader[r.regs[k] + 1]++;
   for (uint32_t i = 0; i < w->g.n_regs; i++) w->first_reader[i + 1] += w->first_reader[i];
-  w->readers = HD_NEW_N(w->arena, w->first_reader[w->g.n_regs] + 1u, uint32_t);
-  for (r.inst = 0; r.inst < w->g.n_insts; r.inst++) hd_inst_reads(&w->g, r.inst, add_reader, &r);
+  for (uint32_t i = 0, k = 0; i < w->g.n_insts; i++)
+    for (; k < r.ends[i]; k++) w->readers[w->first_reader[r.regs[k]]++] = i;
   for (uint32_t i = w->g.n_regs; i > 0; i--) w->first_reader[i] = w->first_reader[i - 1];
   w->first_reader[0] = 0;
 }
@@ -337,8 +351,22 @@ static bool is_idle(wait_search *w, uint32_t inst) {
   }
 }
 
-static bool result_is_read(const wait_search *w, uint32_t inst) {
-  return hd_result_is_read(&w->g, w->is_read, inst);
+typedef struct result_search {
+  wait_search *w;
+  bool read;
+} result_search;
+
+static void look_for_reader(void *ctx, uint32_t reg) {
+  result_search *x = ctx;
+  uint32_t n;
+  (void)wait_readers(x->w, reg, &n);
+  x->read |= n != 0;
+}
+
+bool wait_result_is_read(wait_search *w, uint32_t inst) {
+  result_search x = {.w = w};
+  hd_inst_writes(&w->g, inst, look_for_reader, &x);
+  return x.read;
 }
 
 /* Added one after the other, such numbers come to each. */
@@ -365,7 +393,7 @@ static bool fetches(wait_search *w, uint32_t inst) {
 bool wait_reads_others(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   if (w->source[inst] == WAIT_OWN) return false;
-  return f->op != HD_OP_ATOM || (result_is_read(w, inst) && !counts(w, inst));
+  return f->op != HD_OP_ATOM || (wait_result_is_read(w, inst) && !counts(w, inst));
 }
 
 /* Reads what others write, and is made to see it. */
@@ -441,7 +469,7 @@ static bool replaces(wait_search *w, uint32_t look, uint32_t inst) {
   if (always_changes(w, inst))
     return !is_read_in_parts(w, look, inst) && !wait_keeps_outcome(w, look, WAIT_SOME);
   if (op == HD_OP_RED) return false;
-  if (op == HD_OP_ATOM && !is_inner(w, inst) && result_is_read(w, inst)) return false;
+  if (op == HD_OP_ATOM && !is_inner(w, inst) && wait_result_is_read(w, inst)) return false;
   return is_inner(w, look) ? !is_idle(w, inst) : op == HD_OP_ST && goes_back(w, look, inst);
 }
 
@@ -470,7 +498,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *address = wait_address(w, inst);
   const bool stays = !address || wait_invariant(w, inst, address);
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
-  if (atomic && (fetches(w, inst) || counts(w, inst) || !result_is_read(w, inst))) return false;
+  if (atomic && (fetches(w, inst) || counts(w, inst) || !wait_result_is_read(w, inst))) return false;
   if (stays || !wait_goes_through(w, inst)) return true;
   w->passes[inst] = w->stamp;
   return false;

@@ -13,6 +13,7 @@
 
 /* A body that is searched alone looks once less than a poll does, at most: two calls of it make a poll. */
 enum { POLL_LOOKS = 3, CALL_LOOKS = POLL_LOOKS - 1, MOST_CARRIED = 32 };
+enum { MOST_AT_ONCE = 3 }; /* looks at one place with nothing in between, in what is no poll */
 /* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere.
  */
 enum { BACK_ALL = 1, BACK_SOME, BACK_UNREAD };
@@ -25,9 +26,20 @@ typedef enum touch {
   TOUCH_UNKNOWN /* it may be at that place */
 } touch;
 
+/* What an instruction is to a path. */
+enum {
+  WHAT_FENCE = 1 << 0,   /* a fence that orders more than the CTA */
+  WHAT_REST = 1 << 1,    /* time goes by */
+  WHAT_ASKS = 1 << 2,    /* it accesses global memory */
+  WHAT_BLIND = 1 << 3,   /* a look that needs a fence to find something new */
+  WHAT_STRONG = 1 << 4,  /* one that is made to see what others write */
+  WHAT_GUARDED = 1 << 5, /* it may not run */
+  WHAT_CALL = 1 << 6,    /* a call of a body that is not looked into */
+};
+
 /* How far a path has come. */
 typedef struct way {
-  uint8_t looks;
+  uint8_t looks, at_once;
   bool apart, fenced; /* since the last: time has gone by, and a fence orders more than the CTA */
   bool read;          /* some look's value is, or may be */
   bool called;        /* some look is a call */
@@ -37,6 +49,7 @@ typedef struct poll {
   wait_search *w;
   uint32_t *looks, n_looks; /* instructions of the graph */
   uint8_t *touches;         /* per instruction */
+  uint8_t *what;            /* per instruction: WHAT_... */
   uint8_t *back;            /* per instruction: BACK_...; 0: not known */
   uint32_t *carried, mark;  /* per register: it is made of what a look has found (== mark) */
   way *ends;                /* two per block, at its end (come_to) */
@@ -77,10 +90,18 @@ static void mark_all(poll *x) {
 static const touch touch_of[] = {
     [WAIT_UNKNOWN_PLACES] = TOUCH_UNKNOWN, [WAIT_ONE_PLACE] = TOUCH_SAME, [WAIT_TWO_PLACES] = TOUCH_NONE};
 
+/* How closely places are looked at. */
+typedef enum closeness {
+  NOT_LOOKED_AT = 0, /* all may be one */
+  LOOKED_AT,         /* those of looks of another strength are another, unless they are seen to be the same */
+  COMPARED,          /* what is known of places is asked for */
+} closeness;
+
 /* Marks one look, and those behind it that are at its place. Of those of the same strength, which rounds of a
- * poll have, an unknown place counts as the same; `known`: what is known of their places is asked for. */
-static void mark_places(poll *x, uint32_t look, bool known) {
+ * poll have, an unknown place counts as the same. */
+static void mark_places(poll *x, uint32_t look, closeness close) {
   wait_search *w = x->w;
+  const bool known = close == COMPARED;
   x->known = known;
   const uint32_t home = w->g.insts[look].block, from = w->g.blocks[home].rpo;
   x->from = from;
@@ -97,7 +118,7 @@ static void mark_places(poll *x, uint32_t look, bool known) {
               : TOUCH_NONE;
     else if (behind && alike)
       t = known ? touch_of[wait_compare_places(w, look, other)] : TOUCH_SAME;
-    else if (behind && wait_same_place(w, look, other))
+    else if (behind && (close == NOT_LOOKED_AT || wait_same_place(w, look, other)))
       t = TOUCH_SAME;
     x->touches[other] = (uint8_t)t;
     if (t != TOUCH_NONE && w->g.blocks[block].rpo < x->n_order && w->g.blocks[block].rpo >= x->to)
@@ -190,33 +211,48 @@ static bool lets_time_go_by(const wait_search *w, uint32_t inst) {
  */
 static bool asks_elsewhere(const poll *x, uint32_t inst) {
   if (x->known && (x->touches[inst] == TOUCH_SAME || x->touches[inst] == TOUCH_FIRST)) return false;
-  return hd_ptx_access_in(wait_access(x->w, inst), HD_IN_ANY_GLOBAL) != 0;
+  return x->what[inst] & WHAT_ASKS;
+}
+
+static uint8_t what_is(wait_search *w, uint32_t inst) {
+  const bool fence = wait_is_wide_fence(w, inst), look = w->source[inst] != WAIT_OWN;
+  const bool asks = hd_ptx_access_in(wait_access(w, inst), HD_IN_ANY_GLOBAL) != 0;
+  return (uint8_t)((fence ? WHAT_FENCE : 0) | (fence || lets_time_go_by(w, inst) ? WHAT_REST : 0) |
+                   (asks ? WHAT_ASKS : 0) | (look && needs_fence(w, inst) ? WHAT_BLIND : 0) |
+                   (w->source[inst] == WAIT_STRONG ? WHAT_STRONG : 0) |
+                   (hd_inst_stmt(&w->g, inst)->guard ? WHAT_GUARDED : 0) |
+                   (wait_is_opaque(w, inst) ? WHAT_CALL : 0));
 }
 
 /* The path begins with the look, or it is another one, made to see what has been written since the last. */
 static bool is_next(const poll *x, uint32_t inst, const way *at) {
-  wait_search *w = x->w;
-  const bool is_known = x->touches[inst] == TOUCH_SAME || w->source[inst] == WAIT_STRONG;
+  const unsigned what = x->what[inst];
+  const bool is_known = x->touches[inst] == TOUCH_SAME || what & WHAT_STRONG;
   if (!at->looks) return x->touches[inst] == TOUCH_FIRST || !x->begun;
-  return x->touches[inst] != TOUCH_FIRST && (at->apart || hd_inst_stmt(&w->g, inst)->guard) &&
-         (at->fenced || (is_known && !needs_fence(w, inst)));
+  return x->touches[inst] != TOUCH_FIRST && (at->apart || what & WHAT_GUARDED) &&
+         (at->fenced || (is_known && !(what & WHAT_BLIND)));
 }
 
-static bool is_poll(const way *at) { return at->looks >= POLL_LOOKS && at->read; }
+static bool is_poll(const way *at) {
+  return (at->looks >= POLL_LOOKS || at->at_once > MOST_AT_ONCE) && at->read;
+}
 
 static void go_through(const poll *x, uint32_t block, way *at) {
-  wait_search *w = x->w;
   for (uint32_t k = x->first[block]; k < x->first[block + 1] && !is_poll(at); k++) {
     const uint32_t i = x->events[k];
-    const bool fence = wait_is_wide_fence(w, i);
+    const unsigned what = x->what[i];
+    const bool call = what & WHAT_CALL;
     if (x->touches[i] != TOUCH_NONE && is_next(x, i, at)) {
-      const bool again = at->called && wait_is_opaque(w, i);
-      *at = (way){.looks = (uint8_t)(at->looks + (again ? CALL_LOOKS : 1)),
+      *at = (way){.looks = (uint8_t)(at->looks + (at->called && call ? CALL_LOOKS : 1)),
+                  .at_once = 1,
                   .read = at->read || x->back[i] != BACK_UNREAD,
-                  .called = at->called || wait_is_opaque(w, i)};
+                  .called = at->called || call};
+    } else if (at->looks && x->touches[i] == TOUCH_SAME && !(what & WHAT_BLIND)) {
+      at->at_once++;
+      at->read |= x->back[i] != BACK_UNREAD;
     }
-    at->fenced |= fence;
-    at->apart |= fence || lets_time_go_by(w, i) || asks_elsewhere(x, i);
+    at->fenced |= what & WHAT_FENCE;
+    at->apart |= what & WHAT_REST || asks_elsewhere(x, i);
   }
 }
 
@@ -227,16 +263,18 @@ static void list_events(poll *x) {
   for (uint32_t b = 0; b < w->g.n_blocks; b++) {
     const hd_block *block = &w->g.blocks[b];
     x->first[b] = n;
-    for (uint32_t i = block->first; i < block->first + block->n_insts; i++)
-      if (x->touches[i] != TOUCH_NONE || lets_time_go_by(w, i) || wait_is_wide_fence(w, i) ||
-          asks_elsewhere(x, i))
+    for (uint32_t i = block->first; i < block->first + block->n_insts; i++) {
+      x->what[i] = what_is(w, i);
+      if (x->touches[i] != TOUCH_NONE || x->what[i] & (WHAT_FENCE | WHAT_REST | WHAT_ASKS))
         x->events[n++] = i;
+    }
   }
   x->first[w->g.n_blocks] = n;
 }
 
 static bool is_further(const way *a, const way *b) {
   if (a->looks != b->looks) return a->looks > b->looks;
+  if (a->at_once != b->at_once) return a->at_once > b->at_once;
   return a->apart + a->fenced > b->apart + b->fenced;
 }
 
@@ -278,6 +316,7 @@ uint32_t wait_unrolled(wait_search *w) {
   poll x = {.w = w,
             .looks = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
             .touches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+            .what = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .back = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .carried = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t),
             .ends = HD_NEW_N(w->arena, 2 * (g->n_blocks + 1u), way),
@@ -297,10 +336,12 @@ uint32_t wait_unrolled(wait_search *w) {
   x.begun = true;
   for (uint32_t i = 0; i < x.n_looks; i++) {
     if (w->steps >= WAIT_WALK) return x.looks[i];
-    mark_places(&x, x.looks[i], false);
-    if (!is_polled(&x)) continue;
-    mark_places(&x, x.looks[i], true);
-    if (!is_polled(&x)) continue;
+    bool polled = true;
+    for (closeness close = NOT_LOOKED_AT; close <= COMPARED && polled; close++) {
+      mark_places(&x, x.looks[i], close);
+      polled = is_polled(&x);
+    }
+    if (!polled) continue;
     leave_out(&x);
     if (is_polled(&x)) return x.looks[i];
   }

@@ -414,7 +414,7 @@ static void prepare(wait_search *w) {
   w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->places = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_place *);
   w->sums = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_sum *);
-  w->is_read = hd_reads_find(g, w->arena);
+  w->readers = w->first_reader = NULL;
   w->stamp = 0;
   w->steps = 0;
   w->opaque = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);

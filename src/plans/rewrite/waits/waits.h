@@ -71,7 +71,6 @@ typedef struct wait_search {
   struct wait_place **places; /* of place.c, per instruction: its first; NULL: not worked out so far */
   struct wait_sum **sums;     /* of apart.c, per instruction: its address; NULL: not taken apart so far */
   uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
-  uint8_t *is_read;                 /* per register: some instruction reads it */
 
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
@@ -258,6 +257,8 @@ uint32_t wait_looks_in_settled(wait_search *w);
 
 /* The instructions that read a register, *n of them; one that reads it twice is there twice. */
 const uint32_t *wait_readers(wait_search *w, uint32_t reg, uint32_t *n);
+/* Some instruction reads a register that this one writes. */
+bool wait_result_is_read(wait_search *w, uint32_t inst);
 /* An instruction whose result may be what others write; no atomic that changes it for certain. */
 bool wait_reads_others(wait_search *w, uint32_t inst);
 
