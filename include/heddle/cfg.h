@@ -169,10 +169,6 @@ typedef struct hd_root {
 /* Of an address operand, or of a register that an address is computed from. Shared variables whose size the
  * launch says are one array, under the name of the module's first. */
 HD_OWN hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o);
-/* False: the operand, a register or an address, is a number by all that writes it. What was loaded may be an
- * address, and so may a part of one. */
-HD_OWN bool hd_may_be_address(const hd_cfg *g, const hd_writers *writers, uint32_t inst,
-                              const hd_ptx_opnd *o);
 /* Whether two names are both known and differ. Two parameters may still hold one pointer. */
 HD_OWN bool hd_roots_differ(hd_root a, hd_root b);
 /* The space that a generic address into the array leads to; HD_IN_SHARED and HD_IN_GLOBAL if it is not known.

@@ -97,8 +97,9 @@ typedef struct hd_recipe {
   uint64_t table_bytes;   /* 0: no such parameter */
   uint64_t ballot_offset; /* in the state */
   bool grid;
-  uint32_t shared_bytes;                            /* by which the kernel's static shared memory has grown */
-  uint32_t n_params;                                /* of the original */
+  bool no_dynamic_shared; /* the launch may give the kernel no dynamic shared memory: its text names none */
+  uint32_t shared_bytes;  /* by which the kernel's static shared memory has grown */
+  uint32_t n_params;      /* of the original */
   uint64_t state_offset, table_offset, grid_offset; /* in the parameter block */
   uint64_t params_bytes;                            /* of the whole block */
 } hd_recipe;

@@ -41,6 +41,37 @@ So is a load through the read-only cache of what the same launch wrote before, b
   a non-coherent load of 4 bytes at 0x700000000100 reads what the launch has written
   equal
 
+Dynamic shared memory that a kernel does not name begins where a plan may put a variable of its own:
+
+  $ cat > behind.ptx <<END
+  > .version 8.0
+  > .target sm_80
+  > .address_size 64
+  > .shared .align 16 .b8 own[512];
+  > .visible .entry k(.param .u64 a)
+  > {
+  >   .reg .b32 %r<6>;
+  >   .reg .b64 %rd<3>;
+  >   ld.param.u64 %rd1, [a];
+  >   mov.u32 %r1, %tid.x;
+  >   mov.u32 %r2, %ctaid.x;
+  >   mad.lo.u32 %r2, %r2, 128, %r1;
+  >   mul.wide.u32 %rd2, %r2, 4;
+  >   add.s64 %rd1, %rd1, %rd2;
+  >   shl.b32 %r2, %r1, 2;
+  >   mov.u32 %r3, own;
+  >   add.u32 %r4, %r3, %r2;
+  >   st.shared.u32 [%r4+512], %r1;
+  >   bar.sync 0;
+  >   ld.shared.u32 %r5, [%r4+512];
+  >   st.global.u32 [%rd1], %r5;
+  >   ret;
+  > }
+  > END
+  $ for plan in order=reverse bind=agents; do heddle check behind.ptx --grid 8 --block 128 --shared 512 --arg 'u32[1024]=zero' --plan $plan 2>&1 | grep -oE "agree under|the launch has dynamic shared memory that the text does not name"; done
+  agree under
+  the launch has dynamic shared memory that the text does not name
+
 CTAs that wait for one that has no place end the check:
 
   $ heddle check $SOURCE/tests/cli/data/waiting --plan baseline --sms 1 2>&1 | grep -o "waiting's PTX:17:1: deadlock: the loop at lines 17 to 19"

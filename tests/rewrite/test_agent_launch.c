@@ -175,11 +175,11 @@ static void a_ticket_leaves_dynamic_shared_memory_on_its_boundary(void **state) 
     const char *target, *shared, *plan, *ticket;
   } cases[] = {
       {"sm_90", ".extern .shared .align 16 .b8 dynamic[];\n", "bind=claim",
-       ".shared .align 4 .b8 heddle_ticket[1024]"},
+       ".shared .align 1024 .b8 heddle_ticket[1024]"},
       {"sm_90", ".extern .shared .align 16 .b8 dynamic[];\n", "bind=agents",
-       ".shared .align 4 .b8 heddle_ticket[1024]"},
+       ".shared .align 1024 .b8 heddle_ticket[1024]"},
       {"sm_80", ".extern .shared .align 16 .b8 dynamic[];\n", "bind=claim",
-       ".shared .align 4 .b8 heddle_ticket[128]"},
+       ".shared .align 128 .b8 heddle_ticket[128]"},
       {"sm_90", ".shared .align 16 .b8 dynamic[64];\n", "bind=claim",
        ".shared .align 4 .b8 heddle_ticket[4]"},
       {"sm_90", ".shared .align 16 .b8 dynamic[64];\n", "bind=agents",

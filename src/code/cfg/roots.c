@@ -13,7 +13,6 @@ typedef struct search {
   const hd_writers *writers;
   uint32_t path[MOST_DEPTH + 1]; /* the registers that are looked at, by depth */
   unsigned steps;
-  bool in_parts; /* a part of an address counts as one: a boundary before it, the half of it */
 } search;
 
 /* A register on the path: it is what its other writers are. */
@@ -40,7 +39,7 @@ static bool widens(const hd_ptx_form *f) {
 static bool sum_may_be_address(const search *s, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_result *r,
                                unsigned depth) {
   for (unsigned i = 0; i < r->n_terms; i++)
-    if ((!r->terms[i].by || s->in_parts) && may_be_address(s, inst, &o[r->terms[i].of], depth)) return true;
+    if (!r->terms[i].by && may_be_address(s, inst, &o[r->terms[i].of], depth)) return true;
   return false;
 }
 
@@ -52,14 +51,11 @@ static bool result_may_be_address(const search *s, uint32_t inst, unsigned depth
   switch ((hd_ptx_makes)r->makes) {
   case HD_MAKES_ANYTHING:
   case HD_MAKES_PLACE: return true;
-  case HD_MAKES_SUM:
-    return (s->in_parts || !widens(&m->forms[st->form])) && sum_may_be_address(s, inst, o, r, depth);
+  case HD_MAKES_SUM: return !widens(&m->forms[st->form]) && sum_may_be_address(s, inst, o, r, depth);
   case HD_MAKES_QUOTIENT:
   case HD_MAKES_REMAINDER:
   case HD_MAKES_MASKED:
   case HD_MAKES_PART:
-    if (s->in_parts) break;
-    return false;
   case HD_MAKES_COMPARISON: return false;
   case HD_MAKES_JOINED:
   case HD_MAKES_MIXED:
@@ -163,14 +159,6 @@ static hd_root root_of(search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned 
     return (hd_root){0};
   if (m->syms[o->sym].kind == HD_SYM_VAR) return (hd_root){.sym = hd_storage(m, o->sym)};
   return m->syms[o->sym].kind == HD_SYM_REG ? root_of_register(s, inst, o->sym, depth) : (hd_root){0};
-}
-
-bool hd_may_be_address(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o) {
-  search s = {.g = g, .writers = writers, .in_parts = true};
-  hd_ptx_opnd base = *o;
-  if (o->kind == HD_O_ADDR && (!o->sym || g->module->syms[o->sym].kind != HD_SYM_REG)) return o->sym;
-  if (o->kind == HD_O_ADDR) base.kind = HD_O_REG;
-  return may_be_address(&s, inst, &base, 0);
 }
 
 hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o) {

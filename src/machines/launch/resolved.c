@@ -50,7 +50,15 @@ static hd_status spread_recipes(const hd_compiled *code, hd_rewritten *r, hd_dia
   const uint32_t n = code->workload->n_launches;
   hd_recipe *of_launches = HD_NEW_N(&r->arena, (size_t)n + 1, hd_recipe);
   if (!of_launches) return hd_nomem(d);
-  for (uint32_t i = 0; i < n; i++) of_launches[i] = r->recipes[code->kernel_of[i]];
+  for (uint32_t i = 0; i < n; i++) {
+    const hd_wl_launch *l = &code->workload->launches[i];
+    of_launches[i] = r->recipes[code->kernel_of[i]];
+    if (of_launches[i].no_dynamic_shared && l->dynamic_shared)
+      return hd_fail(d, HD_ERR_REFUSED,
+                     "%s: the launch has dynamic shared memory that the text does not name, and this plan "
+                     "would put a variable of its own there",
+                     l->kernel);
+  }
   r->recipes = of_launches;
   return HD_OK;
 }

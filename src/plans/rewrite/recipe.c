@@ -76,6 +76,8 @@ hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
 }
 
 void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
+  if (r->no_dynamic_shared)
+    hd_buf_printf(text, "// Launch %s without dynamic shared memory, as its text has none.\n", kernel);
   if (!r->state_bytes && !r->table_bytes) return;
   hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
   if (r->ballot && !r->ballot_offset)

@@ -6,6 +6,7 @@
  *   clock_reads.c  clocks that only decide how long a thread waits
  *   scan.c       the functions that it reaches, refusals as they are found
  *   traits.c     features that it and its callees use
+ *   shared_numbers.c  shared memory that is reached by numbers
  *   global_loads.c  its loads of global memory and how they are spelt
  *   same.c       values that all threads of a launch see alike
  *
@@ -51,7 +52,8 @@ typedef struct rewrite_traits {
   bool copies, bulk_copies; /* REWRITE_ASYNC_COPY, REWRITE_ASYNC_BULK */
   bool sees_shared_size;    /* %total_smem_size and the like */
   bool dynamic_shared;      /* a variable whose size the launch says: it lies behind all others */
-  bool shared_by_number;    /* addresses of shared memory without a variable: shared.c */
+  bool async_shared;        /* operations that reach shared memory by the async proxy */
+  bool shared_by_number;    /* addresses of shared memory without a variable: shared_numbers.c */
   bool shared_behind;       /* a variable that lies behind those that stand before the kernel: shared.c */
   uint64_t shared_bytes;    /* of the variables, at most */
   hd_sym shared_var;        /* one of them, of 8 bytes or more, that inserted statements see; 0: none */
@@ -67,6 +69,10 @@ rewrite_async rewrite_async_of(const hd_ptx_form *f);
 /* A memory operation between the threads of a CTA, or of a cluster, which a CTA alone is, too. */
 bool rewrite_has_narrow_scope(const hd_ptx_form *f);
 bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out); /* false: no memory */
+/* shared_numbers.c. Some access of shared memory may be by a number: no variable's address, which moves by
+ * multiples of the boundary alone. */
+bool rewrite_shared_by_number(const hd_ptx_module *m, const hd_reach *reach, unsigned boundary,
+                              hd_arena *arena);
 
 /* ---- The rewrite ------------------------------------------------------------------- */
 
@@ -212,7 +218,9 @@ void rewrite_put_task_end(const rewrite_job *j, hd_buf *text);
 #define REWRITE_BY_NUMBER                                                                                    \
   "the kernel reaches shared memory by numbers, and this plan would put a variable of its own there"
 
-/* levers/shared.c. Bytes of static shared memory to add where so many are needed; 0: there is no room. */
+/* levers/shared.c. What an instruction may ask of a shared address: it is a multiple of this at most. */
+unsigned rewrite_shared_boundary(const hd_ptx_module *m);
+/* Bytes of static shared memory to add where so many are needed; 0: there is no room. */
 uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes);
 /* So many bytes of shared memory as the variable ~NAME, which moves no variable of the kernel's off a
  * boundary that it lies at. */

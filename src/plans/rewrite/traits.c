@@ -10,7 +10,6 @@ typedef struct search {
   uint8_t *visible; /* per variable: inserted statements of the kernel see it */
   uint8_t *late;    /* per variable: the module declares it behind the kernel */
   bool in_callee;   /* the function that is looked at is not the kernel */
-  bool accesses_shared, names_shared;
 } search;
 
 static bool is_shared(hd_mod space) {
@@ -61,10 +60,7 @@ static bool see_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   search *s = ctx;
   const hd_ptx_sym *y = &s->m->syms[leaf->sym];
   if (!leaf->sym) return true;
-  if (y->kind == HD_SYM_VAR) {
-    see_variable(s, y->decl);
-    s->names_shared |= is_shared(s->m->vars[y->decl].space);
-  }
+  if (y->kind == HD_SYM_VAR) see_variable(s, y->decl);
   if (y->kind == HD_SYM_SREG) s->out->sees_shared_size |= hd_ptx_sreg_kind(y->index) == HD_SRK_SHARED_SIZE;
   return true;
 }
@@ -90,6 +86,7 @@ static void see_form(rewrite_traits *t, const hd_ptx_form *f) {
   t->copies |= rewrite_async_of(f) == REWRITE_ASYNC_COPY;
   t->bulk_copies |= rewrite_async_of(f) == REWRITE_ASYNC_BULK;
   t->cta_scope |= rewrite_has_narrow_scope(f);
+  t->async_shared |= (a.bulk && a.async) || f->flags & HD_OPF_UNKNOWN;
   for (unsigned k = 0; k < f->n_mods; k++) t->shared |= is_shared(f->mods[k]);
 }
 
@@ -101,22 +98,6 @@ rewrite_async rewrite_async_of(const hd_ptx_form *f) {
   return f->op == HD_OP_CP && !a.bulk && a.kinds & HD_ACC_WRITE ? REWRITE_ASYNC_COPY : REWRITE_ASYNC_OTHER;
 }
 
-/* The operand with an address in shared memory: of an access, or of what makes a generic address of one;
- * NULL. */
-static const hd_ptx_opnd *place_in_shared(const hd_ptx_module *m, const hd_ptx_stmt *st, unsigned k) {
-  const hd_ptx_form *f = &m->forms[st->form];
-  const hd_ptx_access a = hd_ptx_access_of(f);
-  const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
-  if (f->op == HD_OP_CVTA) {
-    const bool from_shared = k == 0 && st->n_opnds == 2 && f->n_mods && is_shared(f->mods[0]);
-    return from_shared ? &o[1] : NULL;
-  }
-  if (k >= a.n || !(a.touches[k].space & HD_IN_ANY_SHARED) || a.touches[k].operand >= st->n_opnds)
-    return NULL;
-  o += a.touches[k].operand;
-  return o->kind == HD_O_ADDR ? o : NULL; /* no descriptor of wgmma */
-}
-
 static void see_function(search *s, const hd_ptx_func *f) {
   for (uint32_t i = 0; i < f->n_stmts; i++) {
     const hd_ptx_stmt *st = &f->stmts[i];
@@ -126,27 +107,8 @@ static void see_function(search *s, const hd_ptx_func *f) {
     }
     if (st->kind != HD_S_INST) continue;
     see_form(s->out, &s->m->forms[st->form]);
-    s->accesses_shared |= place_in_shared(s->m, st, 0) || place_in_shared(s->m, st, 1);
     hd_ptx_visit(s->m, st, see_leaf, s);
   }
-}
-
-/* An address that no variable is part of: a number, or one that the launch passes, as OpenCL does. */
-static bool reaches_by_number(const hd_ptx_module *m, uint32_t func, hd_arena *arena) {
-  const hd_ptx_func *kernel = &m->funcs[func];
-  hd_cfg g;
-  hd_writers writers;
-  hd_diag d;
-  for (uint32_t i = kernel->first_param; i < kernel->first_param + kernel->n_params; i++)
-    if (m->vars[i].ptr && is_shared(m->vars[i].ptr_space)) return true;
-  if (hd_cfg_build(m, func, 0, arena, &g, &d) != HD_OK) return true;
-  hd_writers_find(&g, arena, &writers);
-  for (uint32_t i = 0; i < g.n_insts; i++)
-    for (unsigned k = 0; k < HD_PTX_MAX_TOUCHES; k++) {
-      const hd_ptx_opnd *o = place_in_shared(m, hd_inst_stmt(&g, i), k);
-      if (o && !hd_may_be_address(&g, &writers, i, o)) return true;
-    }
-  return false;
 }
 
 bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *out) {
@@ -170,7 +132,7 @@ bool rewrite_find_traits(const hd_ptx_module *m, uint32_t func, rewrite_traits *
       s.in_callee = reach.funcs[i] != func;
       see_function(&s, &m->funcs[reach.funcs[i]]);
     }
-    out->shared_by_number = s.accesses_shared && (!s.names_shared || reaches_by_number(m, func, &arena));
+    out->shared_by_number = rewrite_shared_by_number(m, &reach, rewrite_shared_boundary(m), &arena);
   }
   hd_arena_free(&arena);
   return ok;

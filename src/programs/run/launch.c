@@ -137,6 +137,7 @@ bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   run_place *p;
   r->state = 0;
+  if (c->no_dynamic_shared && l->shared) return false;
   if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l)) return false;
   if (!(p = run_place_of(v))) {
     if (!l->node) atomic_fetch_add_explicit(&v->kernel->early, 1, memory_order_relaxed);

@@ -187,7 +187,9 @@ static hd_status check_shared(const rewrite_job *j, const claim_scheme *s, hd_di
   if (j->traits.sees_shared_size)
     return hd_fail(d, HD_ERR_REFUSED,
                    "the kernel reads how much shared memory it has, which this plan changes");
-  if (!s->ticket_bytes && j->traits.shared_by_number) return hd_fail(d, HD_ERR_REFUSED, REWRITE_BY_NUMBER);
+  /* Memory that the kernel lends is nobody else's between two tasks, and nothing moves. */
+  if (!s->ticket_bytes && j->traits.shared_by_number && (j->traits.async_shared || !j->traits.shared_var))
+    return hd_fail(d, HD_ERR_REFUSED, REWRITE_BY_NUMBER);
   if (!s->ticket_bytes && !j->traits.shared_var)
     return hd_fail(d, HD_ERR_REFUSED,
                    "the kernel's %" PRIu64 " bytes of shared memory leave no room for a ticket",

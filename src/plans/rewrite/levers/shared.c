@@ -5,11 +5,12 @@
  * own variables as they are declared; those of the module that the kernel or its functions use, as they are
  * declared; the own ones of functions that it calls; and dynamic memory. So a variable that the module
  * declares last before the kernel moves none, but for dynamic memory, functions' own variables, and variables
- * that are declared behind the kernel. Where there are such, the new variable takes as many bytes as any
- * boundary asks for; it stands first in the kernel, unless dynamic memory alone lies behind it.
+ * that are declared behind the kernel. Where there are such, the new variable stands first in the kernel, and
+ * takes as many bytes as any boundary asks for: all others move by as much, so that what a program reaches
+ * behind one of them stays there as well. Where there are none, the launch may have no dynamic memory: the
+ * kernel would find the new variable where that begins.
  *
- * Nor may a kernel that reaches shared memory by numbers find another variable there: its dynamic memory, or
- * what it knows to lie at them, begins where the new variable would. */
+ * Nor may a kernel that reaches shared memory by numbers find another variable there (shared_numbers.c). */
 #include "rewrite/rewrite_internal.h"
 
 /* Static shared memory that any GPU offers, and ptxas allows. */
@@ -17,19 +18,25 @@ enum { MOST_SHARED = 48 * 1024 };
 
 /* Swizzles of wgmma and of tensor copies repeat every 1024 bytes of the address itself; before sm_90 no
  * instruction depends on more than the 128 bytes of the banks. */
+unsigned rewrite_shared_boundary(const hd_ptx_module *m) { return m->sm >= 90 ? 1024 : 128; }
+
+/* The new variable moves the kernel's. */
+static bool moves(const rewrite_job *j) { return j->traits.dynamic_shared || j->traits.shared_behind; }
+
 uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes) {
   if (j->traits.shared_by_number) return 0;
-  if (j->traits.dynamic_shared || j->traits.shared_behind) bytes = j->m->sm >= 90 ? 1024 : 128;
+  if (moves(j)) bytes = rewrite_shared_boundary(j->m);
   return j->traits.shared_bytes + 2 * bytes <= MOST_SHARED ? bytes : 0;
 }
 
 hd_status rewrite_add_shared(const rewrite_job *j, const char *name, uint32_t bytes, uint32_t align,
                              hd_buf *text, hd_diag *d) {
   hd_buf item = {0};
-  const bool first = j->traits.shared_behind;
+  const bool first = moves(j);
   uint32_t at = 0;
   rewrite_put(j, first ? text : &item, "\t.shared .align %u .b8 ~%s[%u];\n", first ? bytes : align, name,
               bytes);
+  j->recipe->no_dynamic_shared = !first;
   if (first) return HD_OK;
   for (uint32_t i = 0; i < j->m->n_items; i++)
     if (j->m->items[i].kind == HD_I_FUNC && j->m->items[i].index == j->func) at = i;
