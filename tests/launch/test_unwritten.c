@@ -237,12 +237,84 @@ static const struct {
      1,
      {{A, B, C}},
      ""},
-    /* What is stored elsewhere, or comes from no address, is none. */
-    {FAR "st.global.u32 [%rd3], %r5;\nld.global.u32 %r4, [%rd6];\n" THERE, 1, {{A, B, C}}, "0+1+2+3+"},
+    /* Bits of the distance are numbers, wherever they go: through another place, an address, a guard, a
+     * branch, a mark that stands at the distance, or who comes to a barrier. */
+    {FAR "st.global.u32 [%rd3], %r5;\nld.global.u32 %r4, [%rd6];\n" THERE, 1, {{A, B, C}}, ""},
     {FAR "st.local.u32 [own], %r5;\nst.shared.u32 [all], %r1;\nld.shared.u32 %r4, [all];\n" THERE,
      1,
      {{A, B, C}},
+     "0+2+"},
+    {FAR "mul.wide.u32 %rd8, %r5, 4;\nmov.u64 %rd0, far;\nadd.s64 %rd8, %rd8, %rd0;\n"
+         "ld.const.u32 %r4, [%rd8];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR "st.shared.u32 [all], 1;\nld.shared.u32 %r4, [%r5];\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR "st.shared.u32 [%r5], 1;\nld.shared.u32 %r4, [all+4];\n" THERE, 1, {{A, B, C}}, "0+2+"},
+    {FAR "setp.eq.u32 %p1, %r5, 1;\n@%p1 st.shared.u32 [all], 1;\nld.shared.u32 %r4, [all];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR "setp.eq.u32 %p1, %r5, 1;\nmov.u32 %r4, 0;\n@%p1 ld.const.u32 %r4, [far+4];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {FAR "setp.eq.u32 %p1, %r5, 1;\nmov.u32 %r4, 0;\n@%p1 bra L;\nmov.u32 %r4, 5;\nL:\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {"mov.u32 %r4, 0;\nL: add.u32 %r4, %r4, 1;\nmul.wide.u32 %rd8, %r4, 4;\nadd.s64 %rd8, %rd8, %rd3;\n"
+     "setp.lt.u64 %p1, %rd8, %rd2;\n@%p1 bra L;\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {"shr.u64 %rd8, %rd2, 8;\nshr.u64 %rd0, %rd3, 8;\ncvt.u32.u64 %r4, %rd8;\ncvt.u32.u64 %r5, %rd0;\n"
+     "st.shared.u32 [all], %r4;\nmov.u32 %r4, 0;\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {AWAY "and.b64 %rd8, %rd0, 256;\nsetp.ne.u64 %p1, %rd8, 0;\n@%p1 red.shared.add.u32 [all], 256;\n"
+          "ld.shared.u32 %r4, [all];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {".reg .b32 %lo, %hi;\nmov.b64 {%lo, %hi}, %rd2;\nst.shared.u32 [all], %lo;\nmov.b64 {%lo, %hi}, %rd3;\n"
+     "st.shared.u32 [all+4], %hi;\nmov.u32 %r4, 0;\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {".reg .b32 %lo;\nld.param.u32 %lo, [b];\nst.shared.u32 [all], %lo;\nld.param.u32 %lo, [c];\n"
+     "st.shared.u32 [all+4], %lo;\nmov.u32 %r4, 0;\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    /* Bits of one pointer tell no distance; nor do those below any buffer's boundary, whether there is a
+     * pointer, whether two are one, and how far apart two addresses through one are. */
+    {"shr.u64 %rd8, %rd3, 8;\ncvt.u32.u64 %r4, %rd8;\nst.shared.u32 [all], %r4;\nmov.u32 %r4, 0;\n" THERE,
+     1,
+     {{A, B, C}},
      "0+1+2+"},
+    {".reg .b64 %x, %y;\nor.b64 %x, %rd2, %rd3;\nand.b64 %y, %x, 15;\nsetp.ne.u64 %p1, %y, 0;\nmov.u32 %r4, "
+     "0;\n"
+     "@%p1 bra L;\nmov.u32 %r4, 5;\nL:\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"setp.eq.u64 %p1, %rd2, %rd3;\nmov.u32 %r4, 0;\n@%p1 bra L;\nmov.u32 %r4, 5;\nL:\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    {"mov.u64 %rd8, %rd3;\nadd.s64 %rd0, %rd3, 256;\nL: st.global.u32 [%rd8], %r2;\nadd.s64 %rd8, %rd8, 4;\n"
+     "setp.lt.u64 %p1, %rd8, %rd0;\n@%p1 bra L;\n",
+     1,
+     {{A, B, C}},
+     "0+1+2+"},
+    /* From b to c: an address through both. */
+    {AWAY "add.s64 %rd8, %rd6, 8;\nsub.s64 %rd8, %rd8, %rd0;\nst.global.u32 [%rd8], %r2;",
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    /* What comes from no address is none. */
     {"st.shared.u32 [all], %r2;\nld.shared.u32 %r4, [all];\n" THERE, 1, {{A, B, C}}, "0+1+2+"},
     {"atom.shared.add.u32 %r4, [all], 1;\n" THERE, 1, {{A, B, C}}, "0+1+2+"},
     {AWAY "atom.shared.exch.b64 %rd0, [all], %rd0;\n" GONE, 1, {{A, B, C}}, ""},
@@ -328,7 +400,7 @@ static const struct {
           "ld.global.u32 %r2, [%rd8];\nst.global.u32 [%rd3], %r2;",
      1,
      {{A, B, C}},
-     "0+1+2+"},
+     "0+2+"},
     {"sub.s64 %rd0, %rd3, %rd1;\nmul.lo.s64 %rd0, %rd0, %rd4;\nadd.s64 %rd8, %rd1, %rd0;\n"
      "ld.global.u32 %r2, [%rd8];\nst.global.u32 [%rd3], %r2;",
      1,

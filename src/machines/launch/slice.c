@@ -209,34 +209,13 @@ static bool may_hold_distance(const slice *s, const hd_ptx_access *a, slice_shar
   return as == SLICE_BYTES && !hd_ptx_access_in(a, HD_IN_GLOBAL | HD_IN_TEXTURE);
 }
 
-/* A parameter as it was passed, in a register. */
-static bool is_parameter(const slice *s, uint32_t inst, const hd_ptx_opnd *o) {
-  enum { MOST_COPIES = 12 };
-  const hd_ptx_module *m = s->g->module;
-  for (unsigned steps = 0; steps < MOST_COPIES && o->kind == HD_O_REG && !o->part; steps++) {
-    const uint32_t *w = &s->writers.first[hd_cfg_reg(s->g, s->g->insts[inst].call, o->sym)];
-    if (w[1] - w[0] != 1) return false;
-    inst = s->writers.insts[w[0]];
-    const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
-    const hd_ptx_result *r = hd_ptx_result_of(m, st);
-    const hd_ptx_access a = hd_ptx_access_of(&m->forms[st->form]);
-    o = &m->opnds[st->first_opnd];
-    if (hd_ptx_access_in(&a, HD_IN_PARAM) & HD_ACC_READ)
-      return st->n_opnds == 2 && o[1].kind == HD_O_ADDR && hd_cfg_param(s->g, o[1].sym) != HD_NONE;
-    if (r->makes != HD_MAKES_PLACE && !(hd_ptx_is_copy(r) && hd_ptx_form_is_whole(&m->forms[st->form], 64)))
-      return false;
-    o += r->terms[0].of;
-  }
-  return false;
-}
-
 /* A comparison with zero of a parameter: whether there is a pointer. */
 static bool asks_for_null(const slice *s, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(s->g, inst);
   const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
   const hd_ptx_opnd *o = &s->g->module->opnds[st->first_opnd];
   if (st->n_opnds != 3 || o[2].kind != HD_O_INT || o[2].imm) return false;
-  return (hd_ptx_form_has(f, HD_M_EQ) || hd_ptx_form_has(f, HD_M_NE)) && is_parameter(s, inst, &o[1]);
+  return (hd_ptx_form_has(f, HD_M_EQ) || hd_ptx_form_has(f, HD_M_NE)) && slice_is_parameter(s, inst, &o[1]);
 }
 
 /* m in a * m, or in a << m, by which a distance would be no more than the index of an element. */
@@ -310,9 +289,16 @@ static void begin_at_address(slice *s, uint32_t inst) {
     hd_inst_reads(s->g, inst, see_register, s);
 }
 
+/* A kernel that has looked at the bits of its base and of another pointer may have made their distance. */
+static void add_observed(slice *s) {
+  if (s->base >= s->n_params || !slice_is_observed(s, s->base)) return;
+  for (uint32_t p = 0; p < s->n_params; p++) s->out->other[p] |= p != s->base && slice_is_observed(s, p);
+}
+
 void slice_follow(slice *s, uint32_t inst, uint32_t base) {
   bool calls = false;
   s->base = base;
+  add_observed(s);
   s->through_memory = false;
   begin_at_address(s, inst);
   do
@@ -337,4 +323,5 @@ void slice_begin(slice *s, const hd_cfg *g, uint32_t n_params, slice_writes *out
   for (uint32_t i = 0; i < g->n_insts; i++) s->reads[i].places = NOT_ASKED;
   hd_writers_find(g, arena, &s->writers);
   find_stores(s, arena);
+  slice_find_observed(s, arena);
 }

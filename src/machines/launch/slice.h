@@ -56,11 +56,18 @@ typedef struct slice {
   uint8_t *place;             /* of each of them */
   slice_read *reads;          /* per instruction */
   uint32_t storing;           /* the instruction whose values are seen */
+  uint64_t observed;          /* parameters whose bits are numbers somewhere: observed.c */
   slice_writes *out;
 } slice;
 
 void slice_begin(slice *s, const hd_cfg *g, uint32_t n_params, slice_writes *out, hd_arena *arena);
 /* Adds to s->out what the address of the instruction is computed from, beside parameter `base`. */
 void slice_follow(slice *s, uint32_t inst, uint32_t base);
+
+/* observed.c. A parameter as it was passed, in a register. */
+bool slice_is_parameter(const slice *s, uint32_t inst, const hd_ptx_opnd *o);
+/* Finds s->observed, which slice_begin calls it for. */
+void slice_find_observed(slice *s, hd_arena *arena);
+bool slice_is_observed(const slice *s, uint32_t param);
 
 #endif

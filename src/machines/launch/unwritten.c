@@ -6,8 +6,8 @@
  * b + (a - b) in some threads, is to either. A kernel with a store whose parameter is not known, with a call
  * that cannot be followed, or with a distance in some store's address that came through memory, may write
  * anything. An index that was loaded in 32 bits is computed from what the kernel stored there (slice.c),
- * and is no distance that the host put there; how the bits of a register depend on branches, or on which
- * element of a table is loaded, is not followed. Two parameters are of different memory where the workload
+ * and is no distance that the host put there. Where the bits of two pointers become numbers, either's buffer
+ * may be reached through the other (observed.c). Two parameters are of different memory where the workload
  * gives them different buffers in every launch, which are allocations of their own. None of this depends on
  * the data. */
 #include <setjmp.h>
