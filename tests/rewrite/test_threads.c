@@ -21,7 +21,7 @@ static size_t refusals_of(const char *body, bool in_cta, const uint32_t block[3]
            ".func stores() { .reg .b64 %%d; st.global.u32 [%%d], 1; ret; } "
            ".extern .func memset(.reg .b64 %%p); .extern .func __assertfail(.reg .b64 %%p); "
            ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } .func "
-           "meets() { bar.sync 0; ret; } "
+           "meets() { bar.sync 0; ret; } .func quiet() { ret; } "
            ".visible .entry k(.param .u64 p, .param .u64 q)\n{ .local .b32 own;\n"
            ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>, %%of<2>;\n.reg .pred %%p<9>;\n.shared .b32 s[64], "
            "t[64];\n.shared .b64 m;\n"
@@ -90,11 +90,15 @@ static void what_the_text_promises_of_warps_bars_it(void **state) {
       "@%p1 ret.uni;",
       "T: .branchtargets L; brx.idx.uni %r1, T; L:",
       "ldu.global.u32 %r2, [%of0];",
+      "F: .calltargets looks, meets; mov.u64 %rd1, meets; call.uni %rd1, F;",
+      "F: .calltargets quiet; mov.u64 %rd1, quiet; call.uni %rd1, F;",
   };
   for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
     for (unsigned in_cta = 0; in_cta < 2; in_cta++)
       if (!refusals(bodies[i], in_cta)) fail_msg("%s is not refused", bodies[i]);
   assert_int_equal(refusals("bra.uni L; L:", true), 0);
+  assert_int_equal(refusals("call.uni quiet;", true), 0);
+  assert_int_equal(refusals("F: .calltargets quiet; mov.u64 %rd1, quiet; call %rd1, F;", true), 0);
   assert_int_equal(refusals("@%p1 bra L; L:", true), 0);
 }
 

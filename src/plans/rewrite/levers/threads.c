@@ -53,16 +53,17 @@ static bool makes_shared(const hd_ptx_form *f) {
   return f->op == HD_OP_CVTA && shared;
 }
 
-/* The text promises that the lanes of a warp go one way, or load from one address, for the warps as they are.
- */
-static bool promises_warps(const hd_ptx_form *f, const hd_ptx_stmt *st) {
+/* The text promises that the lanes of a warp go one way, call one function, or load from one address, for the
+ * warps as they are. */
+static bool promises_warps(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
   if (f->op == HD_OP_LDU) return true;
-  return hd_ptx_form_has(f, HD_M_UNI) && (st->guard || f->op == HD_OP_BRX);
+  const bool calls_any = f->flags & HD_OPF_CALLS && hd_callee(s->look.m, st) == HD_NONE;
+  return hd_ptx_form_has(f, HD_M_UNI) && (st->guard || f->op == HD_OP_BRX || calls_any);
 }
 
 static const char *why_in_grid(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
   hd_ptx_access a = hd_ptx_access_of(f);
-  if (promises_warps(f, st)) return WARP_WIDE;
+  if (promises_warps(s, f, st)) return WARP_WIDE;
   if (relies_on_warp(s, &a)) return REWRITE_PARTS_A_WARP;
   if (a.kinds & HD_ACC_DISCARD) return WHOLE_LINE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE) || rewrite_has_narrow_scope(f)) return TOGETHER;
@@ -91,7 +92,7 @@ static bool talks_in_shared(const hd_ptx_form *f, const hd_ptx_access *a) {
 }
 
 static const char *why_in_cta(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
-  if (promises_warps(f, st)) return WARP_WIDE;
+  if (promises_warps(s, f, st)) return WARP_WIDE;
   if (f->flags & (HD_OPF_WARP_WIDE | HD_OPF_SEES_LANES)) return WARP_WIDE;
   if (f->flags & (HD_OPF_CTA_WIDE | HD_OPF_CLUSTER_WIDE))
     return f->flags & HD_OPF_CTA_WIDE && counts_all(s, f, st) ? NULL : PART;
