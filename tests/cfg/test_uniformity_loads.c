@@ -119,6 +119,40 @@ static const struct {
      "mov.u64 %l3, s;\nsetp.eq.u32 %p3, %r4, 0;\nselp.b64 %l4, 8, 0, %p3;\nadd.s64 %l3, %l3, %l4;\n"
      "st.shared.u32 [%l3], %r4;\nld.shared.u32 %r1, [s];\n",
      HD_SAME_NOWHERE},
+    {"of shared memory that is written by a quotient of its distance to another variable",
+     "mov.u32 %r5, s;\nmov.u32 %r6, t;\nsub.u32 %r7, %r6, %r5;\nshr.u32 %r7, %r7, 2;\nmad.lo.u32 %r7, %r7, "
+     "4, "
+     "%r5;\nbar.sync 0;\nst.shared.u32 [%r7], %r4;\nld.shared.u32 %r1, [t];\n",
+     HD_SAME_NOWHERE},
+    {"by some bits of such a distance",
+     "mov.u32 %r5, s;\nmov.u32 %r6, t;\nsub.u32 %r7, %r6, %r5;\nand.b32 %r7, %r7, 0xffff;\nadd.u32 %r7, %r7, "
+     "%r5;\nbar.sync 0;\nst.shared.u32 [%r7], %r4;\nld.shared.u32 %r1, [t];\n",
+     HD_SAME_NOWHERE},
+    {"by such a distance, which is made longer",
+     "mov.u32 %r5, s;\nmov.u32 %r6, t;\nsub.u32 %r7, %r6, %r5;\ncvt.u64.u32 %l3, %r7;\nmov.u64 %l4, "
+     "s;\nadd.s64 "
+     "%l4, %l4, %l3;\nbar.sync 0;\nst.shared.u32 [%l4], %r4;\nld.shared.u32 %r1, [t];\n",
+     HD_SAME_NOWHERE},
+    {"by a product of such a distance",
+     "mov.u32 %r5, s;\nmov.u32 %r6, t;\nsub.u32 %r7, %r6, %r5;\nmad.lo.u32 %r7, %r7, 1, %r5;\nbar.sync 0;\n"
+     "st.shared.u32 [%r7], %r4;\nld.shared.u32 %r1, [t];\n",
+     HD_SAME_NOWHERE},
+    {"behind the end of another variable",
+     "bar.sync 0;\nst.shared.u32 [s+64], %r4;\nld.shared.u32 %r1, [t];\n", HD_SAME_NOWHERE},
+    {"behind the end of another variable, by a sum",
+     "mov.u32 %r5, s;\nadd.u32 %r7, %r5, 64;\nbar.sync 0;\nst.shared.u32 [%r7], %r4;\nld.shared.u32 %r1, "
+     "[t];\n",
+     HD_SAME_NOWHERE},
+    {"behind the end of another variable, by a register",
+     "mov.u32 %r5, s;\nbar.sync 0;\nst.shared.u32 [%r5+64], %r4;\nld.shared.u32 %r1, [t];\n",
+     HD_SAME_NOWHERE},
+    {"while another variable is written at a quotient of a number",
+     "ld.global.u32 %r6, [%l1];\nshr.u32 %r7, %r6, 2;\nmov.u32 %r5, s;\nmad.lo.u32 %r8, %r7, 4, "
+     "%r5;\nbar.sync "
+     "0;\nst.shared.u32 [%r8], %r4;\nld.shared.u32 %r1, [t];\n",
+     HD_SAME_IN_CTA},
+    {"while another variable is written at the last of its places",
+     "bar.sync 0;\nst.shared.u32 [s+60], %r4;\nld.shared.u32 %r1, [t];\n", HD_SAME_IN_CTA},
     {"of shared memory, while nobody knows which is written",
      "bar.sync 0;\nst.shared.u32 [%r4], %r4;\nld.shared.u32 %r1, [s];\n", HD_SAME_NOWHERE},
     {"of shared memory that the round before writes",

@@ -12,6 +12,7 @@ typedef struct search {
   const hd_cfg *g;
   const hd_writers *writers;
   uint32_t path[MOST_DEPTH + 1]; /* the registers that are looked at, by depth */
+  uint32_t made[MOST_DEPTH + 1]; /* the same, of is_made_of_names */
   unsigned steps;
 } search;
 
@@ -28,22 +29,61 @@ static const uint32_t *writers_of(const search *s, uint32_t inst, hd_sym reg, ui
 
 /* ---- Indices ------------------------------------------------------------------------------------ */
 
-static bool may_be_address(const search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
+static bool may_be_address(search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
 
 static bool widens(const hd_ptx_form *f) {
   return f->n_mods >= 2 &&
          hd_ptx_type_of(f->mods[f->n_mods - 1]).bits < hd_ptx_type_of(f->mods[f->n_mods - 2]).bits;
 }
 
-/* A sum may be if a term may: a product is none. */
-static bool sum_may_be_address(const search *s, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_result *r,
-                               unsigned depth) {
-  for (unsigned i = 0; i < r->n_terms; i++)
-    if (!r->terms[i].by && may_be_address(s, inst, &o[r->terms[i].of], depth)) return true;
+/* The address of a variable, or a pointer that the kernel was passed, is part of it: the quotient of two
+ * variables' distance leads from one to the other, where that of a number from memory is an index. */
+static bool is_made_of_names(search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+  const hd_ptx_module *m = s->g->module;
+  if (o->kind == HD_O_SYM) return m->syms[o->sym].kind == HD_SYM_VAR;
+  if (o->kind != HD_O_REG) return o->kind == HD_O_VEC;
+  if (depth > MOST_DEPTH || s->steps++ > MOST_STEPS) return true;
+  const uint32_t reg = hd_cfg_reg(s->g, s->g->insts[inst].call, o->sym);
+  for (unsigned k = 0; k < depth; k++)
+    if (s->made[k] == reg) return false;
+  s->made[depth] = reg;
+  uint32_t n;
+  const uint32_t *w = writers_of(s, inst, o->sym, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    const hd_ptx_stmt *st = hd_inst_stmt(s->g, w[i]);
+    const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(s->g, w[i]));
+    const hd_ptx_opnd *p = &m->opnds[st->first_opnd];
+    if (hd_ptx_access_in(&a, HD_IN_PARAM) && a.bytes == 8 && st->n_opnds > 1 && p[1].kind == HD_O_ADDR &&
+        cfg_is_own_param(s->g, p[1].sym))
+      return true;
+    for (uint32_t k = 1; k < st->n_opnds && !a.kinds; k++)
+      if (is_made_of_names(s, w[i], &p[k], depth + 1)) return true;
+  }
   return false;
 }
 
-static bool result_may_be_address(const search *s, uint32_t inst, unsigned depth) {
+static bool any_made_of_names(search *s, uint32_t inst) {
+  const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
+  for (uint32_t k = 1; k < st->n_opnds; k++)
+    if (is_made_of_names(s, inst, &s->g->module->opnds[st->first_opnd + k], 0)) return true;
+  return false;
+}
+
+/* A product is an index, unless it is one of a distance between variables. */
+static bool term_may_be_address(search *s, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_term *t,
+                                unsigned depth) {
+  if (!t->by) return may_be_address(s, inst, &o[t->of], depth);
+  return is_made_of_names(s, inst, &o[t->of], 0) || is_made_of_names(s, inst, &o[t->by], 0);
+}
+
+static bool sum_may_be_address(search *s, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_result *r,
+                               unsigned depth) {
+  for (unsigned i = 0; i < r->n_terms; i++)
+    if (term_may_be_address(s, inst, o, &r->terms[i], depth)) return true;
+  return false;
+}
+
+static bool result_may_be_address(search *s, uint32_t inst, unsigned depth) {
   const hd_ptx_module *m = s->g->module;
   const hd_ptx_stmt *st = hd_inst_stmt(s->g, inst);
   const hd_ptx_opnd *o = &m->opnds[st->first_opnd];
@@ -51,11 +91,13 @@ static bool result_may_be_address(const search *s, uint32_t inst, unsigned depth
   switch ((hd_ptx_makes)r->makes) {
   case HD_MAKES_ANYTHING:
   case HD_MAKES_PLACE: return true;
-  case HD_MAKES_SUM: return !widens(&m->forms[st->form]) && sum_may_be_address(s, inst, o, r, depth);
+  case HD_MAKES_SUM:
+    return widens(&m->forms[st->form]) ? any_made_of_names(s, inst)
+                                       : sum_may_be_address(s, inst, o, r, depth);
   case HD_MAKES_QUOTIENT:
   case HD_MAKES_REMAINDER:
   case HD_MAKES_MASKED:
-  case HD_MAKES_PART:
+  case HD_MAKES_PART: return any_made_of_names(s, inst);
   case HD_MAKES_COMPARISON: return false;
   case HD_MAKES_JOINED:
   case HD_MAKES_MIXED:
@@ -68,7 +110,7 @@ static bool result_may_be_address(const search *s, uint32_t inst, unsigned depth
   return false;
 }
 
-static bool may_be_address(const search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
+static bool may_be_address(search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   if (o->kind == HD_O_INT || o->kind == HD_O_SREG) return false;
   if (o->kind != HD_O_REG || depth > MOST_DEPTH) return true;
   uint32_t n;
@@ -88,14 +130,26 @@ static hd_root join(hd_root a, hd_root b) {
   return is_itself(b) || (a.sym && b.sym && !hd_roots_differ(a, b)) ? a : (hd_root){0};
 }
 
+/* A number leads out of a variable whose size is known. */
+static bool leads_out(const search *s, hd_root r, int64_t by) {
+  if (!r.sym || r.loaded || s->g->module->syms[r.sym].kind != HD_SYM_VAR) return false;
+  const hd_ptx_var *v = &s->g->module->vars[s->g->module->syms[r.sym].decl];
+  const uint64_t size = hd_ptx_var_size(s->g->module, v);
+  if (v->space == HD_M_PARAM || v->unsized || v->linkage & HD_LINK_EXTERN || !size) return false;
+  return by >= 0 ? (uint64_t)by >= size : -(uint64_t)by >= size;
+}
+
 /* That of one term, if the other is no address. */
 static hd_root root_of_sum(search *s, uint32_t inst, const hd_ptx_opnd *o, const hd_ptx_result *r,
                            unsigned depth) {
   for (unsigned i = 0; i < r->n_terms; i++) {
     const hd_ptx_term *t = &r->terms[i], *other = r->n_terms == 2 ? &r->terms[1 - i] : NULL;
     if (t->by || t->minus) continue;
-    if (!other || other->by || !may_be_address(s, inst, &o[other->of], depth))
-      return root_of(s, inst, &o[t->of], depth);
+    if (other && term_may_be_address(s, inst, o, other, depth)) continue;
+    const hd_root root = root_of(s, inst, &o[t->of], depth);
+    const bool out =
+        other && !other->by && o[other->of].kind == HD_O_INT && leads_out(s, root, o[other->of].imm);
+    return out ? (hd_root){0} : root;
   }
   return (hd_root){0};
 }
@@ -157,8 +211,13 @@ static hd_root root_of(search *s, uint32_t inst, const hd_ptx_opnd *o, unsigned 
   if ((o->kind != HD_O_REG && o->kind != HD_O_ADDR && o->kind != HD_O_SYM) || !o->sym || o->part ||
       depth > MOST_DEPTH)
     return (hd_root){0};
-  if (m->syms[o->sym].kind == HD_SYM_VAR) return (hd_root){.sym = hd_storage(m, o->sym)};
-  return m->syms[o->sym].kind == HD_SYM_REG ? root_of_register(s, inst, o->sym, depth) : (hd_root){0};
+  if (m->syms[o->sym].kind == HD_SYM_VAR) {
+    const hd_root root = {.sym = hd_storage(m, o->sym)};
+    return leads_out(s, root, o->imm) ? (hd_root){0} : root;
+  }
+  if (m->syms[o->sym].kind != HD_SYM_REG) return (hd_root){0};
+  const hd_root root = root_of_register(s, inst, o->sym, depth);
+  return o->kind == HD_O_ADDR && leads_out(s, root, o->imm) ? (hd_root){0} : root;
 }
 
 hd_root hd_root_of(const hd_cfg *g, const hd_writers *writers, uint32_t inst, const hd_ptx_opnd *o) {

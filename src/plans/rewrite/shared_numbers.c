@@ -25,6 +25,7 @@ typedef struct search {
   uint32_t *since, stretch; /* the stretch of statements without a label in which it was */
   uint8_t *shifts;
   unsigned stored; /* spaces in which memory may hold what is made of addresses */
+  unsigned passed; /* DISTANCE, if some parameter of a function may */
   bool changed;
 } search;
 
@@ -79,6 +80,7 @@ static unsigned of_operand(const search *s, const hd_ptx_opnd *o) {
 static void add_kinds(search *s, hd_sym sym, unsigned k) {
   s->changed |= (k & ~(unsigned)s->kinds[sym]) != 0;
   s->kinds[sym] |= (uint8_t)k;
+  if (s->m->syms[sym].kind == HD_SYM_VAR && k & ~(unsigned)NUMBER) s->passed = DISTANCE;
 }
 
 /* ---- Results ------------------------------------------------------------------------------------ */
@@ -206,7 +208,7 @@ static unsigned loaded(const search *s, const hd_ptx_stmt *st, const hd_ptx_acce
     const hd_sym of = named(s, st, t);
     if (!(t->kinds & HD_ACC_READ)) continue;
     if (t->space & HD_IN_PARAM)
-      k |= of ? s->kinds[of] : NUMBER | DISTANCE;
+      k |= of ? s->kinds[of] : NUMBER | s->passed;
     else
       k |= NUMBER | (s->stored & spaces_of(t) ? DISTANCE : 0);
   }
