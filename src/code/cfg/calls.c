@@ -48,7 +48,7 @@ static void note_symbol(search *s, hd_sym sym) {
 static void note_operands(search *s, uint32_t first, uint32_t n) {
   for (uint32_t i = first; i < first + n; i++) {
     const hd_ptx_opnd *o = &s->m->opnds[i];
-    switch (o->kind) {
+    switch ((hd_ptx_opnd_kind)o->kind) {
     case HD_O_SYM:
     case HD_O_ADDR:
     case HD_O_GENERIC:
@@ -60,7 +60,15 @@ static void note_operands(search *s, uint32_t first, uint32_t n) {
     case HD_O_BRACKET:
     case HD_O_PAIR:
     case HD_O_INDEX: note_operands(s, o->sym, o->n_kids); break;
-    default: break;
+    case HD_O_NONE:
+    case HD_O_REG:
+    case HD_O_SREG:
+    case HD_O_INT:
+    case HD_O_F32:
+    case HD_O_F64:
+    case HD_O_SINK:
+    case HD_O_STRING:
+    case HD_O_RAW: break; /* names no function */
     }
   }
 }

@@ -140,8 +140,8 @@ static hd_same operand_levels(uniformity *w, uint32_t first, uint32_t n) {
     case HD_O_LIST:
     case HD_O_BRACKET:
     case HD_O_PAIR:
-    case HD_O_MASKED:
     case HD_O_INDEX: level = worse(level, operand_levels(w, o->sym, o->n_kids)); break;
+    case HD_O_MASKED: level = worse(level, operand_levels(w, o->sym, 1)); break;
     case HD_O_NONE:
     case HD_O_INT:
     case HD_O_F32:

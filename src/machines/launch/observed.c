@@ -53,7 +53,6 @@ static seen of_operand(const search *x, uint32_t inst, const hd_ptx_opnd *o) {
   case HD_O_BRACKET:
   case HD_O_PAIR:
   case HD_O_INDEX:
-  case HD_O_MASKED:
     for (uint32_t k = 0; k < o->n_kids; k++)
       all = joined(all, of_operand(x, inst, &g->module->opnds[o->sym + k]));
     return all;
@@ -64,6 +63,7 @@ static seen of_operand(const search *x, uint32_t inst, const hd_ptx_opnd *o) {
   case HD_O_F64:
   case HD_O_SYM:
   case HD_O_GENERIC:
+  case HD_O_MASKED:
   case HD_O_SINK:
   case HD_O_STRING:
   case HD_O_RAW: break;
@@ -270,7 +270,9 @@ static void see(search *x, uint32_t inst) {
   } else if (st->n_opnds) {
     w.value = computed(x, inst);
   }
-  if (f->flags & HD_OPF_JUMPS) add(x, &x->memory, (seen){.bits = as_bits(all_operands(x, inst, 0)).bits});
+  /* A branch, and the carry flag, bring them to what is not followed. */
+  if (f->flags & (HD_OPF_JUMPS | HD_OPF_WRITES_CARRY))
+    add(x, &x->memory, (seen){.bits = as_bits(all_operands(x, inst, 0)).bits});
   w.value = joined(w.value, of_guard(x, inst));
   hd_inst_writes(g, inst, write_register, &w);
 }

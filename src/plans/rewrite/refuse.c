@@ -64,7 +64,7 @@ static void scan_operands(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_st
                           uint32_t n) {
   for (uint32_t i = first; i < first + n; i++) {
     const hd_ptx_opnd *o = &s->m->opnds[i];
-    switch (o->kind) {
+    switch ((hd_ptx_opnd_kind)o->kind) {
     case HD_O_SREG: scan_sreg(s, f, st, o->sym); break;
     case HD_O_ADDR:
       if (s->m->syms[o->sym].kind == HD_SYM_SREG) scan_sreg(s, f, st, o->sym);
@@ -73,8 +73,18 @@ static void scan_operands(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_st
     case HD_O_LIST:
     case HD_O_BRACKET:
     case HD_O_PAIR:
-    case HD_O_INDEX: scan_operands(s, f, st, o->sym, o->n_kids); break;
-    default: break;
+    case HD_O_INDEX:
+    case HD_O_MASKED: scan_operands(s, f, st, o->sym, o->kind == HD_O_MASKED ? 1 : o->n_kids); break;
+    case HD_O_NONE:
+    case HD_O_REG:
+    case HD_O_INT:
+    case HD_O_F32:
+    case HD_O_F64:
+    case HD_O_SYM:
+    case HD_O_GENERIC:
+    case HD_O_SINK:
+    case HD_O_STRING:
+    case HD_O_RAW: break;
     }
   }
 }

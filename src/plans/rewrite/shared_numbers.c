@@ -59,12 +59,12 @@ static unsigned of_operand(const search *s, const hd_ptx_opnd *o) {
   case HD_O_SYM:
   case HD_O_GENERIC:
   case HD_O_ADDR: return of_symbol(s, o->sym);
+  case HD_O_MASKED: return as_number(of_operand(s, &s->m->opnds[o->sym]));
   case HD_O_VEC:
   case HD_O_LIST:
   case HD_O_BRACKET:
   case HD_O_PAIR:
-  case HD_O_INDEX:
-  case HD_O_MASKED: return as_number(of_kids(s, o));
+  case HD_O_INDEX: return as_number(of_kids(s, o));
   case HD_O_NONE:
   case HD_O_SREG:
   case HD_O_INT:
