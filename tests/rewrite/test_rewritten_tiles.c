@@ -306,7 +306,47 @@ static const struct {
     /* A launch that traps leaves nothing. */
     {THREAD "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @%p3 bra bad; bra.uni go;\nbad: trap;\ngo:",
      true},
+    /* And may say in which tile, if it comes from a tile alone. */
+    {THREAD
+     "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @%p3 bra bad; bra.uni go;\nbad: mov.u32 %r11, "
+     "%r1; trap;\ngo:",
+     true},
+    {THREAD
+     "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @%p3 bra bad; setp.gt.u32 %p4, %r1, 98; @%p4 "
+     "bra bad; bra.uni go;\nbad: mov.u32 %r11, %r1; trap;\ngo:",
+     true},
 };
+
+/* A read of the tile's number in a block that ends the launch is one of the round that it comes from. */
+static void a_trap_behind_the_loop_keeps_the_tiles_number(void **state) {
+  static const struct {
+    const char *rest;
+    bool takes;
+  } cases[] = {
+      {"ret;\nbad: mov.u32 %r11, %r1; trap;", true},
+      {"@%p4 bra bad; ret;\nbad: mov.u32 %r11, %r1; trap;", false},
+      {"ret;\nbad: mov.u32 %r11, %r1; ret;", false},
+      {"ret;\nbad: @%p4 bra worse; trap;\nworse: mov.u32 %r11, %r1; trap;", false},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    hd_buf text = {0};
+    hd_arena arena;
+    hd_ptx_module *m;
+    hd_plan p;
+    hd_diag d = {0};
+    const hd_rewrite_options o = {.grid = {.known = true, .g = {3, 1, 1}, .n_sms = 5}, .block = {40, 1, 1}};
+    hd_buf_printf(&text, "%s%stiles:\nsetp.gt.u32 %%p3, %%r1, 99; @%%p3 bra bad;\n%s%s\n%s\n}\n", head, START,
+                  WORK, STEP, cases[k].rest);
+    hd_arena_init(&arena);
+    if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
+      fail_msg("line %u: %s\n%s", d.line, d.message, text.data);
+    assert_int_equal(hd_plan_parse("order=col,shape=loop:4x3", &p, &d), HD_OK);
+    const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, NULL, &d);
+    if (cases[k].takes != (st == HD_OK)) fail_msg("%s: %s", cases[k].rest, d.message);
+    hd_arena_free(&arena);
+    hd_buf_free(&text);
+  }
+}
 
 static void loops_whose_tiles_write_one_place_need_the_callers_word(void **state) {
   for (unsigned k = 0; k < sizeof WRITES / sizeof *WRITES; k++)
@@ -517,6 +557,8 @@ static void a_loop_may_begin_with_a_scope(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      BEHAVIOUR("a trap behind the loop keeps the tile's number",
+                a_trap_behind_the_loop_keeps_the_tiles_number),
       BEHAVIOUR("loops whose tiles write one place need the caller's word",
                 loops_whose_tiles_write_one_place_need_the_callers_word),
       BEHAVIOUR("CTAs that learn which they are before their loop need the caller's word",

@@ -190,6 +190,17 @@ static hd_status check_test(const tile_loop *t, hd_diag *d) {
   return HD_OK;
 }
 
+/* A block that ends the launch from within a round, and is reached in no other way. */
+static bool ends_a_round(const tile_loop *t, uint32_t block) {
+  const hd_block *b = &t->g.blocks[block];
+  bool within = b->n_pred && is_trap(&t->g, block);
+  for (uint32_t k = 0; k < b->n_pred; k++) {
+    const uint32_t from = t->g.edges[b->first_pred + k];
+    within &= in_loop(t, from) && from != t->latch;
+  }
+  return within;
+}
+
 static hd_status list_reads(tile_loop *t, hd_diag *d) {
   const hd_cfg *g = &t->g;
   for (uint32_t i = 0; i < g->n_insts; i++) {
@@ -200,7 +211,7 @@ static hd_status list_reads(tile_loop *t, hd_diag *d) {
     if (!u.uses || i == t->step || i == t->test) continue;
     const hd_ptx_stmt *s = hd_inst_stmt(g, i);
     const uint32_t block = g->insts[i].block;
-    if (!in_loop(t, block)) {
+    if (!in_loop(t, block) && !ends_a_round(t, block)) {
       if (compares(t, i, &below, &bound) && same_bound(&bound, &t->bound)) continue;
       return rewrite_refuse(t->m, s, "reads the tile's number outside the loop over tiles", d);
     }
