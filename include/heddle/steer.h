@@ -8,6 +8,7 @@
 #ifndef HEDDLE_STEER_H
 #define HEDDLE_STEER_H
 
+#include "heddle/probation.h"
 #include "heddle/program.h"
 #include "heddle/store.h"
 
@@ -75,6 +76,30 @@ typedef struct hd_steer_note {
 #define HD_STEER_UNSURE "unsure" /* it was taken back, but that it is slower is not sure */
 #define HD_STEER_BROKEN "broken" /* it is slower here, and later processes of the program do without */
 
+/* ---- What follows from a note ---- */
+
+/* It is of these launches. */
+HD_OWN bool hd_steer_note_is_of(const hd_steer_note *n, const hd_verdict_key *key);
+/* Of a verdict that is met for the first time. */
+HD_OWN hd_steer_note hd_steer_note_of(const hd_verdict *v, const char *name);
+/* A later verdict begins anew; what the program does with the kernel is still known. */
+HD_OWN void hd_steer_note_begin(hd_steer_note *n, const hd_verdict *v);
+/* What was slower, or too dear, so long ago that it is tried again. */
+HD_OWN bool hd_steer_note_is_stale(const hd_steer_note *n);
+/* As many launches as last time save what getting the plan ready costs; or it is not known how many there
+ * are.
+ */
+HD_OWN bool hd_steer_note_pays(const hd_steer_note *n);
+/* The launches of a process are too few to be measured. */
+HD_OWN bool hd_steer_note_is_seldom(const hd_steer_note *n);
+HD_OWN hd_probation_trust hd_steer_note_trust(const hd_steer_note *n);
+/* What launches in turns have shown, and what that means for later processes; HD_PROBATION_OPEN: nothing yet.
+ * original: seconds of one of its launches. */
+HD_OWN void hd_steer_note_learn(hd_steer_note *n, hd_probation end, const hd_turns_arm *plan,
+                                double original);
+
+/* ---- Files of notes ---- */
+
 /* The folder of these notes: a file for each program. HD_ERR_IO: there is none. */
 HD_OWN hd_status hd_steer_notes(char *folder, size_t cap, hd_diag *d);
 /* The file for a program, by its executable's path, in the folder. */
@@ -85,7 +110,11 @@ HD_OWN void hd_steer_note_print(const hd_steer_note *n, hd_buf *out);
 HD_OWN void hd_steer_notes_read(const char *path,
                                 void (*fn)(void *ctx, const char *program, const hd_steer_note *n),
                                 void *ctx);
-/* The same for every program's. */
+/* Puts notes into a program's file in place of those for the same launches and plans, and leaves the others.
+ */
+HD_OWN hd_status hd_steer_notes_put(const char *path, const char *program, const hd_steer_note *notes,
+                                    size_t n, hd_diag *d);
+/* The notes of every program. */
 HD_OWN void hd_steer_notes_each(void (*fn)(void *ctx, const char *program, const hd_steer_note *n),
                                 void *ctx);
 /* Removes them all. */

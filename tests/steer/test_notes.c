@@ -1,8 +1,10 @@
 /* What programs have learnt of verdicts, as files. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -135,11 +137,88 @@ static void programs_have_notes_of_their_own(void **state) {
   hd_buf_free(&line);
 }
 
+static void what_is_put_takes_the_place_of_the_same_alone(void **state) {
+  char folder[HD_STEER_PATH], path[HD_STEER_PATH];
+  hd_steer_note notes[2] = {note, note};
+  seen s = {0};
+  begin(folder);
+  hd_steer_notes_of(folder, "/a", path);
+  snprintf(notes[1].plan, sizeof notes[1].plan, "order=reverse");
+  assert_int_equal(hd_steer_notes_put(path, "/a", notes, 2, NULL), HD_OK);
+  notes[0].launches = 7;
+  assert_int_equal(hd_steer_notes_put(path, "/a", notes, 1, NULL), HD_OK);
+  hd_steer_notes_read(path, see, &s);
+  assert_int_equal(s.n, 2);
+  assert_true(s.last.launches == 7);
+  assert_int_equal(hd_steer_notes_put(path, "/a\nb", notes, 1, NULL), HD_ERR_INPUT);
+  end();
+}
+
+static const hd_verdict verdict = {
+    .plan = "order=col", .speedup = 1.25, .before_us = 1000, .after_us = 800, .when = 9};
+
+static void a_new_note_knows_what_the_verdict_promises(void **state) {
+  const hd_steer_note n = hd_steer_note_of(&verdict, "scale");
+  assert_string_equal(n.state, HD_STEER_NEW);
+  assert_true(n.promised == 1.25 && n.saves > 199e-6 && n.saves < 201e-6);
+  assert_true(hd_steer_note_pays(&n) && hd_steer_note_trust(&n) == HD_TRUST_FOUND);
+}
+
+static void a_plan_pays_if_as_many_launches_save_what_it_costs(void **state) {
+  hd_steer_note n = {.launches = 100, .saves = 1e-6, .ready = 99e-6};
+  assert_true(hd_steer_note_pays(&n));
+  n.ready = 101e-6;
+  assert_true(!hd_steer_note_pays(&n));
+  n.launches = 0; /* not known */
+  assert_true(hd_steer_note_pays(&n));
+}
+
+static void launches_in_turns_decide_what_later_processes_do(void **state) {
+  static const struct {
+    hd_probation end;
+    const char *state;
+    hd_probation_trust trust;
+  } cases[] = {{HD_PROBATION_KEPT, HD_STEER_KEPT, HD_TRUST_KEPT},
+               {HD_PROBATION_BROKEN, HD_STEER_BROKEN, HD_TRUST_NONE},
+               {HD_PROBATION_UNSURE, HD_STEER_UNSURE, HD_TRUST_NONE},
+               {HD_PROBATION_OPEN, HD_STEER_NEW, HD_TRUST_FOUND}};
+  const hd_turns_arm plan = {.pairs = 8, .median = 1.1, .low = 1, .high = INFINITY, .seconds = 9e-4};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_steer_note n = hd_steer_note_of(&verdict, "scale");
+    hd_steer_note_learn(&n, cases[i].end, &plan, 1e-3);
+    assert_string_equal(n.state, cases[i].state);
+    assert_int_equal(hd_steer_note_trust(&n), cases[i].trust);
+    assert_true(n.saves > 99e-6 && n.saves < 101e-6 && n.high == 0 && n.pairs == 8);
+    hd_steer_note_begin(&n, &verdict);
+    assert_string_equal(n.state, HD_STEER_NEW);
+    assert_true(n.pairs == 0);
+  }
+}
+
+static void what_was_slower_a_month_ago_is_stale(void **state) {
+  hd_steer_note n = note;
+  assert_true(hd_steer_note_is_stale(&n)); /* in 1970 */
+  snprintf(n.state, sizeof n.state, "%s", HD_STEER_KEPT);
+  assert_true(!hd_steer_note_is_stale(&n));
+  n.ready = n.launches; /* too dear */
+  assert_true(hd_steer_note_is_stale(&n));
+  n.when = (int64_t)time(NULL);
+  assert_true(!hd_steer_note_is_stale(&n));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_note_survives_its_file),
       cmocka_unit_test(what_is_no_note_is_passed_over),
       cmocka_unit_test(programs_have_notes_of_their_own),
+      BEHAVIOUR("what is put takes the place of the same alone",
+                what_is_put_takes_the_place_of_the_same_alone),
+      BEHAVIOUR("a new note knows what the verdict promises", a_new_note_knows_what_the_verdict_promises),
+      BEHAVIOUR("a plan pays if as many launches save what it costs",
+                a_plan_pays_if_as_many_launches_save_what_it_costs),
+      BEHAVIOUR("launches in turns decide what later processes do",
+                launches_in_turns_decide_what_later_processes_do),
+      BEHAVIOUR("what was slower a month ago is stale", what_was_slower_a_month_ago_is_stale),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,13 +130,6 @@ typedef struct run_lived {
   double lost; /* seconds that launches in turns took more than the original's would have */
 } run_lived;
 
-/* What is known of arms before they take turns. */
-typedef enum run_trust {
-  RUN_TRUST_NONE,  /* they were measured elsewhere: few are under way before times are known */
-  RUN_TRUST_FOUND, /* this program's launches were repeated under them, and they were fast: many may be */
-  RUN_TRUST_KEPT   /* they were faster in its own launches: so are launches that are not timed */
-} run_trust;
-
 /* What is to be made of it once it is over, or the process ends: of this shape (NULL: a probation), or of
  * this verdict (NULL: a search). Under run_lock. */
 typedef void run_live_settled(run_kernel *k, struct run_shape *s, const hd_verdict *verdict,
@@ -146,7 +139,7 @@ typedef void run_live_settled(run_kernel *k, struct run_shape *s, const hd_verdi
  * `verdict`: the one that is on probation, which is the only arm; NULL: a search. `tell`: at the end. NULL:
  * no memory. Under run_lock. */
 run_live *run_live_open(run_kernel *k, struct run_shape *s, const run_arm *arms, uint32_t n,
-                        const hd_verdict *verdict, run_trust trust, run_live_settled *tell);
+                        const hd_verdict *verdict, hd_probation_trust trust, run_live_settled *tell);
 /* Makes the launch where its shape takes turns; false: it is to be made as otherwise. Takes no lock that is
  * held for long. */
 bool run_live_launch(run_kernel *k, cu_function function, const run_launch *l, int *result);

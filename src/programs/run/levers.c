@@ -213,5 +213,5 @@ void run_levers_try(run_kernel *k, run_shape *s, cu_function f, const run_launch
     if (make(&levers[i], f, l, NULL, &a) && (arms[n].lever = add(k, &levers[i], s, true))) {
       arms[n++].variant = NULL;
     }
-  run_live_open(k, s, arms, n, NULL, RUN_TRUST_NONE, run_tune_settle);
+  run_live_open(k, s, arms, n, NULL, HD_TRUST_NONE, run_tune_settle);
 }

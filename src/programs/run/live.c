@@ -4,23 +4,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "heddle/turns.h"
+#include "heddle/probation.h"
 #include "run/watch.h"
 
 enum {
   TIMINGS = 64,     /* launches whose times are not known yet */
-  AHEAD = 16,       /* rounds under way */
-  FAR_AHEAD = 32,   /* of arms that were fast when this program's launches were repeated */
   ROUNDS = 200,     /* of a search, at most */
-  GUARDED = 64,     /* launches of a probation, at most */
-  FIRST = 3,        /* pairs, before what is on probation is taken to be ahead */
-  AGAIN = 16,       /* times as many launches, until it is looked at again, */
-  SOONEST = 4096,   /* and as many at least */
   VISITS = 1 << 16, /* launches in all: its own context's may be few among them */
   MISSES = 64,      /* launches in a row that could not be made in their turn, or timed */
   OTHERS = 16 /* launches in a row that run beside others where those before did not, or the other way */
 };
-static const double far_below = 0.9;
 
 typedef struct timing {
   cu_event begin, end;
@@ -127,8 +120,7 @@ static uint32_t best_of(const run_live *t) {
 static void finish(run_live *t, run_live_end end) {
   t->best = best_of(t);
   const hd_turns_arm was = hd_turns_of(t->turns, t->best), original = hd_turns_of(t->turns, 0);
-  /* On probation, what is not known to be faster stays if it is no slower by all that is known. */
-  t->stays = end == RUN_LIVE_WON || (end == RUN_LIVE_SPENT && t->verdict && was.pairs && was.median >= 1);
+  t->stays = end == RUN_LIVE_WON;
   for (uint32_t a = 1; a < t->n; a++) {
     if (t->stays && a == t->best)
       save(&t->arms[a], original.seconds - was.seconds);
@@ -141,15 +133,6 @@ static void finish(run_live *t, run_live_end end) {
   unlist(t);
   atomic_store_explicit(&t->kernel->lived, t, memory_order_release);
   run_some_later();
-}
-
-/* The bets know only which of two was faster. What loses far more than that tells is taken back before they
- * are sure: a launch that met something else, or two buffers by turns, lose less. */
-static bool is_far_behind(const run_live *t) {
-  enum { PAIRS = 3, LAUNCHES = 6 }; /* at least; whose time is lost */
-  const hd_turns_arm a = hd_turns_of(t->turns, 1);
-  return t->verdict && a.pairs >= PAIRS && a.median < far_below &&
-         a.lost > LAUNCHES * hd_turns_of(t->turns, 0).seconds;
 }
 
 /* Most kernels have no arm that is better, and arms that are as fast as the original cost launches until the
@@ -174,27 +157,45 @@ static void prune(run_live *t) {
   }
 }
 
-static void look_at_end(run_live *t) {
-  if (t->looked == t->told && t->misses < MISSES && t->visits <= VISITS) return;
-  t->looked = t->told;
-  if (!t->verdict) prune(t);
+static void look_at_probation(run_live *t) {
+  static const run_live_end ends[] = {[HD_PROBATION_OPEN] = RUN_LIVE_OPEN,
+                                      [HD_PROBATION_KEPT] = RUN_LIVE_WON,
+                                      [HD_PROBATION_BROKEN] = RUN_LIVE_LOST,
+                                      [HD_PROBATION_UNSURE] = RUN_LIVE_SPENT};
+  if (t->visits > VISITS) hd_turns_finish(t->turns);
+  const run_live_end end = ends[hd_probation_look(t->turns)];
+  if (end != RUN_LIVE_OPEN)
+    finish(t, end);
+  else if (t->misses >= MISSES)
+    finish(t, RUN_LIVE_CUT);
+  else
+    atomic_store(&t->leads, hd_probation_leads(t->turns, atomic_load(&t->leads)));
+}
+
+static void look_at_search(run_live *t) {
+  prune(t);
   const hd_turns_end end = hd_turns_state(t->turns);
   if (end == HD_TURNS_WON)
     finish(t, RUN_LIVE_WON);
-  else if (end == HD_TURNS_ORIGINAL || is_far_behind(t))
+  else if (end == HD_TURNS_ORIGINAL)
     finish(t, RUN_LIVE_LOST);
   else if (end == HD_TURNS_COSTLY)
     finish(t, RUN_LIVE_COSTLY);
-  else if (end == HD_TURNS_SPENT || (t->visits > VISITS && t->verdict))
+  else if (end == HD_TURNS_SPENT)
     finish(t, RUN_LIVE_SPENT);
   else if (t->visits > VISITS)
     finish(t, RUN_LIVE_RARE);
   else if (t->misses >= MISSES)
     finish(t, RUN_LIVE_CUT);
-  if (t->verdict && t->end == RUN_LIVE_OPEN) {
-    const hd_turns_arm a = hd_turns_of(t->turns, 1);
-    if (a.pairs >= FIRST) atomic_store_explicit(&t->leads, a.median > 1 && a.mean > 1, memory_order_relaxed);
-  }
+}
+
+static void look_at_end(run_live *t) {
+  if (t->looked == t->told && t->misses < MISSES && t->visits <= VISITS) return;
+  t->looked = t->told;
+  if (t->verdict)
+    look_at_probation(t);
+  else
+    look_at_search(t);
 }
 
 /* ---- Times ------------------------------------------------------------------------------------- */
@@ -395,14 +396,15 @@ static void close(run_live *t) {
 }
 
 run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32_t n,
-                        const hd_verdict *verdict, run_trust trust, run_live_settled *tell) {
+                        const hd_verdict *verdict, hd_probation_trust trust, run_live_settled *tell) {
   const run_driver *d = &run_real;
   const double gain = run_settings.gain;
-  const hd_turns_options o = {.gain = verdict || gain < 1 ? 1 : gain,
-                              .most = verdict ? GUARDED : ROUNDS * (n + 1),
-                              .ahead = trust >= RUN_TRUST_FOUND ? FAR_AHEAD : AHEAD,
-                              .loss = verdict ? 0 : run_budget_loss(),
-                              .seed = k->hash};
+  hd_turns_options o = hd_probation_options(trust, k->hash);
+  if (!verdict) {
+    o.gain = gain < 1 ? 1 : gain;
+    o.most = ROUNDS * (n + 1);
+    o.loss = run_budget_loss();
+  }
   run_live *t = n && n < HD_TURNS_ARMS ? calloc(1, sizeof *t) : NULL;
   if (!t) return NULL;
   *t = (run_live){.kernel = k,
@@ -411,7 +413,7 @@ run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32
                   .verdict = verdict,
                   .tell = tell,
                   .loss = o.loss,
-                  .eager = trust >= RUN_TRUST_FOUND,
+                  .eager = trust >= HD_TRUST_FOUND,
                   .n = n + 1};
   memcpy(t->grid, s->grid, sizeof t->grid);
   memcpy(t->block, s->block, sizeof t->block);
@@ -423,8 +425,8 @@ run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32
     return NULL;
   }
   run_budget_spend(t->loss);
-  for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], trust != RUN_TRUST_KEPT);
-  atomic_store(&t->leads, trust == RUN_TRUST_KEPT);
+  for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], trust != HD_TRUST_KEPT);
+  atomic_store(&t->leads, trust == HD_TRUST_KEPT);
   run_live *next = atomic_load(&k->live);
   do atomic_store(&t->next, next);
   while (!atomic_compare_exchange_weak(&k->live, &next, t));
@@ -490,7 +492,7 @@ static void settle(run_live *t, bool last) {
   const unsigned long launches = atomic_load(&t->kernel->launches);
   t->known = known_of(t);
   t->settled = true;
-  if (t->stays && t->verdict) t->again = launches * AGAIN > SOONEST ? launches * AGAIN : SOONEST;
+  if (t->stays && t->verdict) t->again = hd_probation_again(launches);
   if (last) return tell_of(t); /* and other threads may be in launches */
   close_events(t);
   hd_turns_close(t->turns);
@@ -506,7 +508,7 @@ void run_live_again(run_kernel *k) {
     run_shape s = {.shared = t->shared};
     memcpy(s.grid, t->grid, sizeof s.grid);
     memcpy(s.block, t->block, sizeof s.block);
-    run_live_open(k, &s, &t->known.best, 1, t->verdict, RUN_TRUST_KEPT, t->tell);
+    run_live_open(k, &s, &t->known.best, 1, t->verdict, HD_TRUST_KEPT, t->tell);
   }
 }
 

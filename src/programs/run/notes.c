@@ -10,11 +10,6 @@
 #include "heddle/trusted.h"
 #include "run/watch.h"
 
-enum { SELDOM = 16 };            /* launches in a process that are too few to be measured in turns */
-enum { FEWEST = 3 };             /* pairs that say by how much a plan is faster */
-enum { STALE = 30 * 24 * 3600 }; /* seconds after which a plan that was slower, or too dear, is tried again */
-static const double sure = 0.98; /* a plan below this speedup is taken to be slower, whatever the bets say */
-
 static struct {
   bool read, changed;
   char program[PATH_MAX], path[HD_STEER_PATH];
@@ -47,15 +42,10 @@ static void read_all(void) {
   hd_steer_notes_read(notes.path, take, NULL);
 }
 
-static bool is_of(const hd_steer_note *n, const hd_verdict_key *key) {
-  return strcmp(n->key.kernel, key->kernel) == 0 && strcmp(n->key.launch, key->launch) == 0 &&
-         strcmp(n->key.gpu, key->gpu) == 0 && strcmp(n->key.driver, key->driver) == 0;
-}
-
 static run_note *find(const hd_verdict_key *key, const char *plan) {
   read_all();
   run_note *n = notes.all;
-  while (n && !(is_of(&n->is, key) && strcmp(n->is.plan, plan) == 0)) n = n->next;
+  while (n && !(hd_steer_note_is_of(&n->is, key) && strcmp(n->is.plan, plan) == 0)) n = n->next;
   return n;
 }
 
@@ -69,32 +59,20 @@ static void set_state(run_note *n, const char *state) {
   snprintf(n->is.state, sizeof n->is.state, "%s", state);
 }
 
-/* Of kernels that run in graphs alone it is not known how often they do. */
-static bool pays(const hd_steer_note *n) { return !n->launches || n->launches * n->saves >= n->ready; }
-
 /* A later verdict begins anew; what the program does with the kernel is still known. */
 static void begin(run_note *n, const hd_verdict *v) {
-  n->is.of = v->when;
-  n->is.when = 0;
-  n->is.promised = v->speedup;
-  n->is.median = n->is.low = n->is.high = n->is.pairs = 0;
-  n->is.seconds = v->before_us * 1e-6;
-  n->is.saves = v->before_us > v->after_us ? (v->before_us - v->after_us) * 1e-6 : 0;
-  set_state(n, HD_STEER_NEW);
+  n->changed = n->changed || strcmp(n->is.state, HD_STEER_NEW) != 0;
+  hd_steer_note_begin(&n->is, v);
 }
 
 run_note *run_note_of(run_kernel *k, const hd_verdict *v) {
   run_note *n = find(&v->key, v->plan);
   if (!n) {
-    hd_steer_note fresh = {.key = v->key};
-    fresh.key.size[0] = 0;
-    snprintf(fresh.plan, sizeof fresh.plan, "%s", v->plan);
-    snprintf(fresh.name, sizeof fresh.name, "%s", k->name);
+    const hd_steer_note fresh = hd_steer_note_of(v, k->name);
     if (!(n = add(&fresh))) return NULL;
-    begin(n, v);
+    n->changed = true;
   }
-  const bool stale = n->known && n->is.when && time(NULL) - n->is.when > STALE &&
-                     (strcmp(n->is.state, HD_STEER_BROKEN) == 0 || !pays(&n->is));
+  const bool stale = n->known && hd_steer_note_is_stale(&n->is);
   if (n->is.of != v->when || stale) begin(n, v);
   if (stale) n->is.ready = 0;
   for (size_t i = 0; i < k->notes.n; i++)
@@ -111,7 +89,7 @@ static void say_cost(run_kernel *k, const hd_steer_note *n) {
 
 const char *run_note_early(const hd_verdict *v) {
   const run_note *n = find(&v->key, v->plan);
-  return n && n->known && n->is.of == v->when && n->is.launches && pays(&n->is) &&
+  return n && n->known && n->is.of == v->when && n->is.launches && hd_steer_note_pays(&n->is) &&
                  strcmp(n->is.state, HD_STEER_BROKEN) != 0
              ? n->is.name
              : NULL;
@@ -125,48 +103,53 @@ bool run_is_worth(run_kernel *k, const hd_verdict *v) {
            n->is.promised);
     return false;
   }
-  if (!pays(&n->is)) say_cost(k, &n->is);
-  return pays(&n->is);
+  const bool pays = hd_steer_note_pays(&n->is);
+  if (!pays) say_cost(k, &n->is);
+  return pays;
 }
 
 bool run_on_probation(run_kernel *k, const hd_verdict *v) {
   if (run_settings.unguarded) return false;
   const run_note *n = run_note_of(k, v);
-  return !n || !n->known || n->is.launches >= SELDOM;
+  return !n || !n->known || !hd_steer_note_is_seldom(&n->is);
 }
 
 bool run_is_trusted(run_kernel *k, const hd_verdict *v) {
   const run_note *n = run_note_of(k, v);
-  return n && n->known && strcmp(n->is.state, HD_STEER_KEPT) == 0;
+  return n && n->known && hd_steer_note_trust(&n->is) == HD_TRUST_KEPT;
 }
 
-static run_trust trust_of(run_kernel *k, const hd_verdict *v) {
+static hd_probation_trust trust_of(run_kernel *k, const hd_verdict *v) {
   const run_note *n = run_note_of(k, v);
-  if (run_is_trusted(k, v)) return RUN_TRUST_KEPT;
-  return n && n->known && strcmp(n->is.state, HD_STEER_NEW) == 0 ? RUN_TRUST_FOUND : RUN_TRUST_NONE;
+  return n && n->known ? hd_steer_note_trust(&n->is) : HD_TRUST_NONE;
+}
+
+static hd_probation meaning_of(const run_lived *known) {
+  if (known->end == RUN_LIVE_OPEN || known->end == RUN_LIVE_LEFT || known->end == RUN_LIVE_CUT)
+    return HD_PROBATION_OPEN;
+  return known->stays                  ? HD_PROBATION_KEPT
+         : known->end == RUN_LIVE_LOST ? HD_PROBATION_BROKEN
+                                       : HD_PROBATION_UNSURE;
 }
 
 static void settle(run_kernel *k, run_shape *shape, const hd_verdict *v, const run_lived *known) {
   run_note *n = run_note_of(k, v);
+  const hd_probation end = meaning_of(known);
+  const hd_turns_arm plan = {.pairs = (uint32_t)known->pairs,
+                             .median = known->median,
+                             .low = known->low,
+                             .high = known->high,
+                             .seconds = known->seconds};
   if (n && !known->stays && (known->end == RUN_LIVE_CUT || (known->end == RUN_LIVE_SPENT && !known->pairs)))
     hd_fit(k->why, sizeof k->why, "%s was not used: its launches could not be timed", n->is.plan);
   if (!n || !known->pairs) return;
-  n->is.median = known->median;
-  n->is.low = known->low;
-  n->is.high = known->high < 1e9 ? known->high : 0;
-  n->is.pairs = known->pairs;
-  n->is.seconds = known->original;
-  n->is.when = (int64_t)time(NULL);
-  if (known->pairs >= FEWEST && known->original > known->seconds)
-    n->is.saves = known->original - known->seconds;
-  if (known->end == RUN_LIVE_OPEN || known->end == RUN_LIVE_LEFT || known->end == RUN_LIVE_CUT) return;
-  const bool slower = known->end == RUN_LIVE_LOST || known->median < sure;
-  if (known->stays && known->original <= known->seconds) n->is.saves = 0;
-  set_state(n, known->stays ? HD_STEER_KEPT : slower ? HD_STEER_BROKEN : HD_STEER_UNSURE);
+  hd_steer_note_learn(&n->is, end, &plan, known->original);
+  if (end == HD_PROBATION_OPEN) return;
+  n->changed = true;
   if (known->stays) return;
   hd_fit(k->why, sizeof k->why, "%s was taken back: %.3gx in %.0f pairs of launches, not %.3gx", n->is.plan,
          known->median, known->pairs, n->is.promised);
-  if (slower) run_notes_write(false);
+  if (end == HD_PROBATION_BROKEN) run_notes_write(false);
 }
 
 void run_probation_open(run_kernel *k, const run_arm *a) {
@@ -198,7 +181,9 @@ size_t run_notes_open(const hd_verdict_key *key, const char **plans, size_t most
   *cut = false;
   for (const run_note *n = notes.all; n && found < most; n = n->next) {
     const bool is_cut = strcmp(n->is.state, HD_STEER_CUT) == 0;
-    if (!n->known || !is_of(&n->is, key) || !(is_cut || strcmp(n->is.state, HD_STEER_OPEN) == 0)) continue;
+    if (!n->known || !hd_steer_note_is_of(&n->is, key) ||
+        !(is_cut || strcmp(n->is.state, HD_STEER_OPEN) == 0))
+      continue;
     *cut |= is_cut;
     plans[found++] = n->is.plan;
   }
@@ -209,7 +194,7 @@ double run_notes_launches(const hd_verdict_key *key) {
   double launches = 0;
   read_all();
   for (const run_note *n = notes.all; n; n = n->next)
-    if (n->known && is_of(&n->is, key) && n->is.launches > launches) launches = n->is.launches;
+    if (n->known && hd_steer_note_is_of(&n->is, key) && n->is.launches > launches) launches = n->is.launches;
   return launches;
 }
 
@@ -227,7 +212,7 @@ void run_note_plan(run_kernel *k, const hd_verdict *shape, const char *plan, con
 /* Its shape has no note before it. */
 static bool is_first(const run_kernel *k, size_t i) {
   size_t j = 0;
-  while (j < i && !is_of(&k->notes.data[j]->is, &k->notes.data[i]->is.key)) j++;
+  while (j < i && !hd_steer_note_is_of(&k->notes.data[j]->is, &k->notes.data[i]->is.key)) j++;
   return j == i;
 }
 

@@ -201,7 +201,7 @@ static const char *take_turns(search *s, run_variant *const *variants, uint32_t 
     publish(s, variants[i], true);
     if (variants[i]->plan) run_note_plan(s->k, &s->verdict, variants[i]->plan, state);
   }
-  if (run_live_open(s->k, s->shape, arms, n, NULL, RUN_TRUST_FOUND, run_tune_settle)) return NULL;
+  if (run_live_open(s->k, s->shape, arms, n, NULL, HD_TRUST_FOUND, run_tune_settle)) return NULL;
   for (uint32_t i = 0; i < n; i++) atomic_store(&variants[i]->off, true);
   return "its launches could not be timed";
 }

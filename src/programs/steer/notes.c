@@ -108,6 +108,33 @@ void hd_steer_notes_read(const char *path, void (*fn)(void *ctx, const char *pro
   hd_buf_free(&f);
 }
 
+typedef struct keeper {
+  const char *program;
+  const hd_steer_note *notes;
+  size_t n;
+  hd_buf text;
+} keeper;
+
+static void keep_other(void *ctx, const char *program, const hd_steer_note *old) {
+  keeper *k = ctx;
+  bool is_put = strcmp(program, k->program) != 0;
+  for (size_t i = 0; i < k->n && !is_put; i++)
+    is_put = hd_steer_note_is_of(&k->notes[i], &old->key) && strcmp(k->notes[i].plan, old->plan) == 0;
+  if (!is_put) hd_steer_note_print(old, &k->text);
+}
+
+hd_status hd_steer_notes_put(const char *path, const char *program, const hd_steer_note *notes, size_t n,
+                             hd_diag *d) {
+  keeper k = {program, notes, n, {0}};
+  if (strchr(program, '\n')) return hd_fail(d, HD_ERR_INPUT, "the program's name has a line end");
+  hd_buf_printf(&k.text, "%s\n", program);
+  hd_steer_notes_read(path, keep_other, &k);
+  for (size_t i = 0; i < n; i++) hd_steer_note_print(&notes[i], &k.text);
+  const hd_status st = k.text.failed ? hd_nomem(d) : hd_trusted_write(path, k.text.data, k.text.len, d);
+  hd_buf_free(&k.text);
+  return st;
+}
+
 static void each_file(void (*do_file)(const char *path, void *ctx), void *ctx) {
   char folder[HD_STEER_PATH - 300], path[HD_STEER_PATH];
   DIR *dir = hd_steer_notes(folder, sizeof folder, NULL) == HD_OK ? opendir(folder) : NULL;
