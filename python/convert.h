@@ -40,13 +40,18 @@ int get_number(PyObject *from, void *out);
 bool get_dims(PyObject *from, uint32_t out[3]);
 
 /* The module's functions: each file's table, which ends with {0}. */
-extern PyMethodDef file_functions[];     /* files.c: plans, texts, kernels of files */
-extern PyMethodDef workload_functions[]; /* workloads.c */
-extern PyMethodDef model_functions[];    /* models.c: modelled GPUs, and tuning */
-extern PyMethodDef program_functions[];  /* programs.c */
-extern PyMethodDef array_functions[];    /* arrays.c */
-extern PyMethodDef verdict_functions[];  /* verdicts.c */
-extern PyMethodDef contest_functions[];  /* contest.c */
+extern PyMethodDef file_functions[];      /* files.c: plans, texts, kernels of files */
+extern PyMethodDef workload_functions[];  /* workloads.c */
+extern PyMethodDef model_functions[];     /* models.c: modelled GPUs, and tuning */
+extern PyMethodDef program_functions[];   /* programs.c */
+extern PyMethodDef array_functions[];     /* arrays.c */
+extern PyMethodDef verdict_functions[];   /* verdicts.c */
+extern PyMethodDef contest_functions[];   /* contest.c */
+extern PyMethodDef probation_functions[]; /* probation.c */
+
+/* Its types. */
+extern PyType_Spec launches_type;         /* launches.c */
+extern PyType_Spec turns_type, note_type; /* probation.c */
 
 /* workloads.c: what a capsule holds; NULL: an exception is raised. */
 hd_workload *workload_of(PyObject *capsule);

@@ -7,10 +7,17 @@
 #include "convert.h"
 
 static int add_all(PyObject *module) {
-  PyMethodDef *const tables[] = {file_functions,  workload_functions, model_functions,  program_functions,
-                                 array_functions, verdict_functions,  contest_functions};
+  PyMethodDef *const tables[] = {file_functions,  workload_functions, model_functions,   program_functions,
+                                 array_functions, verdict_functions,  contest_functions, probation_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i]) != 0) return -1;
+  PyType_Spec *const types[] = {&launches_type, &turns_type, &note_type};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    PyObject *type = PyType_FromModuleAndSpec(module, types[i], NULL);
+    const int rc = type ? PyModule_AddType(module, (PyTypeObject *)type) : -1;
+    Py_XDECREF(type);
+    if (rc != 0) return -1;
+  }
   return add_errors(module);
 }
 

@@ -22,24 +22,48 @@ static bool get_key(const char *kernel, const char *launch, const char *gpu, con
          fits(gpu, key->gpu, sizeof key->gpu) && fits(driver, key->driver, sizeof key->driver);
 }
 
-/* (plan, speedup, low, high) or None. */
-static PyObject *get_verdict(PyObject *module, PyObject *args) {
-  const char *path, *kernel, *launch, *gpu, *driver;
-  hd_verdict_key key;
-  hd_verdict v;
+typedef struct listing {
+  PyObject *list;
+  const char *gpu, *driver;
+  bool failed;
+} listing;
+
+/* A verdict's launch, of kernels that go by Triton's keys; it is the same for every grid of no number. */
+static bool is_grid(const char *launch) {
+  uint32_t none[3] = {0};
+  char text[192];
+  hd_verdict_grid(none, text);
+  return strncmp(launch, text, strcspn(text, "=") + 1) == 0;
+}
+
+static bool add(void *ctx, const hd_verdict *v) {
+  listing *l = ctx;
+  if (strcmp(v->key.gpu, l->gpu) != 0 || strcmp(v->key.driver, l->driver) != 0 || !is_grid(v->key.launch))
+    return true;
+  PyObject *row = Py_BuildValue("(sssdddL)", v->key.kernel, v->key.launch, v->plan, v->speedup, v->before_us,
+                                v->after_us, (long long)v->when);
+  l->failed = !row || PyList_Append(l->list, row) != 0;
+  Py_XDECREF(row);
+  return !l->failed;
+}
+
+/* All that are for a place, of kernels that go by a key. */
+static PyObject *list_verdicts(PyObject *module, PyObject *args) {
+  const char *path;
+  listing l = {0};
   hd_store *s = NULL;
-  bool found = false;
   hd_diag d = {0};
-  if (!PyArg_ParseTuple(args, "zssss", &path, &kernel, &launch, &gpu, &driver)) return NULL;
-  if (!get_key(kernel, launch, gpu, driver, &key)) return NULL;
+  if (!PyArg_ParseTuple(args, "zss", &path, &l.gpu, &l.driver)) return NULL;
+  l.list = PyList_New(0);
+  if (!l.list) return NULL;
   PyThreadState *others = PyEval_SaveThread();
   hd_status st = hd_store_open(path, &s, &d);
-  if (st == HD_OK) st = hd_store_get(s, &key, &v, &found, &d);
-  hd_store_close(s);
   PyEval_RestoreThread(others);
-  if (st != HD_OK) return raise_failure(module, &d);
-  if (!found) Py_RETURN_NONE;
-  return Py_BuildValue("(sddd)", v.plan, v.speedup, v.low, v.high);
+  if (st == HD_OK) st = hd_store_each(s, NULL, add, &l, &d);
+  hd_store_close(s);
+  if (st == HD_OK && !l.failed) return l.list;
+  Py_DECREF(l.list);
+  return st == HD_OK ? NULL : raise_failure(module, &d);
 }
 
 /* A plan's speedup as measured: median, bounds at 99%, microseconds of the original and of the plan; plans
@@ -90,8 +114,8 @@ static PyObject *verdict_grid(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef verdict_functions[] = {
-    {"get_verdict", get_verdict, METH_VARARGS,
-     "(store, kernel, launch, gpu, driver) -> (plan, speedup, low, high) or None"},
+    {"list_verdicts", list_verdicts, METH_VARARGS,
+     "(store, gpu, driver) -> [(kernel, launch, plan, speedup, before_us, after_us, when)]"},
     {"put_verdict", put_verdict, METH_VARARGS,
      "(store, kernel, launch, gpu, driver, name, plan, speedup, low, high, before_us, after_us, tried, "
      "rounds)"},

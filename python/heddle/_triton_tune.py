@@ -1,9 +1,13 @@
-"""Launches of Triton's kernels under their verdicts, and tuned on their own tensors."""
+"""Triton's kernels under plans, and tuned on their own tensors."""
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import re
 import threading
+from collections import namedtuple
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 
@@ -11,7 +15,7 @@ from . import _heddle
 from ._plans import Plan
 
 if TYPE_CHECKING:
-    from .triton import Tuned, _State
+    from .triton import Tuned
 
 _log = logging.getLogger("heddle.triton")
 GAIN = 1.01
@@ -103,7 +107,7 @@ class Contest:
         return self.bench.time(function, 1 if check else self.launches), same
 
 
-# ---- The launcher -------------------------------------------------------------------------------------------------
+# ---- Kernels -------------------------------------------------------------------------------------------------
 
 
 def _flat(values: Iterable[Any]) -> Iterable[Any]:
@@ -123,19 +127,39 @@ def _storages(values: Iterable[Any]) -> list[Any]:
     return list(found.values())
 
 
-class _Kernel:
+class Kernel:
     """A kernel as Triton compiled it, and its variants."""
 
-    def __init__(self, src: Any, metadata: Any):
+    def __init__(self, metadata: Any, file: str, constants: Sequence[int], group: dict[str, str]):
         from triton.compiler import make_backend
-        from triton.runtime.cache import get_cache_manager
 
-        self.metadata, self.name = metadata, metadata.name
-        self.file = src.name[:150]
-        self.constants = [v for v in getattr(src, "constants", {}).values() if type(v) is int]
-        self.group: dict[str, str] = get_cache_manager(metadata.hash).get_group(f"{self.file}.json") or {}
+        self.metadata, self.name, self.file, self.group = metadata, metadata.name, file, group
+        self.constants = list(constants)
+        """Numbers among its constants."""
         self.backend = make_backend(metadata.target)
         self.options = self.backend.parse_options(dict(metadata._asdict()))
+
+    @classmethod
+    def of(cls, src: Any, metadata: Any) -> Kernel:
+        """As Triton's launcher knows it."""
+        file = src.name[:150]
+        constants = [v for v in getattr(src, "constants", {}).values() if type(v) is int]
+        return cls(metadata, file, constants, _group(metadata.hash, file))
+
+    @classmethod
+    def kept(cls, key: str, name: str) -> Kernel:
+        """As it lies in Triton's cache. FileNotFoundError: it does not."""
+        from triton.backends.compiler import GPUTarget
+
+        file = name[:150]
+        group = _group(key, file)
+        if f"{file}.json" not in group:
+            raise FileNotFoundError(f"{name} is not in Triton's cache")
+        with open(group[f"{file}.json"]) as f:
+            known = json.load(f)
+        target = known["target"]
+        known["target"] = GPUTarget(target["backend"], target["arch"], target["warp_size"])
+        return cls(namedtuple("Metadata", sorted(known))(**known), file, [], group)
 
     def text(self) -> str | None:
         path = self.group.get(f"{self.file}.ptx")
@@ -150,11 +174,14 @@ class _Kernel:
 
         metadata = self.metadata
         try:
-            new = apply(self.text() or "", plan, self.name, grid)
-            return new, self.backend.make_cubin(new, dict(metadata._asdict()), self.options, metadata.target.arch)
+            new = for_assembler(apply(self.text() or "", plan, self.name, grid), metadata.target.arch)
+            with _quietly():
+                return new, self.backend.make_cubin(new, dict(metadata._asdict()), self.options, metadata.target.arch)
         except _heddle.Error as e:
             _log.info("%s: %s", self.name, e)
-            return None
+        except RuntimeError as e:  # Triton's, of its assembler
+            _log.info("%s: %s: %s", self.name, plan, str(e).strip().splitlines()[0])
+        return None
 
     def load(self, cubin: bytes) -> Any:
         """The driver's handles of a binary, of which the second is the function."""
@@ -169,16 +196,16 @@ class _Kernel:
         group = {f"{self.file}.{ext}": m.put(data, f"{self.file}.{ext}") for ext, data in zip(("ptx", "cubin"), made)}
         m.put_group(f"{self.file}.json", group)
 
-    def recall(self, plan: str, grid: Sequence[int]) -> bytes | None:
-        """The binary as it was kept, else made again."""
+    def recall(self, plan: str, grid: Sequence[int]) -> tuple[bytes | None, bool]:
+        """The binary as it was kept (True), else made again; None: it cannot be."""
         path = (self._cache(plan, grid).get_group(f"{self.file}.json") or {}).get(f"{self.file}.cubin")
         if path:
             with open(path, "rb") as f:
-                return f.read()
+                return f.read(), True
         made = self.compile(plan, grid)
         if made:
             self.keep(plan, grid, made)
-        return made[1] if made else None
+        return made[1] if made else None, False
 
     def _cache(self, plan: str, grid: Sequence[int]) -> Any:
         from triton.runtime.cache import get_cache_manager
@@ -188,7 +215,62 @@ class _Kernel:
         return get_cache_manager(extended(self.metadata.hash, plan, grid))
 
 
-def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Sequence[int], values: Sequence[Any],
+def _group(key: str, file: str) -> dict[str, str]:
+    """A kernel's files: in Triton's cache as it is set now, or where it was before PyTorch set its own."""
+    from triton.runtime.cache import get_cache_manager
+
+    m = get_cache_manager(key)
+    found = m.get_group(f"{file}.json")
+    usual = os.path.join(os.path.expanduser("~"), ".triton", "cache")
+    if not found and hasattr(m, "cache_dir"):
+        m.cache_dir = os.path.join(usual, os.path.basename(m.cache_dir))
+        found = m.get_group(f"{file}.json")
+    return found or {}
+
+
+# ---- Triton's assembler -------------------------------------------------------------------------------------------
+
+
+_VERSION = re.compile(r"^(\s*\.version\s+)(\d+)\.(\d+)", re.M)
+
+
+def newest_version(arch: int) -> int | None:
+    """The newest PTX version that Triton's assembler takes, ten times; None: it does not say."""
+    try:
+        from triton.backends.nvidia.compiler import get_ptxas, ptx_get_version
+
+        return int(ptx_get_version(get_ptxas(arch).version))
+    except Exception:
+        return None
+
+
+def for_assembler(text: str, arch: int) -> str:
+    """A text whose version is not newer than Triton's assembler takes: a kernel may have been compiled beside another
+    one, and what it lacks it refuses."""
+    newest, found = newest_version(arch), _VERSION.search(text)
+    if newest is None or not found or int(found[2]) * 10 + int(found[3]) <= newest:
+        return text
+    return text[: found.start()] + f"{found[1]}{newest // 10}.{newest % 10}" + text[found.end() :]
+
+
+_quiet = threading.local()
+
+
+class _quietly:
+    """Triton prints a kernel that its assembler refuses; of heddle's texts none is the program's to see."""
+
+    def __enter__(self) -> None:
+        from triton.backends.nvidia import compiler
+
+        if "print" not in vars(compiler):
+            compiler.print = lambda *a, **k: None if getattr(_quiet, "on", False) else print(*a, **k)
+        _quiet.on = True
+
+    def __exit__(self, *raised: Any) -> None:
+        _quiet.on = False
+
+
+def tune(kernel: Kernel, launch: Callable[[Any], None], original: Any, grid: Sequence[int], values: Sequence[Any],
          seconds: float) -> tuple[Tuned, Any, tuple[str, bytes] | None, int | None]:  # fmt: skip
     """(outcome, the function to launch from now on, its text and binary, plans tried; None: it was not decided)."""
     from triton.runtime import driver
@@ -222,76 +304,3 @@ def tune(kernel: _Kernel, launch: Callable[[Any], None], original: Any, grid: Se
     finally:
         made.close()
         bench.restore()
-
-
-def launcher_class(base: type, state: _State) -> type:
-    """Triton's launcher of kernels, which looks up each grid once."""
-
-    class Launcher:
-        def __init__(self, src: Any, metadata: Any):
-            self.inner = base(src, metadata)
-            self.src, self.metadata = src, metadata
-            self.lock = threading.Lock()
-            self.functions: dict[tuple[int, int, int], Any] = {}
-            """By grid; None: the original."""
-            self.loaded: list[Any] = []
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
-
-        def __call__(self, x: int, y: int, z: int, stream: Any, function: Any, *rest: Any) -> Any:
-            grid = (x, y, z)
-            if grid not in self.functions and not _is_captured():
-                with self.lock:
-                    if grid not in self.functions:
-                        self.functions[grid] = self._find(grid, stream, function, rest)
-            return self.inner(x, y, z, stream, self.functions.get(grid) or function, *rest)
-
-        def _find(self, grid: Sequence[int], stream: Any, function: Any, rest: Sequence[Any]) -> Any:
-            name = self.metadata.name
-            if name in state.forced:
-                return None
-            try:
-                plan = state.plan(self.metadata.hash, grid)
-                if plan is None and state.tune:
-                    return self._tune(grid, stream, function, rest)
-                if plan is None or plan == "baseline":
-                    return None
-                kernel = _Kernel(self.src, self.metadata)
-                cubin = kernel.recall(plan, grid)
-                return self._load(kernel, cubin) if cubin else None
-            except Exception as e:  # no memory for a second copy of the tensors, say: the original runs
-                _log.warning("%s stays as it is: %s", name, e)
-                return None
-
-        def _load(self, kernel: _Kernel, cubin: bytes) -> Any:
-            self.loaded.append(kernel.load(cubin))
-            return self.loaded[-1][1]
-
-        def _tune(self, grid: Sequence[int], stream: Any, function: Any, rest: Sequence[Any]) -> Any:
-            packed, values = rest[0], rest[4:]
-
-            def launch(f: Any) -> None:
-                self.inner(*grid, stream, f, packed, None, None, None, *values)
-
-            kernel = _Kernel(self.src, self.metadata)
-            t, chosen, made, tried = tune(kernel, launch, function, grid, values, state.seconds)
-            if tried is not None:
-                state.keep(self.metadata.hash, grid, t, tried)
-            _log.info("%s, grid %s: %s, %.3fx (%.3f to %.3f)", kernel.name, grid, t.plan, t.speedup, t.low, t.high)
-            if not made:
-                return None
-            kernel.keep(str(t.plan), grid, made)
-            return chosen
-
-    return Launcher
-
-
-def _is_captured() -> bool:
-    """Whether launches are being recorded, so that none may be measured."""
-    try:
-        import torch
-
-        return bool(torch.cuda.is_current_stream_capturing())
-    except ImportError:
-        return False

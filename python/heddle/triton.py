@@ -13,16 +13,24 @@ Triton's key and the plan; kernels without a plan share their entries with a Tri
 
 from __future__ import annotations
 
+import atexit
 import base64
 import ctypes
 import hashlib
 import logging
+import os
+import sys
+import threading
+import time
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
 
 from . import __version__, _heddle
 from ._kernels import rewrite
 from ._plans import Plan, PlanLike
+
+if TYPE_CHECKING:
+    from ._triton_guard import Guarded
 
 try:
     from triton import knobs
@@ -51,25 +59,108 @@ def place() -> tuple[str, str]:
         return "none", "none"
 
 
+class Verdict(NamedTuple):
+    """What is known of a kernel's launches of one grid."""
+
+    plan: str
+    speedup: float
+    before_us: float
+    after_us: float
+    when: int
+    found: bool = False
+    """In this process."""
+
+
 class _State:
     """What is enabled; the plans of launches, a kernel going by its key in Triton's cache."""
 
-    def __init__(self, store: str | None, plans: Mapping[str, PlanLike], tune: bool, seconds: float):
-        self.store, self.tune, self.seconds = store, tune, seconds
+    def __init__(self, store: str | None, plans: Mapping[str, PlanLike], tune: bool, seconds: float, guard: bool = True):
+        self.store, self.tune, self.seconds, self.guard = store, tune, seconds, guard
         self.forced = {name: str(Plan(plan)) for name, plan in plans.items()}
         self.tuned: list[Tuned] = []
+        self.launchers: list[Any] = []
+        self.verdicts: dict[tuple[str, str], Verdict] = {}
+        self.program = program()
+        self.benching = threading.local()
+        self.place = place()
+        self.known: set[str] = set()
+        try:
+            for kernel, launch, plan, speedup, before, after, when in _heddle.list_verdicts(store, *self.place):
+                self.verdicts[kernel, launch] = Verdict(plan, speedup, before, after, when)
+        except _heddle.Error as e:
+            _log.warning("no verdicts: %s", e)
+        self.known.update(kernel for kernel, launch in self.verdicts)
 
-    def plan(self, key: str, grid: Sequence[int]) -> str | None:
-        """A launch's plan; None: there is no verdict, "baseline": the original is best."""
-        found = _heddle.get_verdict(self.store, key[:32], launch_text(grid), *place())
-        return found[0] if found else None
+    def is_wanted(self, key: str, name: str) -> bool:
+        """Whether a kernel's launches are to be looked up at all."""
+        return name not in self.forced and (self.tune or key[:32] in self.known)
+
+    def verdict(self, key: str, grid: Sequence[int]) -> Verdict | None:
+        """None: there is none. The plan is "baseline" where the original is best."""
+        return self.verdicts.get((key[:32], launch_text(grid)))
+
+    def note(self, key: str, grid: Sequence[int], name: str, v: Verdict) -> Any:
+        """What this program has learnt of it."""
+        return _heddle.Note(self.program, key[:32], launch_text(grid), *self.place, v.plan, name[:150],
+                            v.speedup, v.before_us, v.after_us, v.when)  # fmt: skip
+
+    def tune_one(self, kernel: Any, launch: Any, function: Any, grid: Sequence[int], values: Sequence[Any]) -> None:
+        from . import _triton_tune
+
+        t, chosen, made, tried = _triton_tune.tune(kernel, launch, function, grid, values, self.seconds)
+        if tried is not None:
+            self.keep(kernel.metadata.hash, grid, t, tried)
+        _log.info("%s, grid %s: %s, %.3fx (%.3f to %.3f)", kernel.name, grid, t.plan, t.speedup, t.low, t.high)
+        if made:
+            kernel.keep(str(t.plan), grid, made)
 
     def keep(self, key: str, grid: Sequence[int], t: Tuned, tried: int) -> None:
         _heddle.put_verdict(
-            self.store, key[:32], launch_text(grid), *place(), t.kernel[:150], str(t.plan),
+            self.store, key[:32], launch_text(grid), *self.place, t.kernel[:150], str(t.plan),
             t.speedup, t.low, t.high, t.before_us, t.after_us, tried, t.pairs,
         )  # fmt: skip
         self.tuned.append(t)
+        self.verdicts[key[:32], launch_text(grid)] = Verdict(
+            str(t.plan), t.speedup, t.before_us, t.after_us, int(time.time()), True
+        )
+
+    # ---- Launches ----
+
+    def events(self) -> Any:
+        from ._triton_guard import Events
+
+        return Events()
+
+    def is_benched(self) -> bool:
+        """An autotuner of Triton's or of PyTorch's is choosing among kernels."""
+        return getattr(self.benching, "n", 0) > 0
+
+    def applied(self) -> list[tuple[Any, int]]:
+        """Verdicts that were met, with their launches."""
+        return [(a, t.counts().get(grid, 0)) for t in self.launchers for grid, a in list(t.applied.items())]
+
+    def write(self, *applied: Any) -> None:
+        """What was learnt, for later processes; nothing hinges on it."""
+        notes = [a.note for a in applied]
+        try:
+            if notes:
+                notes[0].put(self.program, notes[1:])
+        except OSError as e:
+            _log.warning("what was learnt of verdicts is lost: %s", e)
+
+    def end(self) -> None:
+        """The process ends, or launches are no longer looked at."""
+        all_of_them = self.applied()
+        for a, launches in all_of_them:
+            a.note.count(launches, a.ready)
+        self.write(*(a for a, _ in all_of_them))
+
+
+def program() -> str:
+    """What notes go by: the interpreter and the script, since each script has launches of its own."""
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None) or (sys.argv[0] if sys.argv else "")
+    return " ".join((os.path.realpath(sys.executable), os.path.realpath(file) if file and file != "-c" else "-c"))
 
 
 def launch_text(grid: Sequence[int]) -> str:
@@ -106,6 +197,11 @@ class Tuned:
 def tuned() -> list[Tuned]:
     """What this process tuned."""
     return list(_state.tuned) if _state else []
+
+
+def guarded() -> list[Guarded]:
+    """The verdicts that this process met, and what its launches have shown of them."""
+    return [a.guarded(launches) for a, launches in _state.applied()] if _state else []
 
 
 # ---- In the compile pipeline ------------------------------------------------------------------------------
@@ -177,16 +273,21 @@ def enable(
     store: str | None = None,
     plans: Mapping[str, PlanLike] | None = None,
     seconds: float = 5,
+    guard: bool = True,
 ) -> None:
     """From now on Triton's kernels run under their plans.
 
     Plans come from the verdicts of `store` (None: heddle's own in its cache folder), by launch, or from `plans`, by the
     kernel's name. With `tune`, a launch that has no verdict is tuned when it is met first, on its tensors, in about
     `seconds`; they then hold what one launch writes. Kernels that are loaded already stay as they are.
+
+    A verdict is on probation in each process: its plan takes turns with the original in the first launches, and is
+    taken back if it is slower here; guarded() says how it went. Without `guard` it holds from the first launch on.
+    Plans by name are not measured.
     """
     global _state
     disable()
-    _state = state = _State(store, plans or {}, tune, seconds)
+    _state = state = _State(store, plans or {}, tune, seconds, guard)
     if state.forced:
         if knobs.cache.manager_class is not None:
             _state = None
@@ -196,10 +297,11 @@ def enable(
         knobs.cache.manager_class = Cache
     driver = _driver()
     if driver is not None:
-        from . import _triton_tune
+        from . import _triton_guard
 
         _before["launcher"] = driver.launcher_cls
-        driver.launcher_cls = _triton_tune.launcher_class(driver.launcher_cls, state)
+        driver.launcher_cls = _triton_guard.launcher(driver.launcher_cls, state)
+        _before["patches"] = _triton_guard.patch(state)
 
 
 def _driver() -> Any:
@@ -212,16 +314,26 @@ def _driver() -> Any:
         return None
 
 
+def _end() -> None:
+    if _state is not None:
+        _state.end()
+
+
+atexit.register(_end)
+
+
 def disable() -> None:
     """As Triton was before. Kernels that are loaded stay as they are."""
     global _state
+    _end()
     _state = None
     if "hook" in _before:
         knobs.runtime.add_stages_inspection_hook = _before["hook"]
         knobs.cache.manager_class = None
     if "launcher" in _before:
         _driver().launcher_cls = _before["launcher"]
+        _before["patches"].undo()
     _before.clear()
 
 
-__all__ = ["Tuned", "apply", "disable", "enable", "place", "tuned"]
+__all__ = ["Tuned", "apply", "disable", "enable", "guarded", "place", "tuned"]

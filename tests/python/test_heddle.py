@@ -503,7 +503,11 @@ class Documentation(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             store, key = os.path.join(folder, "s.db"), ("0" * 32, "triton grid=8x1x1", "GPU", "13.0")
             heddle._heddle.put_verdict(store, *key, "k", "order=col", 2.0, 1.9, 2.1, 10.0, 5.0, 7, 41)
-            self.assertEqual(heddle._heddle.get_verdict(store, *key), ("order=col", 2.0, 1.9, 2.1))
+            (found,) = heddle._heddle.list_verdicts(store, "GPU", "13.0")
+            self.assertEqual(found[:6], (*key[:2], "order=col", 2.0, 10.0, 5.0))
+            self.assertEqual(heddle._heddle.list_verdicts(store, "GPU", "13.1"), [])
+            heddle._heddle.put_verdict(store, "0" * 32, "grid=8x1x1", *key[2:], "k", "order=col", 2, 1, 3, 2, 1, 1, 9)
+            self.assertEqual(len(heddle._heddle.list_verdicts(store, "GPU", "13.0")), 1)
 
 
 class Contests(unittest.TestCase):

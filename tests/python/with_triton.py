@@ -3,10 +3,14 @@
 Triton is found where it is installed, or in the folder $HEDDLE_TRITON. Exit code 77: there is none.
 """
 
+import contextlib
+import io
 import os
+import re
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 if os.environ.get("HEDDLE_TRITON"):
     sys.path.append(os.environ["HEDDLE_TRITON"])
@@ -22,7 +26,7 @@ except ImportError as e:
 
 import heddle
 import triton_kernels as kernels
-from heddle import _heddle, _triton_tune
+from heddle import _heddle, _triton_guard, _triton_tune
 
 BLOCK = 64
 
@@ -83,16 +87,37 @@ class Pipeline(unittest.TestCase):
 
     def test_a_launchs_binary_is_made_once_and_kept_in_tritons_cache(self):
         source = ASTSource(kernels.rows, {}, {(3,): BLOCK})
-        kernel = _triton_tune._Kernel(source, self.plain.metadata)
+        kernel = _triton_tune.Kernel.of(source, self.plain.metadata)
         self.assertEqual(kernel.text(), self.plain.asm["ptx"])
-        cubin = kernel.recall("order=band:4", (8, 16, 1))
-        again = _triton_tune._Kernel(source, self.plain.metadata)
+        cubin, kept = kernel.recall("order=band:4", (8, 16, 1))
+        self.assertFalse(kept)
+        again = _triton_tune.Kernel.of(source, self.plain.metadata)
         again.compile = None
-        self.assertEqual(again.recall("order=band:4", (8, 16, 1)), cubin)
+        self.assertEqual(again.recall("order=band:4", (8, 16, 1)), (cubin, True))
         self.assertNotEqual(cubin, self.plain.asm["cubin"])
         again.compile = lambda plan, grid: None
-        self.assertIsNone(again.recall("order=band:4", (16, 16, 1)))
-        self.assertIsNone(again.recall("order=col", (8, 16, 1)))
+        self.assertEqual(again.recall("order=band:4", (16, 16, 1)), (None, False))
+        self.assertEqual(again.recall("order=col", (8, 16, 1)), (None, False))
+
+    def test_a_kernel_is_found_by_its_key_alone(self):
+        kernel = _triton_tune.Kernel.kept(self.plain.metadata.hash, "rows")
+        self.assertEqual(kernel.text(), self.plain.asm["ptx"])
+        self.assertEqual(kernel.metadata.num_warps, 2)
+        new, cubin = kernel.compile("order=band:4", (8, 16, 1))
+        self.assertNotEqual(cubin, self.plain.asm["cubin"])
+        with self.assertRaises(FileNotFoundError):
+            _triton_tune.Kernel.kept("0" * 64, "rows")
+
+    def test_a_text_that_is_newer_than_tritons_assembler_is_assembled_by_it(self):
+        kernel = _triton_tune.Kernel.kept(self.plain.metadata.hash, "rows")
+        text = kernel.text()
+        for version in ("9.9", "8.0"):
+            kernel.text = lambda: re.sub(r"\.version \d+\.\d+", f".version {version}", text)
+            self.assertIsNotNone(kernel.compile("order=band:4", (8, 16, 1)))
+        kernel.text = lambda: text.replace("st.global", "st.nowhere", 1)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertIsNone(kernel.compile("order=band:4", (8, 16, 1)))
+        self.assertEqual(said.getvalue(), "")
 
     def test_a_kernel_that_cannot_be_rewritten_soundly_stays_as_it_is_and_is_named(self):
         plain = compile_kernel(kernels.waits)
@@ -180,7 +205,7 @@ class Choice(unittest.TestCase):
         self.assertEqual(len(made), len(set(made)))
 
     def test_each_grid_is_tuned_once_and_later_processes_take_its_verdict(self):
-        launched, kept, recalled = [], [], []
+        launched, kept, recalled, tuned = [], [], [], []
 
         class Base:
             def __init__(self, src, metadata):
@@ -192,49 +217,64 @@ class Choice(unittest.TestCase):
         class Metadata:
             name, hash = "k", "0" * 64
 
+        class Events(_triton_guard.Events):
+            def __init__(self):
+                pass
+
+            def is_captured(self, stream):
+                return False
+
         class Kernel:
-            def __init__(self, src, metadata):
-                self.name = metadata.name
+            @classmethod
+            def of(cls, src, metadata):
+                k = cls()
+                k.name, k.metadata = metadata.name, metadata
+                return k
 
             def keep(self, plan, grid, made):
                 kept.append((plan, grid, made))
 
             def recall(self, plan, grid):
                 recalled.append((plan, grid))
-                return b"cubin"
+                return b"cubin", True
 
             def load(self, cubin):
                 return "module", f"loaded {cubin.decode()}"
 
         def tune(kernel, launch, original, grid, values, seconds):
+            tuned.append(grid)
             won = ht.Tuned("k", heddle.Plan("order=col" if grid[0] > 2 else ""), 2, 1.9, 2.1, 2, 1, 9)
             return (won, "fast", ("ptx", b"cubin"), 3) if won.plan else (won, original, None, 3)
 
         def launches(state):
             launched.clear()
-            launcher = _triton_tune.launcher_class(Base, state)(None, Metadata)
+            launcher = _triton_guard.launcher(Base, state)(None, Metadata)
             for grid in ((4, 2, 1), (4, 2, 1), (2, 2, 1), (2, 2, 1), (8, 8, 1)):
                 launcher(*grid, 0, "original", (), None, None, None)
             self.assertFalse(launcher.launch_pdl)
             return list(launched)
 
-        real = _triton_tune._Kernel, _triton_tune.tune
-        _triton_tune._Kernel, _triton_tune.tune = Kernel, tune
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                store = os.path.join(folder, "s.db")
-                self.assertEqual(launches(ht._State(store, {}, False, 1)), ["original"] * 5)
-                tuning = ht._State(store, {}, True, 1)
-                self.assertEqual(launches(tuning), ["fast"] * 2 + ["original"] * 2 + ["fast"])
-                self.assertEqual([str(t.plan) for t in tuning.tuned], ["order=col", "baseline", "order=col"])
-                self.assertEqual(kept, [("order=col", g, ("ptx", b"cubin")) for g in ((4, 2, 1), (8, 8, 1))])
-                _triton_tune.tune = None
-                later = launches(ht._State(store, {}, True, 1))
-                self.assertEqual(later, ["loaded cubin"] * 2 + ["original"] * 2 + ["loaded cubin"])
-                self.assertEqual(recalled, [("order=col", (4, 2, 1)), ("order=col", (8, 8, 1))])
-                self.assertEqual(launches(ht._State(store, {"k": "order=reverse"}, True, 1)), ["original"] * 5)
-        finally:
-            _triton_tune._Kernel, _triton_tune.tune = real
+        patches = (
+            mock.patch.object(_triton_tune, "Kernel", Kernel),
+            mock.patch.object(_triton_tune, "tune", tune),
+            mock.patch.object(_triton_guard, "Events", Events),
+        )
+        with contextlib.ExitStack() as all_of_them, tempfile.TemporaryDirectory() as folder:
+            for patch in patches:
+                all_of_them.enter_context(patch)
+            store = os.path.join(folder, "s.db")
+            all_of_them.enter_context(mock.patch.dict(os.environ, XDG_CACHE_HOME=folder))
+            self.assertEqual(launches(ht._State(store, {}, False, 1, False)), ["original"] * 5)
+            under = ["loaded cubin"] * 2 + ["original"] * 2 + ["loaded cubin"]
+            tuning = ht._State(store, {}, True, 1, False)
+            self.assertEqual(launches(tuning), under)
+            self.assertEqual([str(t.plan) for t in tuning.tuned], ["order=col", "baseline", "order=col"])
+            self.assertEqual(tuned, [(4, 2, 1), (2, 2, 1), (8, 8, 1)])
+            self.assertEqual(kept, [("order=col", g, ("ptx", b"cubin")) for g in ((4, 2, 1), (8, 8, 1))])
+            self.assertEqual(launches(ht._State(store, {}, True, 1, False)), under)
+            self.assertEqual(len(tuned), 3)
+            self.assertEqual(recalled, [("order=col", g) for g in ((4, 2, 1), (8, 8, 1))] * 2)
+            self.assertEqual(launches(ht._State(store, {"k": "order=reverse"}, True, 1)), ["original"] * 5)
 
     def test_a_launch_that_cannot_be_tuned_runs_the_original(self):
         launched = []
@@ -249,12 +289,26 @@ class Choice(unittest.TestCase):
         class Metadata:
             name, hash = "k", "0" * 64  # and nothing else that a kernel has
 
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(_triton_guard, "Events", mock.MagicMock()) as e:
+            e.return_value.is_captured.return_value = False
             state = ht._State(os.path.join(folder, "s.db"), {}, True, 1)
-            launcher = _triton_tune.launcher_class(Base, state)(None, Metadata)
+            launcher = _triton_guard.launcher(Base, state)(None, Metadata)
             with self.assertLogs("heddle.triton", "WARNING"):
                 launcher(4, 4, 1, 0, "original", (), None, None, None)
         self.assertEqual(launched, ["original"])
+
+    def test_autotuners_are_left_alone_while_heddle_is_on(self):
+        from triton.runtime.autotuner import Autotuner
+
+        before = Autotuner._bench
+        with tempfile.TemporaryDirectory() as folder:
+            state = ht._State(os.path.join(folder, "s.db"), {}, False, 1)
+            with mock.patch.object(Autotuner, "_bench", lambda self: state.is_benched()):
+                patches = _triton_guard.patch(state)
+                self.assertEqual((state.is_benched(), Autotuner._bench(None), state.is_benched()), (False, True, False))
+                patches.undo()
+                self.assertFalse(Autotuner._bench(None))
+        self.assertIs(Autotuner._bench, before)
 
 
 if __name__ == "__main__":

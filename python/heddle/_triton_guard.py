@@ -1,0 +1,537 @@
+"""Launches of Triton's kernels under their verdicts: looked up once a grid, and on probation in each process.
+
+A plan takes turns with the original in the launches as they come, by the rules of heddle/probation.h, and goes as soon
+as it is slower. All of that is before it is known; afterwards a launch is looked up in C and goes on.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import functools
+import importlib.util
+import logging
+import sys
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Sequence
+
+from . import _heddle
+from ._plans import Plan
+
+if TYPE_CHECKING:
+    from .triton import _State
+
+_log = logging.getLogger("heddle.triton")
+
+Grid = tuple[int, int, int]
+OPEN, KEPT, BROKEN, UNSURE = range(4)
+"""hd_probation."""
+NO_TRUST, FOUND, TRUSTED = range(3)
+"""hd_probation_trust."""
+_PENDING = 64
+"""Launches whose times are not known yet."""
+_MISSES = 64
+"""Launches in a row that could not be timed."""
+_VISITS = 1 << 16
+"""Launches of a probation in all: few of them may be timed."""
+SAME = (None, None, None)
+
+
+# ---- Events -----------------------------------------------------------------------------------------------------
+
+
+class Events:
+    """The driver's events and captures, in the context that is current."""
+
+    def __init__(self) -> None:
+        self.driver = ctypes.CDLL("libcuda.so.1")
+        self.free: list[ctypes.c_void_p] = []
+
+    def is_captured(self, stream: int) -> bool:
+        """True, too, where the driver cannot say."""
+        status = ctypes.c_int(0)
+        failed = self.driver.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status))
+        return bool(failed or status.value)
+
+    def record(self, stream: int) -> Any:
+        """An event; None: there is none to be had."""
+        event = self.free.pop() if self.free else ctypes.c_void_p()
+        if not event and self.driver.cuEventCreate(ctypes.byref(event), 0) != 0:
+            return None
+        if self.driver.cuEventRecord(event, ctypes.c_void_p(stream)) == 0:
+            return event
+        self.free.append(event)
+        return None
+
+    def seconds(self, begin: Any, end: Any) -> float | None:
+        """Between two events; None: the GPU has not come to the second one. Not a number: they cannot tell."""
+        ms = ctypes.c_float(0)
+        result = self.driver.cuEventElapsedTime(ctypes.byref(ms), begin, end)
+        if result == 600:  # not ready
+            return None
+        self.free += [begin, end]
+        return max(ms.value * 1e-3, 1e-9) if result == 0 else float("nan")
+
+    def close(self) -> None:
+        for event in self.free:
+            self.driver.cuEventDestroy_v2(event)
+        self.free.clear()
+
+
+# ---- A plan on probation ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A verdict in this process; times in seconds."""
+
+    kernel: str
+    grid: Grid
+    plan: Plan
+    promised: float
+    """The verdict's speedup."""
+    measured: float
+    """The speedup in the program's own launches, with its interval at 99%; 0: it was not measured."""
+    low: float
+    high: float
+    pairs: int
+    launches: int
+    """Of this kernel and grid, and how many of these ran under the plan."""
+    steered: int
+    ready: float
+    """To get the plan's kernel ready."""
+    saved: float
+    lost: float
+    """In launches in turns."""
+    state: str
+    """"open", "kept", "slower", "unsure", or why the plan is not used."""
+
+
+class Applied:
+    """A verdict for a grid of a kernel, and what became of it."""
+
+    def __init__(self, kernel: str, grid: Grid, plan: str, promised: float, saves: float, note: Any):
+        self.kernel, self.grid, self.plan, self.promised, self.note = kernel, grid, plan, promised, note
+        self.saves = saves
+        """Seconds a launch, as the verdict or the launches here have it."""
+        self.ready = self.lost = 0.0
+        self.measured: tuple[Any, ...] = ()
+        self.state = "open"
+        self.plain = 0
+        """Launches that were the original's."""
+
+    def learn(self, end: int, turns: Any) -> None:
+        """What launches in turns have shown."""
+        pairs, median, low, high, mean, original, plan, lost = measured = turns.measured()
+        self.lost += max(lost, 0)
+        self.state = ("open", "kept", "slower", "unsure")[end]
+        if pairs:
+            self.measured = measured
+            self.note.learn(end, measured)
+        if pairs >= 3:
+            self.saves = max(original - plan, 0)
+
+    def guarded(self, launches: int) -> Guarded:
+        pairs, median, low, high = self.measured[:4] if self.measured else (0, 0, 0, 0)
+        steered = max(launches - self.plain, 0) if self.state in ("open", "kept", "few launches") else 0
+        return Guarded(
+            self.kernel, self.grid, Plan(self.plan), self.promised, median, low, high, pairs, launches, steered,
+            self.ready, steered * self.saves, self.lost, self.state,
+        )  # fmt: skip
+
+
+class Probation:
+    """Stands in the place of a launch until it is known whether the plan is as fast."""
+
+    def __init__(self, launches: Launches, applied: Applied, arms: Sequence[Callable[..., Any]], trust: int):
+        self.launches, self.applied, self.arms, self.trust = launches, applied, list(arms), trust
+        self.turns = _heddle.Turns(trust, hash(applied.grid) & 0xFFFFFFFF)
+        self.events = launches.events()
+        self.pending: deque[tuple[int, Any, Any]] = deque()
+        self.told = self.misses = self.visits = 0
+        self.leads = trust == TRUSTED
+        self.over = self.stays = False
+        self.lock = threading.Lock()
+
+    def __call__(self, *args: Any) -> Any:
+        if not self.lock.acquire(blocking=False):
+            return self.launch_between(args)
+        try:
+            return self.take_turn(args)
+        finally:
+            self.lock.release()
+
+    def launch_between(self, args: Sequence[Any]) -> Any:
+        """One that has no turn: under the plan only if that is ahead."""
+        leads = self.stays if self.over else self.leads
+        self.applied.plain += not leads
+        return self.arms[leads](*args)
+
+    def take_turn(self, args: Sequence[Any]) -> Any:
+        stream = args[3]
+        if self.over or self.events.is_captured(stream):
+            # A graph holds what is launched now for good.
+            plan = self.stays if self.over else self.trust == TRUSTED
+            self.applied.plain += not plan
+            return self.arms[plan](*args)
+        self.visits += 1
+        self.look_back()
+        arm = None
+        if not self.look_at_end() and len(self.pending) < min(_PENDING, self.told + 2 if not self.trust else _PENDING):
+            arm = self.turns.next()
+        if self.over:
+            return self.arms[self.stays](*args)
+        if arm is None:
+            return self.launch_between(args)
+        self.applied.plain += not arm
+        begin = self.events.record(stream)
+        try:
+            out = self.arms[arm](*args)
+        except Exception as e:
+            self.pending.append((arm, begin, None))
+            if not arm:
+                raise
+            _log.warning("%s: %s was taken back: %s", self.applied.kernel, self.applied.plan, e)
+            self.end(UNSURE)
+            return self.arms[0](*args)
+        self.pending.append((arm, begin, self.events.record(stream) if begin else None))
+        return out
+
+    def look_back(self) -> None:
+        """The times that are known by now, in the order of the launches."""
+        while self.pending:
+            arm, begin, end = self.pending[0]
+            seconds = self.events.seconds(begin, end) if begin and end else float("nan")
+            if seconds is None:
+                return
+            self.pending.popleft()
+            self.told += 1
+            if seconds == seconds:
+                self.misses = 0
+                self.turns.tell(arm, seconds)
+            else:
+                self.misses += 1
+                self.turns.drop(arm)
+
+    def look_at_end(self) -> bool:
+        if self.visits > _VISITS or self.misses > _MISSES:
+            self.turns.finish()
+        end = self.turns.look()
+        if end == OPEN:
+            self.leads = self.turns.leads(self.leads)
+            return False
+        self.end(end)
+        return True
+
+    def end(self, end: int) -> None:
+        self.over, self.stays = True, end == KEPT
+        self.applied.learn(end, self.turns)
+        self.launches.settle(self.applied, end)
+        self.pending.clear()
+        self.events.close()
+
+
+# ---- Kernels ----------------------------------------------------------------------------------------------------
+
+
+class Launches(_heddle.Launches):
+    """What is launched in a kernel's place, by the grid; subclasses know how."""
+
+    def __init__(self, original: Callable[..., Any], name: str, key: str, state: _State):
+        super().__init__(original)
+        self.original, self.name, self.key, self.state = original, name, key, state
+        self.lock = threading.Lock()
+        self.applied: dict[Grid, Applied] = {}
+        self.variants: dict[Grid, tuple[Any, Any]] = {}
+        """By grid: a plan's function, and the grid that it is launched in, or SAME."""
+        self.loaded: list[Any] = []
+        state.launchers.append(self)
+
+    def events(self) -> Any:
+        return self.state.events()
+
+    # A subclass's:
+    def kernel(self) -> Any:
+        """A _triton_tune.Kernel."""
+        raise NotImplementedError
+
+    def arm(self, function: Any, dims: Any) -> Callable[..., Any]:
+        """What launches a function in place of the kernel's, with the launch's arguments."""
+        raise NotImplementedError
+
+    def install(self, grid: Grid, function: Any, dims: Any, launches: int) -> None:
+        """From now on, for so many launches; 0: for all."""
+        raise NotImplementedError
+
+    def tune(self, grid: Grid, args: Sequence[Any]) -> Any:
+        """(outcome, text and binary or None, plans tried or None)"""
+        raise NotImplementedError
+
+    def leave(self, grid: Grid) -> None:
+        """The original, from now on."""
+        self.set(grid, None, None, SAME, 0)
+
+    def find(self, grid: Grid, args: Sequence[Any]) -> None:
+        """Called at a launch of a grid that is not known, or is to be looked at again."""
+        if self.state.is_benched() or self.events().is_captured(args[3]) or not self.lock.acquire(blocking=False):
+            return
+        try:
+            if grid in self.variants:
+                self.begin(grid, TRUSTED)
+            else:
+                self.look_up(grid, args)
+        except Exception as e:  # no memory for a second copy of the tensors, say: the original runs
+            _log.warning("%s stays as it is: %s", self.name, e)
+            self.leave(grid)
+        finally:
+            self.lock.release()
+
+    def look_up(self, grid: Grid, args: Sequence[Any]) -> None:
+        self.leave(grid)
+        if self.name in self.state.forced:
+            return
+        verdict = self.state.verdict(self.key, grid)
+        if verdict is None and self.state.tune:
+            self.tune(grid, args)
+            verdict = self.state.verdict(self.key, grid)
+        if verdict is None or verdict.plan == "baseline":
+            return
+        note = self.state.note(self.key, grid, self.name, verdict)
+        applied = Applied(self.name, grid, verdict.plan, verdict.speedup,
+                          max(verdict.before_us - verdict.after_us, 0) * 1e-6, note)  # fmt: skip
+        self.applied[grid] = applied
+        known, word, trust, pays, seldom, median, promised, launches, saves, ready = note.state()
+        applied.ready = ready
+        if self.state.guard and known and word == "broken":
+            applied.state = f"slower in this program: {median:.3g}x, not {promised:.3g}x"
+        elif self.state.guard and not pays:
+            applied.state = f"does not pay here: saves {1e3 * launches * saves:.3g} ms, costs {1e3 * ready:.3g}"
+        elif not self.load(grid, applied):
+            applied.state = "the kernel cannot be rewritten so"
+        elif not self.state.guard or seldom:
+            applied.state = "few launches" if seldom else "kept"
+            self.install(grid, *self.variants[grid], 0)
+        else:
+            self.begin(grid, trust if known else FOUND if verdict.found else NO_TRUST)
+
+    def load(self, grid: Grid, applied: Applied) -> bool:
+        kernel = self.kernel()
+        began = time.perf_counter()
+        cubin, kept = kernel.recall(applied.plan, grid)
+        if cubin is None:
+            return False
+        self.loaded.append(kernel.load(cubin))
+        if kept:  # what is compiled now is kept for the next process
+            applied.ready = time.perf_counter() - began
+        self.variants[grid] = self.loaded[-1][1], SAME
+        return True
+
+    def begin(self, grid: Grid, trust: int) -> None:
+        function, dims = self.variants[grid]
+        arms = self.arm(None, SAME), self.arm(function, dims)
+        self.set(grid, Probation(self, self.applied[grid], arms, trust), None, SAME, 0)
+
+    def settle(self, applied: Applied, end: int) -> None:
+        """A probation is over."""
+        if end == KEPT:
+            launches = self.counts()[applied.grid]
+            self.install(applied.grid, *self.variants[applied.grid], _heddle.probation_again(launches) - launches)
+            return
+        self.leave(applied.grid)
+        measured = f"{applied.measured[1]:.3g}x" if applied.measured else "not measured"
+        _log.info("%s, grid %s: %s was taken back: %s, not %.3gx",
+                  self.name, applied.grid, applied.plan, measured, applied.promised)  # fmt: skip
+        if end == BROKEN:
+            self.state.write(applied)
+
+
+def launcher(base: type, state: _State) -> Callable[[Any, Any], Any]:
+    """What makes Triton's launchers: its own, where nothing is known of the kernel and nothing is tuned."""
+    from . import _triton_tune
+
+    class Launcher(Launches):
+        def __init__(self, inner: Any, src: Any, metadata: Any):
+            super().__init__(inner, metadata.name, metadata.hash, state)
+            self.src, self.metadata = src, metadata
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.original, name)
+
+        def kernel(self) -> Any:
+            return _triton_tune.Kernel.of(self.src, self.metadata)
+
+        def arm(self, function: Any, dims: Any) -> Callable[..., Any]:
+            inner = self.original
+
+            def launch(x: Any, y: Any, z: Any, stream: Any, own: Any, *rest: Any) -> Any:
+                return inner(dims[0] or x, dims[1] or y, dims[2] or z, stream, function or own, *rest)
+
+            return launch
+
+        def install(self, grid: Grid, function: Any, dims: Any, launches: int) -> None:
+            self.set(grid, self.original, function, dims, launches)
+
+        def tune(self, grid: Grid, args: Sequence[Any]) -> Any:
+            stream, function, packed, values = args[3], args[4], args[5], args[9:]
+
+            def launch(f: Any) -> None:
+                self.original(*grid, stream, f, packed, None, None, None, *values)
+
+            return state.tune_one(self.kernel(), launch, function, grid, values)
+
+    def make(src: Any, metadata: Any) -> Any:
+        inner = base(src, metadata)
+        return Launcher(inner, src, metadata) if state.is_wanted(metadata.hash, metadata.name) else inner
+
+    return make
+
+
+def static_launcher(state: _State) -> Callable[[Any], Any]:
+    """What stands before `run` of one of Inductor's kernels that are launched without Triton's launcher; None: itself."""
+    from . import _triton_tune
+
+    class Static(Launches):
+        def __init__(self, of: Any):
+            super().__init__(of.run, of.name, of.hash, state)
+            self.of = of
+
+        def kernel(self) -> Any:
+            return _triton_tune.Kernel.kept(self.key, self.name)
+
+        def arm(self, function: Any, dims: Any) -> Callable[..., Any]:
+            run = self.original if function is None else self.clone(function).run
+
+            def launch(x: Any, y: Any, z: Any, *rest: Any) -> Any:
+                return run(dims[0] or x, dims[1] or y, dims[2] or z, *rest)
+
+            return launch
+
+        def clone(self, function: Any) -> Any:
+            other = copy.copy(self.of)
+            other.__dict__.pop("run", None)
+            other.function = function
+            return other
+
+        def install(self, grid: Grid, function: Any, dims: Any, launches: int) -> None:
+            call = self.clone(function).run if dims == SAME else self.arm(function, dims)
+            self.set(grid, call, None, SAME, launches)
+
+        def tune(self, grid: Grid, args: Sequence[Any]) -> Any:
+            stream, values = args[3], args[4:]
+
+            def launch(f: Any) -> None:
+                self.clone(f).run(*grid, stream, *values)
+
+            return state.tune_one(self.kernel(), launch, self.of.function, grid, values)
+
+    def make(of: Any) -> Any:
+        return Static(of) if state.is_wanted(of.hash, of.name) else None
+
+    return make
+
+
+# ---- In the way of others ---------------------------------------------------------------------------------------
+
+
+class Patches:
+    """Attributes that are replaced until undo()."""
+
+    def __init__(self) -> None:
+        self.before: list[tuple[Any, str, Any]] = []
+        self.waiting: Any = None
+
+    def replace(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        original = getattr(owner, name, None)
+        if original is not None:
+            self.before.append((owner, name, original))
+            setattr(owner, name, make(original))
+
+    def undo(self) -> None:
+        for owner, name, original in reversed(self.before):
+            setattr(owner, name, original)
+        self.before.clear()
+        if self.waiting in sys.meta_path:
+            sys.meta_path.remove(self.waiting)
+
+
+class _Imported:
+    """Calls a function with a module once that has been imported."""
+
+    def __init__(self, name: str, then: Callable[[Any], None]):
+        self.name, self.then = name, then
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            self.then(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _benched(state: _State) -> Callable[[Any], Any]:
+    """A method in which kernels are compared: none of their launches is looked up, or tuned."""
+
+    def make(original: Any) -> Any:
+        @functools.wraps(original)
+        def method(*args: Any, **named: Any) -> Any:
+            state.benching.n = getattr(state.benching, "n", 0) + 1
+            try:
+                return original(*args, **named)
+            finally:
+                state.benching.n -= 1
+
+        return method
+
+    return make
+
+
+def _inductor(state: _State, patches: Patches, module: Any) -> None:
+    make = static_launcher(state)
+
+    def make_launcher(original: Any) -> Any:
+        @functools.wraps(original)
+        def method(self: Any) -> Any:
+            of = self.kernel
+            before = make(of)
+            if before is None:
+                return original(self)
+            of.run = before  # which the launcher takes
+            try:
+                return original(self)
+            finally:
+                del of.run
+
+        return method
+
+    for name in ("StaticTritonCompileResult",):
+        if hasattr(module, name):
+            patches.replace(getattr(module, name), "make_launcher", make_launcher)
+    if hasattr(module, "CachingAutotuner"):
+        patches.replace(module.CachingAutotuner, "bench", _benched(state))
+
+
+def patch(state: _State) -> Patches:
+    """Autotuners are left alone, and Inductor's own way of launching kernels is met."""
+    from triton.runtime import autotuner
+
+    patches = Patches()
+    patches.replace(autotuner.Autotuner, "_bench", _benched(state))
+    name = "torch._inductor.runtime.triton_heuristics"
+    if name in sys.modules:
+        _inductor(state, patches, sys.modules[name])
+    else:
+        patches.waiting = _Imported(name, lambda module: _inductor(state, patches, module))
+        sys.meta_path.insert(0, patches.waiting)
+    return patches
