@@ -6,6 +6,7 @@ as it is slower. All of that is before it is known; afterwards a launch is looke
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import ctypes
 import functools
@@ -16,7 +17,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 from . import _heddle
 from ._plans import Plan
@@ -50,6 +51,16 @@ class Events:
         self.driver = ctypes.CDLL("libcuda.so.1")
         self.free: list[ctypes.c_void_p] = []
 
+    @contextlib.contextmanager
+    def relaxed(self) -> Iterator[None]:
+        """Calls that another thread's capture would refuse are let through."""
+        mode = ctypes.c_int(2)
+        self.driver.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
+        try:
+            yield
+        finally:
+            self.driver.cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
+
     def is_captured(self, stream: int) -> bool:
         """True, too, where the driver cannot say."""
         status = ctypes.c_int(0)
@@ -59,8 +70,10 @@ class Events:
     def record(self, stream: int) -> Any:
         """An event; None: there is none to be had."""
         event = self.free.pop() if self.free else ctypes.c_void_p()
-        if not event and self.driver.cuEventCreate(ctypes.byref(event), 0) != 0:
-            return None
+        if not event:
+            with self.relaxed():
+                if self.driver.cuEventCreate(ctypes.byref(event), 0) != 0:
+                    return None
         if self.driver.cuEventRecord(event, ctypes.c_void_p(stream)) == 0:
             return event
         self.free.append(event)
@@ -68,16 +81,18 @@ class Events:
 
     def seconds(self, begin: Any, end: Any) -> float | None:
         """Between two events; None: the GPU has not come to the second one. Not a number: they cannot tell."""
-        ms = ctypes.c_float(0)
-        result = self.driver.cuEventElapsedTime(ctypes.byref(ms), begin, end)
-        if result == 600:  # not ready
+        ms, not_ready = ctypes.c_float(0), 600
+        with self.relaxed():
+            result = self.driver.cuEventElapsedTime(ctypes.byref(ms), begin, end)
+        if result == not_ready:
             return None
         self.free += [begin, end]
         return max(ms.value * 1e-3, 1e-9) if result == 0 else float("nan")
 
     def close(self) -> None:
-        for event in self.free:
-            self.driver.cuEventDestroy_v2(event)
+        with self.relaxed():
+            for event in self.free:
+                self.driver.cuEventDestroy_v2(event)
         self.free.clear()
 
 
@@ -276,13 +291,17 @@ class Launches(_heddle.Launches):
 
     def find(self, grid: Grid, args: Sequence[Any]) -> None:
         """Called at a launch of a grid that is not known, or is to be looked at again."""
-        if self.state.is_benched() or self.events().is_captured(args[3]) or not self.lock.acquire(blocking=False):
+        if self.state.is_benched():
+            return
+        events = self.events()
+        if events.is_captured(args[3]) or not self.lock.acquire(blocking=False):
             return
         try:
-            if grid in self.variants:
-                self.begin(grid, TRUSTED)
-            else:
-                self.look_up(grid, args)
+            with events.relaxed():
+                if grid in self.variants:
+                    self.begin(grid, TRUSTED)
+                else:
+                    self.look_up(grid, args)
         except Exception as e:  # no memory for a second copy of the tensors, say: the original runs
             _log.warning("%s stays as it is: %s", self.name, e)
             self.leave(grid)
@@ -412,6 +431,7 @@ def static_launcher(state: _State) -> Callable[[Any], Any]:
         def clone(self, function: Any) -> Any:
             other = copy.copy(self.of)
             other.__dict__.pop("run", None)
+            other.module = None  # which is the kernel's to unload
             other.function = function
             return other
 
@@ -428,7 +448,8 @@ def static_launcher(state: _State) -> Callable[[Any], Any]:
             return state.tune_one(self.kernel(), launch, self.of.function, grid, values)
 
     def make(of: Any) -> Any:
-        return Static(of) if state.is_wanted(of.hash, of.name) else None
+        many = getattr(of, "device_agnostic", False)  # it has a function for each
+        return Static(of) if state.is_wanted(of.hash, of.name) and not many else None
 
     return make
 

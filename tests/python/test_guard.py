@@ -1,5 +1,6 @@
 """Verdicts on Triton's kernels are on probation: over a launcher, a clock and a driver of this file's own, without Triton."""
 
+import contextlib
 import os
 import random
 import tempfile
@@ -28,6 +29,8 @@ class Gpu:
         self.launched.append(function)
 
     # As _triton_guard.Events:
+    relaxed = contextlib.nullcontext
+
     def is_captured(self, stream):
         return self.captured
 
@@ -246,9 +249,6 @@ class Guard(unittest.TestCase):
         self.assertIn("original", gpu.launched[4000:4300])
 
     def test_a_plan_that_costs_more_than_it_saves_is_not_used_by_the_next_process(self):
-        def slowly(self, cubin):
-            return "module", "plan"
-
         launcher, _ = self.process(Gpu({"original": 1e-6, "plan": 0.9e-6}), 100)
         launcher.applied[GRID].ready = 1.0
         launcher.state.end()
@@ -276,17 +276,10 @@ class Guard(unittest.TestCase):
         launcher, _ = self.process(Gpu({"original": 1e-3, "plan": 1e-3}), 1)
         self.assertFalse(launcher.launch_pdl)
 
-    def test_a_second_thread_that_comes_between_launches_too(self):
+    def test_a_second_thread_that_comes_between_launches_the_original(self):
         gpu = Gpu({"original": 1e-3, "plan": 0.8e-3})
         launcher, _ = self.process(gpu, 3)
         inside = launcher.applied[GRID]
-        probation = None
-
-        def launch(function):
-            gpu.launched.append(function)
-            if not probation.lock.acquire(blocking=False):
-                gpu.nested = True
-
         arms = [lambda *a: gpu.launched.append("original"), lambda *a: gpu.launched.append("plan")]
         probation = _triton_guard.Probation(launcher, inside, arms, 0)
         with probation.lock:
