@@ -165,9 +165,9 @@ LOOK = """(() => {
 PROFILE = {"seconds": 0.004, "reached_seconds": 0.003, "emulated": True, "kernels": [
     {"kernel": "_Z4gemm", "title": "gemm<half>", "launches": 10, "seconds": 0.003, "category": "algorithm", "reuse_lost": 2.5, "at_most": 1.75},
     {"kernel": "fft", "title": "fft", "launches": 2, "seconds": 0.001, "why": "no PTX"}]}  # fmt: skip
-RUN = {"launches": 12, "steered": 10, "early": 0, "saved": 0.001, "kernels": [
+RUN = {"launches": 12, "steered": 10, "early": 0, "saved": 0.001, "saved_measured": 0.001, "lost": 0.00001, "ready": 0.0008, "kernels": [
     {"launches": 10, "steered": 10, "kernel": "_Z4gemm", "title": "gemm<half>", "plan": "order=col", "speedup": 1.25, "saved": 0.001,
-     "promised": 1.25, "measured": 1.2, "low": 1.1, "pairs": 12, "ready": 0.0008, "lost": 0.00001},
+     "promised": 1.25, "measured": 1.2, "low": 1.1, "high": 1.3, "pairs": 12, "ready": 0.0008, "lost": 0.00001},
     {"launches": 2, "steered": 0, "kernel": "fft", "why": "no verdict"}]}  # fmt: skip
 
 

@@ -639,9 +639,10 @@ const KINDS = {
   run: {
     is: (d) => d && Array.isArray(d.kernels) && "steered" in d,
     title: (d) => `${plural(d.kernels.length, "kernel")}, ${d.launches} launch${d.launches === 1 ? "" : "es"}, ${d.steered} of them steered`,
-    draw: (d) => [table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "steered", of: (k) => k.steered},
+    draw: (d) => [d.saved || d.lost || d.ready ? el("p", {}, `Saved ${number((d.saved || 0) * 1e3, 4)} ms of the GPU's time, ${percent(share(d.saved_measured || 0, d.saved))} of it by kernels that took turns with the original here. Lost in turns: ${number((d.lost || 0) * 1e3, 4)} ms. Kernels took ${number((d.ready || 0) * 1e3, 4)} ms to get ready.`) : null,
+      table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "steered", of: (k) => k.steered},
       {head: "plan", of: (k) => k.plan, text: true}, {head: "speedup", of: (k) => k.speedup, show: times}, {head: "saved ms", of: (k) => (k.saved || 0) * 1e3, show: (v) => v.toFixed(3)},
-      {head: "promised", of: (k) => k.promised, show: times}, {head: "here", of: (k) => k.measured, show: times}, {head: "at least", of: (k) => k.low, show: times},
+      {head: "promised", of: (k) => k.promised, show: times}, {head: "here", of: (k) => k.measured, show: times}, {head: "at least", of: (k) => k.low, show: times}, {head: "at most", of: (k) => k.high, show: times},
       {head: "pairs", of: (k) => k.pairs}, {head: "ready ms", of: (k) => k.ready && k.ready * 1e3, show: (v) => (v ? v.toFixed(2) : "")}, {head: "lost ms", of: (k) => k.lost && k.lost * 1e3, show: (v) => (v ? v.toFixed(3) : "")},
       {head: "not steered, because", of: (k) => k.why, text: true}], d.kernels)],
   },

@@ -37,6 +37,7 @@ typedef struct row {
   unsigned long cut;                             /* kernels whose tuning --total ended */
   run_lived here;                                /* of launches in turns, the newest; pairs 0: none */
   double lost, ready;                            /* seconds */
+  double measured;                               /* of all: what is saved by kernels that were measured */
 } row;
 typedef HD_VEC(row) rows;
 
@@ -117,6 +118,10 @@ static void print_head(const rows *list, const row *all, hd_buf *b) {
                 all->launches == 1 ? "" : "es");
   if (!is_recording()) hd_buf_printf(b, ", %lu of them steered", all->steered);
   if (all->saved) hd_buf_printf(b, ", which saved about %.3g ms", (double)all->saved * 1e-6);
+  if (all->lost > 0) hd_buf_printf(b, "%s %.3g ms lost in turns", all->saved ? ";" : ",", all->lost * 1e3);
+  if (all->ready > 0)
+    hd_buf_printf(b, "%s %.3g ms to get ready", all->saved || all->lost > 0 ? "," : "; it took",
+                  all->ready * 1e3);
 }
 
 /* What the launches themselves have shown. */
@@ -166,6 +171,8 @@ static void put_string(hd_buf *b, const char *key, const char *text) {
 static void print_json(const rows *list, const row *all, hd_buf *b) {
   hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"early\": %lu, \"saved\": %.9g, ", all->launches,
                 all->steered, all->early, (double)all->saved * 1e-9);
+  hd_buf_printf(b, "\"saved_measured\": %.9g, \"lost\": %.9g, \"ready\": %.9g, ", all->measured, all->lost,
+                all->ready);
   if (all->cut) hd_buf_printf(b, "\"unfinished\": %lu, ", all->cut);
   hd_buf_puts(b, "\"kernels\": [");
   for (size_t k = 0; k < list->n; k++) {
@@ -244,6 +251,9 @@ void run_report(void) {
     all.early += list.data[k].early;
     all.saved += list.data[k].saved;
     all.cut += list.data[k].cut;
+    all.lost += list.data[k].lost;
+    all.ready += list.data[k].ready;
+    if (list.data[k].here.pairs) all.measured += (double)list.data[k].saved * 1e-9;
   }
   write_report(run_settings.report, print_json, &list, &all);
   write_report(run_settings.page, print_page, &list, &all);
