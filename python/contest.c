@@ -43,6 +43,8 @@ typedef struct kernel_launch {
   Py_ssize_t len;
   uint32_t grid[3], block[3], *widths;
   size_t n_widths;
+  unsigned sms,
+      resident; /* of the GPU; CTAs of the original on each. 0 SMs: the launch is to stay as it is */
 } kernel_launch;
 
 static hd_status list_candidates(const kernel_launch *k, listing *l, hd_diag *d) {
@@ -53,8 +55,10 @@ static hd_status list_candidates(const kernel_launch *k, listing *l, hd_diag *d)
   hd_status st = hd_ptx_parse(k->text, (size_t)k->len, "<ptx>", &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_space(m, k->kernel, k->grid, k->block, 0, &s, d);
   /* A launch that is to stay as it is binds no CTA to an SM. */
-  s.n_sms = UINT32_MAX;
-  s.can_loop = s.can_cancel = false;
+  s.n_sms = k->sms ? k->sms : UINT32_MAX;
+  s.resident = k->resident;
+  s.can_loop = s.can_loop && k->sms;
+  s.can_cancel = s.can_loop && m->sm >= HD_CANCEL_ARCH;
   for (size_t i = 0; st == HD_OK && i <= k->n_widths; i++) {
     hd_plan_space own = s;
     if (give_width(&own, i < k->n_widths ? k->widths[i] : 0)) add_candidates(l, &own);
@@ -116,11 +120,13 @@ static PyObject *texts_of(const hd_plan *const *plans, size_t n) {
   return list;
 }
 
-/* Plans that leave the launch as it is, the likeliest first. */
+/* Plans, the likeliest first. */
 static PyObject *candidates(PyObject *module, PyObject *args) {
   PyObject *grid, *block, *widths, *out = NULL;
   kernel_launch k = {0};
-  if (!PyArg_ParseTuple(args, "s#sOOO", &k.text, &k.len, &k.kernel, &grid, &block, &widths)) return NULL;
+  if (!PyArg_ParseTuple(args, "s#sOOO|II", &k.text, &k.len, &k.kernel, &grid, &block, &widths, &k.sms,
+                        &k.resident))
+    return NULL;
   listing *l = list_of(module, &k, grid, block, widths);
   const hd_plan **plans = l ? PyMem_Calloc(l->n + 1, sizeof *plans) : NULL;
   for (size_t i = 0; plans && i < l->n; i++) plans[i] = &l->kept[i].plan;
@@ -217,8 +223,8 @@ static PyObject *contest(PyObject *module, PyObject *args) {
   unsigned long long seed;
   kernel_launch k = {0};
   hd_contest_options o = {0};
-  if (!PyArg_ParseTuple(args, "Os#sOOOddK", &bench, &k.text, &k.len, &k.kernel, &grid, &block, &widths,
-                        &o.budget, &o.gain, &seed))
+  if (!PyArg_ParseTuple(args, "Os#sOOOddK|II", &bench, &k.text, &k.len, &k.kernel, &grid, &block, &widths,
+                        &o.budget, &o.gain, &seed, &k.sms, &k.resident))
     return NULL;
   o.seed = seed;
   listing *l = list_of(module, &k, grid, block, widths);
@@ -229,8 +235,9 @@ static PyObject *contest(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef contest_functions[] = {
-    {"candidates", candidates, METH_VARARGS, "(ptx, kernel, grid, block, widths) -> list"},
+    {"candidates", candidates, METH_VARARGS,
+     "(ptx, kernel, grid, block, widths, sms=0, resident=0) -> list; without sms, the launch stays as it is"},
     {"contest", contest, METH_VARARGS,
-     "(bench, ptx, kernel, grid, block, widths, seconds, gain, seed) -> (won, plan, variant, speedup, low, "
-     "high, before, after, pairs, tried)"},
+     "(bench, ptx, kernel, grid, block, widths, seconds, gain, seed, sms=0, resident=0) -> (won, plan, "
+     "variant, speedup, low, high, before, after, pairs, tried)"},
     {0}};

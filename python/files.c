@@ -92,6 +92,50 @@ static PyObject *rewrite(PyObject *module, PyObject *args) {
   return both;
 }
 
+/* For one grid alone, by a caller who adds no parameter: what else its launches take is in the module. */
+static PyObject *rewrite_launch(PyObject *module, PyObject *args) {
+  const char *text, *plan, *kernel;
+  PyObject *grid, *block;
+  unsigned sms;
+  Py_ssize_t len;
+  hd_plan parsed;
+  hd_rewritten r;
+  hd_diag d = {0};
+  hd_apply_kernel k = {.plan = &parsed, .options = {.grid.known = true, .own_state = true}};
+  if (!PyArg_ParseTuple(args, "s#ssOOO&", &text, &len, &plan, &kernel, &grid, &block, get_number, &sms) ||
+      !get_dims(grid, k.options.grid.g) || !get_dims(block, k.options.block))
+    return NULL;
+  k.name = kernel;
+  k.options.grid.n_sms = sms ? sms : DEFAULT_SMS;
+  hd_status st = hd_plan_parse(plan, &parsed, &d);
+  PyThreadState *others = PyEval_SaveThread();
+  if (st == HD_OK) st = hd_apply_text(text, (size_t)len, "<ptx>", &k, 1, HD_TEXT_CANONICAL, &r, &d);
+  PyEval_RestoreThread(others);
+  if (st != HD_OK) return raise_failure(module, &d);
+  const hd_recipe *recipe = &r.recipes[0];
+  PyObject *out = NULL;
+  if (recipe->state_bytes || recipe->table_bytes || recipe->grid) {
+    hd_fail(&d, HD_ERR_UNSUPPORTED, "%s: the kernel would have more parameters", plan);
+    raise_failure(module, &d);
+  } else {
+    out = Py_BuildValue("(s#OOO)", r.text.data, (Py_ssize_t)r.text.len, recipe->agents ? Py_True : Py_False,
+                        recipe->some_sms ? Py_True : Py_False, recipe->own_state ? Py_True : Py_False);
+  }
+  hd_rewritten_free(&r);
+  return out;
+}
+
+/* The grid of a kernel with agents. */
+static PyObject *worker_grid(PyObject *module, PyObject *args) {
+  PyObject *grid;
+  unsigned sms, resident;
+  int some;
+  uint32_t tasks[3], workers[3];
+  if (!PyArg_ParseTuple(args, "OpII", &grid, &some, &sms, &resident) || !get_dims(grid, tasks)) return NULL;
+  hd_recipe_grid(&(hd_recipe){.agents = true, .some_sms = some}, tasks, sms, resident, workers);
+  return Py_BuildValue("(III)", workers[0], workers[1], workers[2]);
+}
+
 /* ---- Analysis --------------------------------------------------------------------------------- */
 
 typedef struct analyzing {
@@ -308,6 +352,9 @@ static PyObject *page(PyObject *module, PyObject *args) {
 PyMethodDef file_functions[] = {
     {"canonical", canonical, METH_VARARGS, "(plan) -> str"},
     {"rewrite", rewrite, METH_VARARGS, "(ptx, plan, kernel, grid, block, sms, assume) -> (ptx, launch)"},
+    {"rewrite_launch", rewrite_launch, METH_VARARGS,
+     "(ptx, plan, kernel, grid, block, sms) -> (ptx, agents, some SMs, own state)"},
+    {"worker_grid", worker_grid, METH_VARARGS, "(grid, some SMs, sms, resident) -> (x, y, z)"},
     {"analyze", analyze, METH_VARARGS, "(ptx, kernel, grid, block) -> JSON"},
     {"kernels", kernels, METH_VARARGS, "(file) -> JSON"},
     {"find_kernel", find_kernel, METH_VARARGS, "(file, name, module or -1) -> (symbol, JSON)"},

@@ -7,7 +7,8 @@
 
 enum {
   GRIDS = 4096, /* that are looked up; a kernel of more is launched as it is in the others */
-  FUNCTION = 4, /* among a launcher's arguments, behind the grid and the stream */
+  STREAM = 3,   /* among a launcher's arguments, behind the grid */
+  FUNCTION = 4,
 };
 
 typedef struct entry {
@@ -17,6 +18,8 @@ typedef struct entry {
   PyObject *function; /* takes the place of the function's among the arguments; NULL: these stay */
   PyObject *dims[3];  /* likewise, of the grid's; NULL: it stays */
   uint64_t left;      /* launches until it is looked up again; 0: never */
+  bool alone;         /* one launch at a time: those of `stream`, and none that a graph keeps */
+  unsigned long long stream;
   uint64_t launches;
 } entry;
 
@@ -24,8 +27,9 @@ typedef struct launches {
   PyObject_HEAD PyObject *original;
   entry *entries; /* a hash table of `cap`, a power of two, at most half full */
   size_t cap, n;
-  entry *last; /* of the launch before */
-  bool owns;   /* a tuple of arguments that is counted once is this call's alone */
+  entry *last;                              /* of the launch before */
+  int (*asks)(void *stream, int *captured); /* cuStreamIsCapturing; NULL: there are no captures */
+  bool owns; /* a tuple of arguments that is counted once is this call's alone */
 } launches;
 
 /* ---- The table --------------------------------------------------------------------------------- */
@@ -133,6 +137,15 @@ static entry *look_up(launches *t, const uint32_t grid[3], PyObject *args) {
   return e && e->known ? e : NULL;
 }
 
+/* Whether it may have the entry's place: launches at once would share a state. */
+static bool is_alone(const launches *t, const entry *e, PyObject *args) {
+  int captured = 0;
+  const unsigned long long stream = PyLong_AsUnsignedLongLong(PyTuple_GetItem(args, STREAM));
+  if (PyErr_Occurred()) PyErr_Clear();
+  return stream == e->stream &&
+         (!t->asks || (t->asks((void *)(uintptr_t)stream, &captured) == 0 && !captured));
+}
+
 static PyObject *call(PyObject *self, PyObject *args, PyObject *named) {
   launches *t = (launches *)self;
   uint32_t grid[3];
@@ -146,7 +159,8 @@ static PyObject *call(PyObject *self, PyObject *args, PyObject *named) {
   t->last = e;
   e->launches++;
   if (e->left && --e->left == 0) e->known = false;
-  return e->call ? launch(t, e, args) : PyObject_Call(t->original, args, NULL);
+  if (e->call && (!e->alone || is_alone(t, e, args))) return launch(t, e, args);
+  return PyObject_Call(t->original, args, NULL);
 }
 
 /* ---- Methods ----------------------------------------------------------------------------------- */
@@ -159,13 +173,17 @@ static void take(PyObject *from, PyObject **to) {
 
 static PyObject *set(PyObject *self, PyObject *args) {
   launches *t = (launches *)self;
-  PyObject *of, *what, *function, *dims[3];
+  PyObject *of, *what, *function, *dims[3], *stream = Py_None;
   entry fresh = {.known = true};
   unsigned long long left;
   uint32_t grid[3];
-  if (!PyArg_ParseTuple(args, "OOO(OOO)K", &of, &what, &function, &dims[0], &dims[1], &dims[2], &left) ||
+  if (!PyArg_ParseTuple(args, "OOO(OOO)K|O", &of, &what, &function, &dims[0], &dims[1], &dims[2], &left,
+                        &stream) ||
       !get_dims(of, grid))
     return NULL;
+  fresh.alone = stream != Py_None;
+  if (fresh.alone) fresh.stream = PyLong_AsUnsignedLongLong(stream);
+  if (PyErr_Occurred()) return NULL;
   if (t->n * 2 >= t->cap && !grow(t)) return PyErr_NoMemory();
   entry *e = place_of(t, grid), before = *e;
   t->n += !before.grid[0];
@@ -177,6 +195,14 @@ static PyObject *set(PyObject *self, PyObject *args) {
   for (int k = 0; k < 3; k++) take(dims[k], &fresh.dims[k]);
   *e = fresh;
   clear_entry(&before);
+  Py_RETURN_NONE;
+}
+
+static PyObject *watch(PyObject *self, PyObject *address) {
+  launches *t = (launches *)self;
+  void *const at = PyLong_AsVoidPtr(address);
+  if (PyErr_Occurred()) return NULL;
+  memcpy(&t->asks, &at, sizeof at);
   Py_RETURN_NONE;
 }
 
@@ -247,7 +273,8 @@ static void drop(PyObject *self) {
 
 static PyMethodDef methods[] = {
     {"set", set, METH_VARARGS,
-     "(grid, call, function, (x, y, z), launches): what is launched; None: as it came"},
+     "(grid, call, function, (x, y, z), launches, stream=None): what is launched; None: as it came"},
+    {"watch", watch, METH_O, "(address): cuStreamIsCapturing"},
     {"counts", counts, METH_NOARGS, "() -> launches by grid"},
     {0}};
 

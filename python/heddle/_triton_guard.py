@@ -17,7 +17,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence
 
 from . import _heddle
 from ._plans import Plan
@@ -38,10 +38,21 @@ _MISSES = 64
 """Launches in a row that could not be timed."""
 _VISITS = 1 << 16
 """Launches of a probation in all: few of them may be timed."""
-SAME = (None, None, None)
+SAME: tuple[int | None, int | None, int | None] = (None, None, None)
 
 
 # ---- Events -----------------------------------------------------------------------------------------------------
+
+
+class Variant(NamedTuple):
+    """What is launched in a kernel's place."""
+
+    function: Any
+    """The driver's; None: the kernel's own."""
+    dims: tuple[int | None, int | None, int | None] = SAME
+    """The grid, where it is another one than the launch's."""
+    stream: int | None = None
+    """The only one in which it may be launched, and under no capture, since its launches share a state."""
 
 
 class Events:
@@ -66,6 +77,10 @@ class Events:
         status = ctypes.c_int(0)
         failed = self.driver.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status))
         return bool(failed or status.value)
+
+    def asks(self) -> int:
+        """The address of what is_captured calls."""
+        return ctypes.cast(self.driver.cuStreamIsCapturing, ctypes.c_void_p).value or 0
 
     def record(self, stream: int) -> Any:
         """An event; None: there is none to be had."""
@@ -161,8 +176,11 @@ class Applied:
 class Probation:
     """Stands in the place of a launch until it is known whether the plan is as fast."""
 
-    def __init__(self, launches: Launches, applied: Applied, arms: Sequence[Callable[..., Any]], trust: int):
+    def __init__(self, launches: Launches, applied: Applied, arms: Sequence[Callable[..., Any]], trust: int,
+                 stream: int | None = None):  # fmt: skip
         self.launches, self.applied, self.arms, self.trust = launches, applied, list(arms), trust
+        self.stream = stream
+        """The only one in which the plan's launches may be; None: in any."""
         self.turns = _heddle.Turns(trust, hash(applied.grid) & 0xFFFFFFFF)
         self.events = launches.events()
         self.pending: deque[tuple[int, Any, Any]] = deque()
@@ -172,6 +190,9 @@ class Probation:
         self.lock = threading.Lock()
 
     def __call__(self, *args: Any) -> Any:
+        if self.stream is not None and (args[3] != self.stream or self.events.is_captured(args[3])):
+            self.applied.plain += 1
+            return self.arms[0](*args)
         if not self.lock.acquire(blocking=False):
             return self.launch_between(args)
         try:
@@ -260,8 +281,7 @@ class Launches(_heddle.Launches):
         self.original, self.name, self.key, self.state = original, name, key, state
         self.lock = threading.Lock()
         self.applied: dict[Grid, Applied] = {}
-        self.variants: dict[Grid, tuple[Any, Any]] = {}
-        """By grid: a plan's function, and the grid that it is launched in, or SAME."""
+        self.variants: dict[Grid, Variant] = {}
         self.loaded: list[Any] = []
         state.launchers.append(self)
 
@@ -273,16 +293,16 @@ class Launches(_heddle.Launches):
         """A _triton_tune.Kernel."""
         raise NotImplementedError
 
-    def arm(self, function: Any, dims: Any) -> Callable[..., Any]:
-        """What launches a function in place of the kernel's, with the launch's arguments."""
+    def arm(self, v: Variant) -> Callable[..., Any]:
+        """What launches a variant, with a launch's arguments."""
         raise NotImplementedError
 
-    def install(self, grid: Grid, function: Any, dims: Any, launches: int) -> None:
+    def install(self, grid: Grid, v: Variant, launches: int) -> None:
         """From now on, for so many launches; 0: for all."""
         raise NotImplementedError
 
-    def tune(self, grid: Grid, args: Sequence[Any]) -> Any:
-        """(outcome, text and binary or None, plans tried or None)"""
+    def tune(self, grid: Grid, args: Sequence[Any]) -> None:
+        """A launch, with what it is launched with."""
         raise NotImplementedError
 
     def leave(self, grid: Grid) -> None:
@@ -328,36 +348,38 @@ class Launches(_heddle.Launches):
             applied.state = f"slower in this program: {median:.3g}x, not {promised:.3g}x"
         elif self.state.guard and not pays:
             applied.state = f"does not pay here: saves {1e3 * launches * saves:.3g} ms, costs {1e3 * ready:.3g}"
-        elif not self.load(grid, applied):
+        elif not self.load(grid, applied, args[3]):
             applied.state = "the kernel cannot be rewritten so"
         elif not self.state.guard or seldom:
             applied.state = "few launches" if seldom else "kept"
-            self.install(grid, *self.variants[grid], 0)
+            self.install(grid, self.variants[grid], 0)
         else:
             self.begin(grid, trust if known else FOUND if verdict.found else NO_TRUST)
 
-    def load(self, grid: Grid, applied: Applied) -> bool:
+    def load(self, grid: Grid, applied: Applied, stream: int) -> bool:
         kernel = self.kernel()
         began = time.perf_counter()
-        cubin, kept = kernel.recall(applied.plan, grid)
-        if cubin is None:
+        made, kept = kernel.recall(applied.plan, grid)
+        if made is None:
             return False
-        self.loaded.append(kernel.load(cubin))
+        self.loaded.append(kernel.load(made.cubin))
         if kept:  # what is compiled now is kept for the next process
             applied.ready = time.perf_counter() - began
-        self.variants[grid] = self.loaded[-1][1], SAME
+        self.variants[grid] = v = kernel.variant(made, self.loaded[-1][1], grid, stream)
+        if v.stream is not None:
+            self.watch(self.events().asks())
         return True
 
     def begin(self, grid: Grid, trust: int) -> None:
-        function, dims = self.variants[grid]
-        arms = self.arm(None, SAME), self.arm(function, dims)
-        self.set(grid, Probation(self, self.applied[grid], arms, trust), None, SAME, 0)
+        v = self.variants[grid]
+        arms = self.arm(Variant(None)), self.arm(v)
+        self.set(grid, Probation(self, self.applied[grid], arms, trust, v.stream), None, SAME, 0)
 
     def settle(self, applied: Applied, end: int) -> None:
         """A probation is over."""
         if end == KEPT:
             launches = self.counts()[applied.grid]
-            self.install(applied.grid, *self.variants[applied.grid], _heddle.probation_again(launches) - launches)
+            self.install(applied.grid, self.variants[applied.grid], _heddle.probation_again(launches) - launches)
             return
         self.leave(applied.grid)
         measured = f"{applied.measured[1]:.3g}x" if applied.measured else "not measured"
@@ -382,24 +404,25 @@ def launcher(base: type, state: _State) -> Callable[[Any, Any], Any]:
         def kernel(self) -> Any:
             return _triton_tune.Kernel.of(self.src, self.metadata)
 
-        def arm(self, function: Any, dims: Any) -> Callable[..., Any]:
-            inner = self.original
+        def arm(self, v: Variant) -> Callable[..., Any]:
+            inner, (a, b, c) = self.original, v.dims
 
             def launch(x: Any, y: Any, z: Any, stream: Any, own: Any, *rest: Any) -> Any:
-                return inner(dims[0] or x, dims[1] or y, dims[2] or z, stream, function or own, *rest)
+                return inner(a or x, b or y, c or z, stream, v.function or own, *rest)
 
             return launch
 
-        def install(self, grid: Grid, function: Any, dims: Any, launches: int) -> None:
-            self.set(grid, self.original, function, dims, launches)
+        def install(self, grid: Grid, v: Variant, launches: int) -> None:
+            self.set(grid, self.original, v.function, v.dims, launches, v.stream)
 
-        def tune(self, grid: Grid, args: Sequence[Any]) -> Any:
+        def tune(self, grid: Grid, args: Sequence[Any]) -> None:
             stream, function, packed, values = args[3], args[4], args[5], args[9:]
 
-            def launch(f: Any) -> None:
-                self.original(*grid, stream, f, packed, None, None, None, *values)
+            def launch(v: Variant) -> None:
+                x, y, z = v.dims if v.dims != SAME else grid
+                self.original(x, y, z, stream, v.function or function, packed, None, None, None, *values)
 
-            return state.tune_one(self.kernel(), launch, function, grid, values)
+            state.tune_one(self.kernel(), launch, function, grid, stream, values)
 
     def make(src: Any, metadata: Any) -> Any:
         inner = base(src, metadata)
@@ -420,32 +443,34 @@ def static_launcher(state: _State) -> Callable[[Any], Any]:
         def kernel(self) -> Any:
             return _triton_tune.Kernel.kept(self.key, self.name)
 
-        def arm(self, function: Any, dims: Any) -> Callable[..., Any]:
-            run = self.original if function is None else self.clone(function).run
+        def arm(self, v: Variant) -> Callable[..., Any]:
+            run, (a, b, c) = self.runs(v), v.dims
 
             def launch(x: Any, y: Any, z: Any, *rest: Any) -> Any:
-                return run(dims[0] or x, dims[1] or y, dims[2] or z, *rest)
+                return run(a or x, b or y, c or z, *rest)
 
             return launch
 
-        def clone(self, function: Any) -> Any:
+        def runs(self, v: Variant) -> Callable[..., Any]:
+            if v.function is None:
+                return self.original
             other = copy.copy(self.of)
             other.__dict__.pop("run", None)
             other.module = None  # which is the kernel's to unload
-            other.function = function
-            return other
+            other.function = v.function
+            return other.run  # type: ignore[no-any-return]
 
-        def install(self, grid: Grid, function: Any, dims: Any, launches: int) -> None:
-            call = self.clone(function).run if dims == SAME else self.arm(function, dims)
-            self.set(grid, call, None, SAME, launches)
+        def install(self, grid: Grid, v: Variant, launches: int) -> None:
+            self.set(grid, self.runs(v) if v.dims == SAME else self.arm(v), None, SAME, launches, v.stream)
 
-        def tune(self, grid: Grid, args: Sequence[Any]) -> Any:
+        def tune(self, grid: Grid, args: Sequence[Any]) -> None:
             stream, values = args[3], args[4:]
 
-            def launch(f: Any) -> None:
-                self.clone(f).run(*grid, stream, *values)
+            def launch(v: Variant) -> None:
+                x, y, z = v.dims if v.dims != SAME else grid
+                self.runs(v)(x, y, z, stream, *values)
 
-            return state.tune_one(self.kernel(), launch, self.of.function, grid, values)
+            state.tune_one(self.kernel(), launch, self.of.function, grid, stream, values)
 
     def make(of: Any) -> Any:
         many = getattr(of, "device_agnostic", False)  # it has a function for each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import os
@@ -9,10 +10,11 @@ import re
 import threading
 from collections import namedtuple
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Sequence
 
 from . import _heddle
 from ._plans import Plan
+from ._triton_guard import SAME, Variant
 
 if TYPE_CHECKING:
     from .triton import Tuned
@@ -127,6 +129,29 @@ def _storages(values: Iterable[Any]) -> list[Any]:
     return list(found.values())
 
 
+class Made(NamedTuple):
+    """A kernel under a plan."""
+
+    text: str
+    cubin: bytes
+    agents: bool
+    """It is launched in another grid, and on SMs that the plan names, where `some`."""
+    some: bool
+    alone: bool
+    """Its launches share a state, and come one after the other."""
+
+
+def sms() -> int:
+    """Of the current GPU; 0: there is none."""
+    try:
+        from triton.runtime import driver
+
+        device = driver.active.get_current_device()
+        return int(driver.active.get_device_interface().get_device_properties(device).multi_processor_count)
+    except Exception:
+        return 0
+
+
 class Kernel:
     """A kernel as Triton compiled it, and its variants."""
 
@@ -168,15 +193,22 @@ class Kernel:
         with open(path) as f:
             return f.read()
 
-    def compile(self, plan: str, grid: Sequence[int]) -> tuple[str, bytes] | None:
-        """The text under a plan, and its binary; None: the kernel cannot be rewritten so."""
-        from .triton import apply
+    def is_free(self) -> bool:
+        """Whether its launches may get another grid: nothing but the grid and the arguments makes them what they are."""
+        words = ("launch_pdl", "launch_cooperative_grid", "global_scratch_size", "profile_scratch_size")
+        return not any(getattr(self.metadata, w, None) for w in words) and getattr(self.metadata, "num_ctas", 1) == 1
 
+    def compile(self, plan: str, grid: Sequence[int]) -> Made | None:
+        """None: the kernel cannot be rewritten so."""
         metadata = self.metadata
         try:
-            new = for_assembler(apply(self.text() or "", plan, self.name, grid), metadata.target.arch)
+            new, agents, some, alone = _heddle.rewrite_launch(self.text() or "", plan, self.name, tuple(grid), None, sms())
+            if (agents or alone) and not self.is_free():
+                return None
+            new = for_assembler(new, metadata.target.arch)
             with _quietly():
-                return new, self.backend.make_cubin(new, dict(metadata._asdict()), self.options, metadata.target.arch)
+                cubin = self.backend.make_cubin(new, dict(metadata._asdict()), self.options, metadata.target.arch)
+            return Made(new, cubin, agents, some, alone)
         except _heddle.Error as e:
             _log.info("%s: %s", self.name, e)
         except RuntimeError as e:  # Triton's, of its assembler
@@ -190,22 +222,40 @@ class Kernel:
         device = driver.active.get_current_device()
         return driver.active.utils.load_binary(self.name, cubin, self.metadata.shared, device)
 
-    def keep(self, plan: str, grid: Sequence[int], made: tuple[str, bytes]) -> None:
+    def resident(self, function: Any) -> int:
+        """CTAs that fit on an SM; 0: it is not known."""
+        n = ctypes.c_int(0)
+        failed = ctypes.CDLL("libcuda.so.1").cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            ctypes.byref(n), ctypes.c_void_p(function), 32 * self.metadata.num_warps, ctypes.c_size_t(self.metadata.shared)
+        )
+        return 0 if failed else n.value
+
+    def variant(self, made: Made, function: Any, grid: Sequence[int], stream: int) -> Variant:
+        """How what is loaded is launched."""
+        dims = SAME
+        if made.agents:
+            dims = _heddle.worker_grid(tuple(grid), made.some, sms(), max(self.resident(function), 1))
+        return Variant(function, dims, stream if made.alone else None)
+
+    def keep(self, plan: str, grid: Sequence[int], made: Made) -> None:
         """In Triton's cache, for processes to come."""
         m = self._cache(plan, grid)
-        group = {f"{self.file}.{ext}": m.put(data, f"{self.file}.{ext}") for ext, data in zip(("ptx", "cubin"), made)}
+        launch = json.dumps([made.agents, made.some, made.alone])
+        files = {"ptx": made.text, "cubin": made.cubin, "launch": launch}
+        group = {f"{self.file}.{ext}": m.put(data, f"{self.file}.{ext}") for ext, data in files.items()}
         m.put_group(f"{self.file}.json", group)
 
-    def recall(self, plan: str, grid: Sequence[int]) -> tuple[bytes | None, bool]:
-        """The binary as it was kept (True), else made again; None: it cannot be."""
-        path = (self._cache(plan, grid).get_group(f"{self.file}.json") or {}).get(f"{self.file}.cubin")
-        if path:
-            with open(path, "rb") as f:
-                return f.read(), True
+    def recall(self, plan: str, grid: Sequence[int]) -> tuple[Made | None, bool]:
+        """As it was kept (True), else made again; None: it cannot be."""
+        group = self._cache(plan, grid).get_group(f"{self.file}.json") or {}
+        paths = [group.get(f"{self.file}.{ext}") for ext in ("cubin", "launch")]
+        if all(paths):
+            with open(str(paths[0]), "rb") as f, open(str(paths[1])) as launch:
+                return Made("", f.read(), *json.load(launch)), True
         made = self.compile(plan, grid)
         if made:
             self.keep(plan, grid, made)
-        return made[1] if made else None, False
+        return made, False
 
     def _cache(self, plan: str, grid: Sequence[int]) -> Any:
         from triton.runtime.cache import get_cache_manager
@@ -270,37 +320,38 @@ class _quietly:
         _quiet.on = False
 
 
-def tune(kernel: Kernel, launch: Callable[[Any], None], original: Any, grid: Sequence[int], values: Sequence[Any],
-         seconds: float) -> tuple[Tuned, Any, tuple[str, bytes] | None, int | None]:  # fmt: skip
-    """(outcome, the function to launch from now on, its text and binary, plans tried; None: it was not decided)."""
+def tune(kernel: Kernel, launch: Callable[[Variant], None], original: Any, grid: Sequence[int], stream: int,
+         values: Sequence[Any], seconds: float) -> tuple[Tuned, Made | None, int | None]:  # fmt: skip
+    """(outcome, what won, plans tried; None: it was not decided)."""
     from triton.runtime import driver
 
     from .triton import Tuned
 
-    nothing = Tuned(kernel.name, Plan(), 1, 1, 1, 0, 0), original, None, 0
+    unchanged = Tuned(kernel.name, Plan(), 1, 1, 1, 0, 0)
     numbers = [v for v in values if type(v) is int]
     text, (x, y, z) = kernel.text(), grid
     if text is None:
-        return nothing
+        return unchanged, None, 0
     rows = widths(x, numbers + kernel.constants, kernel.constants) if y * z == 1 else []
     made = Ahead(lambda plan: kernel.compile(plan, grid))
 
     def make(plan: str) -> Any:
         new = made.take(plan)
-        return (kernel.load(new[1])[1], new) if new else None
+        return (kernel.variant(new, kernel.load(new.cubin)[1], grid, stream), new) if new else None
 
     bench = _Bench(launch, _storages(values), driver.active.get_device_interface())
     try:
-        contest, block = Contest(bench, original, make, made.announce), 32 * kernel.metadata.num_warps
-        found = _heddle.contest(contest, text, kernel.name, grid, block, rows, seconds, GAIN, 0)
+        contest, block = Contest(bench, Variant(None), make, made.announce), 32 * kernel.metadata.num_warps
+        gpu = (sms(), kernel.resident(original)) if kernel.is_free() else (0, 0)
+        found = _heddle.contest(contest, text, kernel.name, grid, block, rows, seconds, GAIN, 0, *gpu)
         won, plan, variant, speedup, low, high, before, after, pairs, tried = found
         if not won:
-            return nothing[:3] + (None if won is None else tried,)
+            return unchanged, None, None if won is None else tried
         outcome = Tuned(kernel.name, Plan(plan), speedup, low, high, 1e6 * before, 1e6 * after, pairs)
-        return outcome, variant[0], variant[1], tried
+        return outcome, variant[1], tried
     except (_heddle.RefusedError, _heddle.BudgetError) as e:
         _log.info("%s stays as it is: %s", kernel.name, e)
-        return nothing[:3] + (0 if isinstance(e, _heddle.RefusedError) else None,)
+        return unchanged, None, 0 if isinstance(e, _heddle.RefusedError) else None
     finally:
         made.close()
         bench.restore()

@@ -104,10 +104,11 @@ class _State:
         return _heddle.Note(self.program, key[:32], launch_text(grid), *self.place, v.plan, name[:150],
                             v.speedup, v.before_us, v.after_us, v.when)  # fmt: skip
 
-    def tune_one(self, kernel: Any, launch: Any, function: Any, grid: Sequence[int], values: Sequence[Any]) -> None:
+    def tune_one(self, kernel: Any, launch: Any, function: Any, grid: Sequence[int], stream: int,
+                 values: Sequence[Any]) -> None:  # fmt: skip
         from . import _triton_tune
 
-        t, chosen, made, tried = _triton_tune.tune(kernel, launch, function, grid, values, self.seconds)
+        t, made, tried = _triton_tune.tune(kernel, launch, function, grid, stream, values, self.seconds)
         if tried is not None:
             self.keep(kernel.metadata.hash, grid, t, tried)
         _log.info("%s, grid %s: %s, %.3fx (%.3f to %.3f)", kernel.name, grid, t.plan, t.speedup, t.low, t.high)

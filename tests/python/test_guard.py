@@ -1,6 +1,7 @@
 """Verdicts on Triton's kernels are on probation: over a launcher, a clock and a driver of this file's own, without Triton."""
 
 import contextlib
+import ctypes
 import os
 import random
 import tempfile
@@ -19,7 +20,7 @@ class Gpu:
     def __init__(self, times, noise=0.0, drift=0.0, cold=0.0, depth=0):
         self.times, self.noise, self.drift, self.cold, self.depth = times, noise, drift, cold, depth
         self.now, self.n, self.random = 0.0, 0, random.Random(7)
-        self.launched, self.captured, self.untimed = [], False, False
+        self.launched, self.grids, self.captured, self.untimed = [], [], False, False
 
     def launch(self, function):
         seconds = self.times[function](self.n) if callable(self.times[function]) else self.times[function]
@@ -43,6 +44,20 @@ class Gpu:
     def close(self):
         pass
 
+    def asks(self):
+        return ctypes.cast(self.asked, ctypes.c_void_p).value
+
+    @property
+    def asked(self):
+        """cuStreamIsCapturing."""
+
+        def ask(stream, status):
+            status[0] = self.captured
+            return 0
+
+        self.kept = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))(ask)
+        return self.kept
+
 
 class Metadata:
     name, hash = "k", KEY
@@ -56,12 +71,19 @@ class Kernel:
         return cls()
 
     kept = of
+    variants = {}
+    """By plan, what is not usual about it."""
 
     def recall(self, plan, grid):
-        return b"plan", True
+        self.plan = plan
+        return _triton_tune.Made("", b"plan", False, False, False), True
 
     def load(self, cubin):
         return "module", cubin.decode()
+
+    def variant(self, made, function, grid, stream):
+        dims, alone = self.variants.get(self.plan, (_triton_guard.SAME, False))
+        return _triton_guard.Variant(function, dims, stream if alone else None)
 
 
 class Verdict:
@@ -115,6 +137,7 @@ class Base:
     def __call__(self, x, y, z, stream, function, *rest):
         if function == "plan" and self.gpu.times["plan"] is None:
             raise RuntimeError("the driver does not take it")
+        self.gpu.grids.append((function, (x, y, z)))
         self.gpu.launch(function)
 
 
@@ -140,9 +163,9 @@ class Guard(unittest.TestCase):
             return launcher, None
         return launcher, launcher.applied[GRID].guarded(launcher.counts()[GRID])
 
-    def launch(self, launcher, n):
+    def launch(self, launcher, n, stream=0):
         for _ in range(n):
-            launcher(*GRID, 0, "original", (), None, None, None, 1, 2)
+            launcher(*GRID, stream, "original", (), None, None, None, 1, 2)
 
     def test_a_plan_that_is_faster_stays_and_each_launch_is_made_once(self):
         for how in ({}, {"noise": 0.02}, {"drift": 1, "noise": 0.01}, {"cold": 0.5, "noise": 0.01}, {"depth": 20, "noise": 0.01}):
@@ -263,6 +286,27 @@ class Guard(unittest.TestCase):
         _, known = self.process(gpu, 6)
         self.assertEqual((gpu.launched, known.state), (["plan"] * 6, "few launches"))
 
+    def test_a_plan_with_workers_is_launched_in_their_grid_and_the_original_in_its_own(self):
+        with mock.patch.dict(Kernel.variants, {"order=col": ((132, 1, 1), True)}):
+            gpu = Gpu({"original": 1e-3, "plan": 0.8e-3})
+            self.process(gpu, 200)
+        self.assertEqual(set(gpu.grids), {("original", GRID), ("plan", (132, 1, 1))})
+
+    def test_launches_that_share_a_state_are_those_of_one_stream_and_of_no_graph(self):
+        with mock.patch.dict(Kernel.variants, {"order=col": (_triton_guard.SAME, True)}):
+            for before in (3, 200):  # on probation, and after it
+                for times in (1, 2):  # the second process trusts the plan
+                    gpu = Gpu({"original": 1e-3, "plan": 0.8e-3})
+                    launcher, _ = self.process(gpu, before)
+                    gpu.launched.clear()
+                    self.launch(launcher, 50, stream=1)
+                    gpu.captured = True
+                    self.launch(launcher, 50)
+                    self.assertEqual(gpu.launched, ["original"] * 100)
+                    gpu.captured = False
+                    self.launch(launcher, 100)
+                    self.assertGreater(gpu.launched.count("plan"), 40)
+
     def test_without_a_guard_a_verdict_holds_from_the_first_launch_on(self):
         gpu = Gpu({"original": 1e-3, "plan": 2e-3})
         self.process(gpu, 200, guard=False)
@@ -307,9 +351,9 @@ class Static(Guard):
             return launcher, None
         return launcher, launcher.applied[GRID].guarded(launcher.counts()[GRID])
 
-    def launch(self, launcher, n):
+    def launch(self, launcher, n, stream=0):
         for _ in range(n):
-            launcher(*GRID, 0, 1, 2)
+            launcher(*GRID, stream, 1, 2)
 
     def test_a_kernel_without_a_verdict_keeps_tritons_own_launcher(self):
         launcher, _ = self.process(Gpu({"original": 1e-3}), 3, verdict=None)

@@ -89,12 +89,13 @@ class Pipeline(unittest.TestCase):
         source = ASTSource(kernels.rows, {}, {(3,): BLOCK})
         kernel = _triton_tune.Kernel.of(source, self.plain.metadata)
         self.assertEqual(kernel.text(), self.plain.asm["ptx"])
-        cubin, kept = kernel.recall("order=band:4", (8, 16, 1))
+        made, kept = kernel.recall("order=band:4", (8, 16, 1))
         self.assertFalse(kept)
+        self.assertEqual(made[2:], (False, False, False))
         again = _triton_tune.Kernel.of(source, self.plain.metadata)
         again.compile = None
-        self.assertEqual(again.recall("order=band:4", (8, 16, 1)), (cubin, True))
-        self.assertNotEqual(cubin, self.plain.asm["cubin"])
+        self.assertEqual(again.recall("order=band:4", (8, 16, 1)), (made._replace(text=""), True))
+        self.assertNotEqual(made.cubin, self.plain.asm["cubin"])
         again.compile = lambda plan, grid: None
         self.assertEqual(again.recall("order=band:4", (16, 16, 1)), (None, False))
         self.assertEqual(again.recall("order=col", (8, 16, 1)), (None, False))
@@ -103,8 +104,7 @@ class Pipeline(unittest.TestCase):
         kernel = _triton_tune.Kernel.kept(self.plain.metadata.hash, "rows")
         self.assertEqual(kernel.text(), self.plain.asm["ptx"])
         self.assertEqual(kernel.metadata.num_warps, 2)
-        new, cubin = kernel.compile("order=band:4", (8, 16, 1))
-        self.assertNotEqual(cubin, self.plain.asm["cubin"])
+        self.assertNotEqual(kernel.compile("order=band:4", (8, 16, 1)).cubin, self.plain.asm["cubin"])
         with self.assertRaises(FileNotFoundError):
             _triton_tune.Kernel.kept("0" * 64, "rows")
 
@@ -154,12 +154,30 @@ class Pipeline(unittest.TestCase):
         with self.assertRaises(heddle.InputError):
             ht.enable(plans={"rows": "order=nowhere"})
 
+    def test_plans_with_workers_are_made_for_the_launchs_grid_without_parameters(self):
+        kernel = _triton_tune.Kernel.kept(self.plain.metadata.hash, "rows")
+        for plan, flags in (("bind=agents:2", (True, False, True)), ("bind=agents:2,sms=0-9", (True, True, True)),
+                            ("order=col,bind=claim", (False, False, True))):  # fmt: skip
+            made, kept = kernel.recall(plan, (8, 16, 1))
+            self.assertEqual(made[2:], flags)
+            self.assertEqual(made.text.count(".param .u64"), kernel.text().count(".param .u64"))
+            self.assertEqual(kernel.recall(plan, (8, 16, 1)), (made._replace(text=""), True))
+            with mock.patch.object(kernel, "resident", lambda function: 3), mock.patch.object(_triton_tune, "sms", lambda: 4):
+                v = kernel.variant(made, 7, (8, 16, 1), 5)
+            workers = (12, 1, 1) if flags[0] else _triton_guard.SAME
+            self.assertEqual(v, _triton_guard.Variant(7, workers, 5))
+        kernel.metadata = kernel.metadata._replace(launch_pdl=True)
+        self.assertIsNone(kernel.compile("bind=agents:2", (8, 16, 1)))
+        self.assertIsNotNone(kernel.compile("order=col", (8, 16, 1)))
+
     def test_every_candidate_of_a_launch_can_be_compiled(self):
         for fn, grid, numbers in ((kernels.rows, (8, 16), ()), (kernels.tiles, (128,), (512,))):
             text = compile_kernel(fn).asm["ptx"]
             rows = _triton_tune.widths(grid[0], numbers, (BLOCK,)) if len(grid) == 1 else []
             plans = _heddle.candidates(text, fn.__name__, grid, BLOCK, rows)
             self.assertTrue(plans)
+            self.assertFalse([p for p in plans if "bind=agents" in p])
+            self.assertTrue([p for p in _heddle.candidates(text, fn.__name__, grid, BLOCK, rows, 4) if "bind=agents" in p])
             for plan in plans:
                 with self.subTest(kernel=fn.__name__, plan=plan):
                     self.assertNotEqual(ht.apply(text, plan, fn.__name__, grid), text)
@@ -239,15 +257,20 @@ class Choice(unittest.TestCase):
 
             def recall(self, plan, grid):
                 recalled.append((plan, grid))
-                return b"cubin", True
+                return made, True
 
             def load(self, cubin):
                 return "module", f"loaded {cubin.decode()}"
 
-        def tune(kernel, launch, original, grid, values, seconds):
+            def variant(self, made, function, grid, stream):
+                return _triton_guard.Variant(function)
+
+        def tune(kernel, launch, original, grid, stream, values, seconds):
             tuned.append(grid)
             won = ht.Tuned("k", heddle.Plan("order=col" if grid[0] > 2 else ""), 2, 1.9, 2.1, 2, 1, 9)
-            return (won, "fast", ("ptx", b"cubin"), 3) if won.plan else (won, original, None, 3)
+            return won, made if won.plan else None, 3
+
+        made = _triton_tune.Made("ptx", b"cubin", False, False, False)
 
         def launches(state):
             launched.clear()
@@ -273,7 +296,7 @@ class Choice(unittest.TestCase):
             self.assertEqual(launches(tuning), under)
             self.assertEqual([str(t.plan) for t in tuning.tuned], ["order=col", "baseline", "order=col"])
             self.assertEqual(tuned, [(4, 2, 1), (2, 2, 1), (8, 8, 1)])
-            self.assertEqual(kept, [("order=col", g, ("ptx", b"cubin")) for g in ((4, 2, 1), (8, 8, 1))])
+            self.assertEqual(kept, [("order=col", g, made) for g in ((4, 2, 1), (8, 8, 1))])
             self.assertEqual(launches(ht._State(store, {}, True, 1, False)), under)
             self.assertEqual(len(tuned), 3)
             self.assertEqual(recalled, [("order=col", g) for g in ((4, 2, 1), (8, 8, 1))] * 2)

@@ -108,7 +108,7 @@ typedef struct trial {
   const char
       *sms;  /* as a plan writes them: the numbers of the machine's SMs, not for dispatchers; NULL: from 0 */
   bool told; /* the rewrite is told so */
-  bool no_hoisting;
+  bool no_hoisting, own_state;
 } trial;
 
 static void describe(const trial *t, const char *what) {
@@ -206,12 +206,14 @@ static void run(const trial *t, const hd_table *table) {
     describe(t, d.message);
   hd_rewrite_options o = {.grid = {.known = t->known, .g = {t->g[0], t->g[1], t->g[2]}, .n_sms = t->n_sms},
                           .table = table,
-                          .no_hoisting = t->no_hoisting};
+                          .no_hoisting = t->no_hoisting,
+                          .own_state = t->own_state};
   hd_plan present = numbers(t->sms);
   uint32_t machine_sms = t->sms ? hd_numbers_count(&present.sms) : t->machine_sms;
   if (t->told) o.sms = &present.sms;
   if (t->known_block) memcpy(o.block, t->block, sizeof o.block);
   if (hd_rewrite(m, 0, &p, &o, &recipe, &d) != HD_OK) describe(t, d.message);
+  if (t->own_state && recipe.state_bytes) describe(t, "the state is not its own");
 
   uint64_t V, threads = (uint64_t)t->block[0] * t->block[1] * t->block[2];
   assert_true(hd_grid_tasks(t->g, &V));
@@ -241,6 +243,7 @@ static void run(const trial *t, const hd_table *table) {
                        ? interleave(program, &l, machine_sms, &present.sms, t->seed + k, &d)
                        : hd_emu_launch(program, &l, &how, NULL, NULL, &d);
     if (st != HD_OK) describe(t, d.message);
+    if (t->own_state) continue; /* what a launch leaves, the next one begins with */
     const char *left = hd_emu_ptr(e, state, recipe.state_bytes);
     for (uint64_t i = 0; i < (recipe.ballot ? recipe.ballot_offset : recipe.state_bytes); i++)
       if (left[i]) describe(t, "the counters were not cleared");
@@ -301,7 +304,8 @@ static void draw_trial(uint64_t i, trial *t) {
                .plan = PICK(25, i, plans),
                .dispatch = (hd_dispatch_kind)(hd_random_at(26, i) % HD_DISPATCH_COUNT),
                .seed = i,
-               .no_hoisting = hd_random_at(28, i) & 1};
+               .no_hoisting = hd_random_at(28, i) & 1,
+               .own_state = hd_random_at(29, i) & 1};
   for (unsigned k = 0; k < 3; k++) t->g[k] = 1 + (uint32_t)(hd_random_at(10 + k, i) % tops[i / 7 % 3][k]);
   memcpy(t->block, PICK(27, i, blocks), sizeof t->block);
 }

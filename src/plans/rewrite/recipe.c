@@ -58,8 +58,34 @@ static hd_status lay_out(rewrite_job *j, hd_diag *d) {
   return HD_OK;
 }
 
+/* A variable of the module that begins as zeros, before the kernel. */
+static hd_status own_state(rewrite_job *j, hd_diag *d) {
+  enum { ALIGN = 128 };
+  hd_buf text = {0};
+  uint32_t at = 0;
+  rewrite_put(j, &text, ".global .align %u .b8 ~state[%" PRIu64 "];\n", ALIGN, j->recipe->state_bytes);
+  while (at < j->m->n_items && !(j->m->items[at].kind == HD_I_FUNC && j->m->items[at].index == j->func)) at++;
+  const hd_status st = text.failed ? hd_nomem(d) : hd_ptx_insert_items(j->m, at, text.data, d);
+  hd_buf_free(&text);
+  j->recipe->own_state = true;
+  j->recipe->state_bytes = 0;
+  return st;
+}
+
+void rewrite_put_state(const rewrite_job *j, hd_buf *text, const char *name) {
+  if (j->recipe->own_state)
+    rewrite_put(j, text, "\tmov.u64 %%~%s, ~state;\n", name);
+  else
+    rewrite_put(j, text, "\tld.param.u64 %%~%s, [~state];\n\tcvta.to.global.u64 %%~%s, %%~%s;\n", name, name,
+                name);
+}
+
 hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
   hd_ptx_module *m = j->m;
+  if (j->opt->own_state && j->recipe->state_bytes) {
+    const hd_status st = own_state(j, d);
+    if (st != HD_OK) return st;
+  }
   hd_buf text = {0};
   hd_sym kernel = m->funcs[j->func].sym;
   j->recipe->n_params = m->funcs[j->func].n_params;
@@ -78,9 +104,11 @@ hd_status rewrite_add_params(rewrite_job *j, hd_diag *d) {
 void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
   if (r->no_dynamic_shared)
     hd_buf_printf(text, "// Launch %s without dynamic shared memory, as its text has none.\n", kernel);
-  if (!r->state_bytes && !r->table_bytes) return;
-  hd_buf_printf(text, "// Launch %s as before, but with these parameters behind its own:\n", kernel);
-  if (r->ballot && !r->ballot_offset)
+  const bool has_params = r->state_bytes || r->table_bytes || r->grid;
+  if (!has_params && !r->agents) return;
+  hd_buf_printf(text, "// Launch %s as before, but%s\n", kernel,
+                has_params ? " with these parameters behind its own:" : "");
+  if (r->state_bytes && r->ballot && !r->ballot_offset)
     hd_buf_printf(
         text,
         "//   .u64 at %" PRIu64 ": the address of %" PRIu64
@@ -92,7 +120,7 @@ void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
                   " bytes of device memory, zero at first; each launch "
                   "leaves them zero.\n//     Launches that may run at once need one such buffer each.\n",
                   r->state_offset, r->state_bytes);
-  if (r->ballot && r->ballot_offset)
+  if (r->state_bytes && r->ballot && r->ballot_offset)
     hd_buf_printf(text,
                   "//     But for those from byte %" PRIu64
                   " on: a u32 for each SM's queue, which counts the tasks that the SM does.\n",
@@ -107,6 +135,8 @@ void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
         text, "//   .u32 at %" PRIu64 ", twice more behind it: the dimensions of the grid it had before\n",
         r->grid_offset);
   if (r->agents)
-    hd_buf_puts(text, "// and in a grid of one dimension: the number of SMs times the CTAs that fit on one, "
-                      "no more than tasks.\n");
+    hd_buf_printf(text,
+                  "// %sin a grid of one dimension: the number of SMs times the CTAs that fit on one, "
+                  "no more than tasks.\n",
+                  has_params ? "and " : "");
 }

@@ -267,8 +267,10 @@ hd_status rewrite_close_loop(const rewrite_job *j, uint32_t begin, hd_diag *d);
 void rewrite_put_attendance(const rewrite_job *j, hd_buf *text);
 hd_status rewrite_attend(const rewrite_job *j, uint32_t begin, hd_diag *d);
 
-/* recipe.c: the extra parameters. */
+/* recipe.c: the extra parameters, or the state as a variable of the module. */
 hd_status rewrite_add_params(rewrite_job *j, hd_diag *d);
+/* The address of the state, in the register ~NAME. */
+void rewrite_put_state(const rewrite_job *j, hd_buf *text, const char *name);
 
 /* registers.c: the kernel's directives. */
 hd_status rewrite_set_registers(rewrite_job *j, hd_diag *d);

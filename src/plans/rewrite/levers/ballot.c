@@ -32,11 +32,13 @@ hd_status rewrite_put_ballot(rewrite_job *j, hd_buf *text, hd_diag *d) {
               "\tmov.u32 %%~sm, %%smid;\n"
               "\trem.u32 %%~limit, %%~sm, %u;\n\tsub.u32 %%~limit, %u, %%~limit;\n"
               "\tshl.b32 %%~limit, %%~limit, 5;\n" /* hd_bypass_voted */
-              "\tand.b32 %%~sm, %%~sm, %u;\n"
-              "\tld.param.u64 %%~ballot, [~state];\n\tcvta.to.global.u64 %%~ballot, %%~ballot;\n"
+              "\tand.b32 %%~sm, %%~sm, %u;\n",
+              warps + 1, warps, HD_BALLOT_SMS - 1);
+  rewrite_put_state(j, text, "ballot");
+  rewrite_put(j, text,
               "\tmad.wide.u32 %%~ballot, %%~sm, %u, %%~ballot;\n"
               "\tsetp.eq.u32 %%~first, %%~linear, 0;\n"
               "\t@%%~first red.global.add.u32 [%%~ballot], 1;\n",
-              warps + 1, warps, HD_BALLOT_SMS - 1, (unsigned)sizeof(uint32_t));
+              (unsigned)sizeof(uint32_t));
   return HD_OK;
 }

@@ -8,7 +8,7 @@
 
 /* The state's address is read from its parameter each time, because a parameter costs no register. */
 void claim_put_address(const rewrite_job *j, hd_buf *t, const char *offset) {
-  rewrite_put(j, t, "\tld.param.u64 %%~queue, [~state];\n\tcvta.to.global.u64 %%~queue, %%~queue;\n");
+  rewrite_put_state(j, t, "queue");
   if (offset) rewrite_put(j, t, "\tmad.wide.u32 %%~queue, %s, 1, %%~queue;\n", offset);
 }
 
