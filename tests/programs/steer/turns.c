@@ -4,6 +4,7 @@
  *   beside     every other launch or so runs while another stream has work
  *   captured   every other launch is captured
  *   destroyed  in the middle its context is destroyed, and another has its number
+ *   unloaded   in the middle its module is unloaded, and loaded again
  *   shapes     every other launch has blocks of another size
  *   children   it asks for children that have ended, and has none
  * Each launch adds one to a word, which it prints, and how many launches the driver has seen, and how many
@@ -56,6 +57,10 @@ int main(int argc, char **argv) {
   if (argc > 4 && cuStreamCreate(&other, CU_STREAM_NON_BLOCKING)) return 1;
   for (long k = 1; k <= n; k++) {
     if (launch(f, k, params)) return 1;
+    if (is_way("unloaded") && k == n / 2 &&
+        (cuModuleUnload(module) || cuModuleLoadData(&module, PTX_ORDER) ||
+         cuModuleGetFunction(&f, module, "order")))
+      return 1;
     if (is_way("destroyed") && k == n / 2 && cuCtxDestroy_v2((cu_context)1)) return 1;
     if (wait && k % wait == 0 && cuCtxSynchronize()) return 1;
     if (is_way("children")) look_for_children();
