@@ -119,7 +119,7 @@ static PyObject *rewrite_launch(PyObject *module, PyObject *args) {
     raise_failure(module, &d);
   } else {
     out = Py_BuildValue("(s#OOO)", r.text.data, (Py_ssize_t)r.text.len, recipe->agents ? Py_True : Py_False,
-                        recipe->some_sms ? Py_True : Py_False, recipe->own_state ? Py_True : Py_False);
+                        recipe->fills ? Py_True : Py_False, recipe->own_state ? Py_True : Py_False);
   }
   hd_rewritten_free(&r);
   return out;
@@ -132,7 +132,7 @@ static PyObject *worker_grid(PyObject *module, PyObject *args) {
   int some;
   uint32_t tasks[3], workers[3];
   if (!PyArg_ParseTuple(args, "OpII", &grid, &some, &sms, &resident) || !get_dims(grid, tasks)) return NULL;
-  hd_recipe_grid(&(hd_recipe){.agents = true, .some_sms = some}, tasks, sms, resident, workers);
+  hd_recipe_grid(&(hd_recipe){.agents = true, .fills = some}, tasks, sms, resident, workers);
   return Py_BuildValue("(III)", workers[0], workers[1], workers[2]);
 }
 

@@ -407,6 +407,8 @@ typedef struct hd_replay_claims {
   bool vote;        /* agents: of those that fit, hd_agents_voted of the SM's queue at once */
   uint64_t segment; /* agents: tasks that one takes at once; 0: one; UINT64_MAX: as many as there are for
                        each worker */
+  bool strides;     /* agents: each takes one of the strides of a queue, of which there are as many as workers
+                       on an SM, and no other */
 } hd_replay_claims;
 
 /* A part of a launch: the places first .. first + n - 1 of the order, and of every queue the same part of its

@@ -165,8 +165,17 @@ typedef struct hd_split {
  * tasks         one, which is claimed while it does the one before
  * segments[:K]  K consecutive places of a cluster, the last ones of it fewer (SMC 3.3): one atomic for all of
  *               them. Without K as many as there are for each worker, so that nearly all work is dealt out at
- *               the start, as SMC does it; what workers that come late or never leave behind, others take */
-typedef enum hd_take_kind { HD_TAKE_TASKS = 0, HD_TAKE_SEGMENTS, HD_TAKE_COUNT } hd_take_kind;
+ *               the start, as SMC does it; what workers that come late or never leave behind, others take
+ * strides       each worker takes one of the strides that its SM's cluster is cut into, one atomic when it
+ *               starts, and does places w, w + S, w + 2S, ... of it (CLU listing 5). S: as many strides as
+ * there are workers for each SM, of which agents:N leaves all but N empty. A worker on an SM that has more
+ * takes a stride of another cluster, and nothing is taken over from workers that are slow */
+typedef enum hd_take_kind {
+  HD_TAKE_TASKS = 0,
+  HD_TAKE_SEGMENTS,
+  HD_TAKE_STRIDES,
+  HD_TAKE_COUNT
+} hd_take_kind;
 
 typedef struct hd_take {
   hd_take_kind kind;
@@ -268,7 +277,7 @@ HD_API extern const hd_plan hd_plan_original;
 /* The notation's values, beyond those above:
  *
  *   shape=[loop:]WxH[xD][:ORDER]|auto          bind=agents[:N]|agents:auto
- *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]
+ *   split=chunk|wave:N|rows|cols          take=tasks|segments[:K]|strides
  *   threads=ORDER|cta:ORDER (no table)
  *   bypass=l1:K|ro:K|l2:K|auto|l1:K+l2:K            stream=l1|3+7+8|auto (load numbers)
  *   form=auto|predicate|replicate         prefetch=l1:D|l2:D

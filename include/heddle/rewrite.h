@@ -88,14 +88,15 @@ HD_OWN bool hd_rewrite_clusters(const hd_ptx_module *m, uint32_t func, uint32_t 
  *   grid    .u32 x 3  the dimensions of the original's grid
  */
 typedef struct hd_recipe {
-  bool agents;    /* the grid is another one: see hd_recipe_grid */
-  bool some_sms;  /* agents: workers on SMs that the plan does not name leave at once, so that only a grid
-                     that fills the GPU is sure to bring enough to those that it names */
-  bool ballot;    /* bypass=auto, bind=agents:auto: a ballot of HD_BALLOT_SMS u32, at the state's end. bypass:
-                     for each SM's number modulo HD_BALLOT_SMS the CTAs that it ran; agents: for each cluster
-                     the tasks that its SM did, or the warps of those tasks. Launches add to it and clear
-                     nothing there */
-  bool own_state; /* it has a state, in its module: hd_rewrite_options.own_state */
+  bool agents; /* the grid is another one: see hd_recipe_grid */
+  bool fills;  /* agents: the grid fills the GPU, even if there are fewer tasks: workers on SMs that the plan
+                  does not name leave at once, and only so enough come to those that it names; of take=strides
+                  each SM gets as many strides as others */
+  bool ballot; /* bypass=auto, bind=agents:auto: a ballot of HD_BALLOT_SMS u32, at the state's end. bypass:
+                  for each SM's number modulo HD_BALLOT_SMS the CTAs that it ran; agents: for each cluster
+                  the tasks that its SM did, or the warps of those tasks. Launches add to it and clear
+                  nothing there */
+  bool own_state;         /* it has a state, in its module: hd_rewrite_options.own_state */
   uint64_t state_bytes;   /* 0: no such parameter */
   uint64_t table_bytes;   /* 0: no such parameter */
   uint64_t ballot_offset; /* in the state */

@@ -129,8 +129,9 @@ static void agents_keep_the_tasks_that_they_claimed(void **state) {
   enum { TASKS = 150 };
   static const struct {
     uint64_t segment;
-    bool ahead;
-  } claims[] = {{0, false}, {0, true}, {2, false}, {7, false}, {7, true}, {UINT64_MAX, false}};
+    bool ahead, strides;
+  } claims[] = {{0, false, false}, {0, true, false}, {2, false, false},         {7, false, false},
+                {7, true, false},  {0, true, true},  {UINT64_MAX, false, false}};
   const hd_gpu g = small_gpu(8);
   subject a = trace_kernel(uneven, TASKS, 64), b = trace_kernel(compute, 16, 64);
   const subject *const s[] = {&a, &b};
@@ -142,6 +143,7 @@ static void agents_keep_the_tasks_that_they_claimed(void **state) {
       confine(&of[1], 8, 4, 7, 16);
       of[0].o.claims.segment = claims[i].segment;
       of[0].o.claims.ahead = claims[i].ahead;
+      of[0].o.claims.strides = claims[i].strides;
       of[0].o.claims.active = agents;
       const hd_replay_options *const o[] = {&of[0].o, &of[1].o};
       together(&g, s, o, 2, 2, out);

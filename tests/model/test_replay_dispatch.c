@@ -146,6 +146,31 @@ static void agents_of_an_sm_without_tasks_take_those_of_others(void **state) {
   hd_trace_destroy(t);
 }
 
+/* A worker does its own stride however long that takes; those of SMs that do not run are done all the same.
+ */
+static void agents_with_strides_take_over_none_that_has_begun(void **state) {
+  static const uint32_t queue_of[2][4] = {{0, 1, 2, 3}, {0, 1, UINT32_MAX, UINT32_MAX}};
+  hd_trace *t = synth_trace(UNEVEN, 32, uneven_warp, NULL);
+  hd_gpu g = roomy_gpu();
+  hd_table order = {calloc(UNEVEN, sizeof *order.task), UNEVEN};
+  for (uint32_t i = 0; i < UNEVEN; i++) order.task[i] = i / 64 + 4 * (i % 64); /* queue 0: the long tasks */
+  const hd_counters plain = replay_once(&g, t, &(hd_replay_options){0});
+  for (unsigned k = 0; k < 2; k++) {
+    uint32_t ctas[4];
+    hd_replay_options o = {
+        .order = &order,
+        .claims = {.n_queues = 4, .queue_of = queue_of[k], .agents = true, .active = 2, .strides = true},
+        .ctas = ctas};
+    hd_counters c = replay_once(&g, t, &o);
+    assert_int_equal(c.l1_sectors, plain.l1_sectors);
+    assert_int_equal(ctas[0] + ctas[1] + ctas[2] + ctas[3], UNEVEN);
+    if (k == 0) assert_true(sms_with_long_tasks(&c) == 1);
+    for (int i = 0; k == 0 && i < 4; i++) assert_int_equal(ctas[i], UNEVEN / 4);
+  }
+  hd_table_free(&order);
+  hd_trace_destroy(t);
+}
+
 static void sms_without_a_queue_run_nothing(void **state) {
   static const uint32_t queue_of[4] = {UINT32_MAX, 0, UINT32_MAX, UINT32_MAX};
   uint64_t groups = 64, n = 256;
@@ -169,6 +194,7 @@ int main(void) {
       cmocka_unit_test(places_free_at_once_go_to_one_sm_each_first),
       cmocka_unit_test(tasks_claimed_from_the_sms_queue_share_its_l1),
       cmocka_unit_test(agents_of_an_sm_without_tasks_take_those_of_others),
+      cmocka_unit_test(agents_with_strides_take_over_none_that_has_begun),
       cmocka_unit_test(sms_without_a_queue_run_nothing),
       cmocka_unit_test(shared_memory_takes_from_a_unified_l1),
   };

@@ -99,7 +99,8 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   if (hd_bind_has_clusters(p.bind)) p.split = draw_split(r, &p.order);
   draw_shape_of(r, g, &p);
   if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1))
-    p.take = (hd_take){HD_TAKE_SEGMENTS, draw(r, 0, 1) ? (uint32_t)draw(r, 1, UINT32_MAX) : 0};
+    p.take = draw(r, 0, 2) ? (hd_take){HD_TAKE_SEGMENTS, draw(r, 0, 1) ? (uint32_t)draw(r, 1, UINT32_MAX) : 0}
+                           : (hd_take){HD_TAKE_STRIDES, 0};
   if (p.bind == HD_BIND_AGENTS) p.agents = (uint32_t)draw(r, 0, 9);
   if (draw(r, 0, 3) == 0) p.threads = draw_order(r, g);
   p.threads_in_cta = p.threads.kind != HD_ORDER_ROW && draw(r, 0, 1);
@@ -115,7 +116,7 @@ static inline hd_plan draw_full_plan(random_stream *r, const uint32_t g[3]) {
   }
   if (p.bind != HD_BIND_CANCEL) p.prefetch.kind = (hd_prefetch_kind)draw(r, 0, HD_PREFETCH_COUNT - 1);
   if (p.prefetch.kind) p.prefetch.distance = (uint32_t)draw(r, 1, 40);
-  if (p.bind == HD_BIND_AGENTS && draw(r, 0, 1)) {
+  if (p.bind == HD_BIND_AGENTS && p.take.kind != HD_TAKE_STRIDES && draw(r, 0, 1)) {
     uint32_t sm = (uint32_t)draw(r, 0, 9);
     for (uint64_t n = draw(r, 1, 4); n; n--) {
       const uint32_t last = sm + (uint32_t)draw(r, 0, 9);

@@ -65,6 +65,26 @@ static void segments_part_the_tasks_of_an_sm(void **state) {
   assert_int_equal(segments.resident, 2);
 }
 
+/* Workers of an SM go through its cluster side by side, as if they claimed task by task, and for fewer
+ * instructions. */
+static void strides_keep_the_tasks_of_an_sm_together(void **state) {
+  if (!*state) skip();
+  session own = *(const session *)*state;
+  hd_diag d = {0};
+  hd_counters tasks, segments, strides;
+  const hd_run_options run = {.machine.n_sms = own.g.n_sms};
+  assert_int_equal(hd_study_open(own.w, &run, &(hd_study_options){.timed = true}, &own.s, &d), HD_OK);
+  assert_int_equal(replay(&own, "order=col,bind=agents:2", &tasks, &d), HD_OK);
+  assert_int_equal(replay(&own, "order=col,bind=agents:2,take=segments", &segments, &d), HD_OK);
+  assert_int_equal(replay(&own, "order=col,bind=agents:2,take=strides", &strides, &d), HD_OK);
+  hd_study_close(own.s);
+  assert_int_equal(strides.l1_sectors, tasks.l1_sectors);
+  assert_true(llabs((long long)strides.l1_hits - (long long)tasks.l1_hits) <
+              llabs((long long)segments.l1_hits - (long long)tasks.l1_hits));
+  assert_true(strides.time_us < tasks.time_us);
+  assert_int_equal(strides.resident, 2);
+}
+
 static void a_partition_uses_the_sms_it_names(void **state) {
   const session *b = *state;
   if (!b) skip();
@@ -130,6 +150,7 @@ int main(void) {
       BEHAVIOUR("throttled agents raise L1 hits of an algorithm-related kernel",
                 throttled_agents_raise_l1_hits_of_an_algorithm_related_kernel),
       BEHAVIOUR("segments part the tasks of an SM", segments_part_the_tasks_of_an_sm),
+      BEHAVIOUR("strides keep the tasks of an SM together", strides_keep_the_tasks_of_an_sm_together),
       BEHAVIOUR("a free mapping costs no instructions", a_free_mapping_costs_no_instructions),
       BEHAVIOUR("free agents wait for no claim between tasks", free_agents_wait_for_no_claim_between_tasks),
       BEHAVIOUR("a partition uses the SMs it names", a_partition_uses_the_sms_it_names),

@@ -307,7 +307,7 @@ static inline void gen_draw_plan(gen_source *s, hd_buf *t) {
   static const char *const BINDS[] = {"none",     "none",     "redirect", "agents",
                                       "agents:1", "agents:2", "claim",    "claim"};
   static const char *const SPLITS[] = {"", "", "", ",split=wave:1", ",split=wave:3"};
-  static const char *const TAKES[] = {"", ",take=segments", ",take=segments:3"};
+  static const char *const TAKES[] = {"", ",take=segments", ",take=segments:3", ",take=strides"};
   static const char *const BYPASSES[] = {"l1:0", "l1:1", "l1:2", "ro:1", "l2:0", "l2:1"};
   static const char *const FORMS[] = {"", ",form=predicate", ",form=replicate"};
   const char *bind = BINDS[gen_below(s, 8)];
@@ -320,7 +320,7 @@ static inline void gen_draw_plan(gen_source *s, hd_buf *t) {
     gen_draw_order(s, t);
   }
   if (strcmp(bind, "none") != 0) hd_buf_puts(t, SPLITS[gen_below(s, 5)]);
-  if (agents) hd_buf_puts(t, TAKES[gen_below(s, 3)]);
+  if (agents) hd_buf_puts(t, TAKES[gen_below(s, 4)]);
   if (agents && gen_below(s, 4) == 0) hd_buf_puts(t, ",sms=1+3-4");
   if (gen_below(s, 3) == 0) {
     hd_buf_printf(t, ",threads=%s", gen_below(s, 2) ? "cta:" : "");

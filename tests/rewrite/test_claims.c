@@ -106,6 +106,12 @@ static const claim_case CASES[] = {
      "heddle: bind=agents:2, claims by warp (the warps of a CTA share nothing)\n"
      "heddle: tasks in segments of 63; 8 queues by SM number; 1000 tasks"},
     {plain,
+     "bind=agents:2,take=strides",
+     {0},
+     64,
+     "heddle: bind=agents:2, claims by CTA (once for all its tasks), handed over in a ticket of 8 bytes\n"
+     "heddle: tasks in strides, one for each worker; 8 queues by SM number; any grid"},
+    {plain,
      "order=col,bind=agents:auto",
      {0},
      64,

@@ -98,6 +98,7 @@ static void agents_whose_warps_end_before_others_meet_compute_the_same(void **st
   } cases[] = {{"bind=agents", 60},
                {"bind=agents:1", 60},
                {"bind=agents:2,take=segments:3", 60},
+               {"bind=agents,take=strides", 60},
                {"order=tile:3x2,bind=agents,sms=1+3-4", 60},
                {"bind=agents,bypass=l1:1,form=replicate", 30},
                {"bind=agents:1,threads=cta:reverse", 10}};
@@ -136,7 +137,8 @@ static void coordinates_are_read_in_the_width_of_their_operand(void **state) {
 
 /* Lanes that said yes in a ballot exchange among themselves; the others may end meanwhile. */
 static void agents_of_ballots_compute_the_same(void **state) {
-  static const char *const plans[] = {"bind=agents", "bind=agents:1,take=segments", "bind=agents:2"};
+  static const char *const plans[] = {"bind=agents", "bind=agents:1,take=segments",
+                                      "bind=agents:2,take=strides"};
   static const char *const others[] = {"bra $D;", "ret;"};
   const hd_dispatch_kind how[2] = {HD_DISPATCH_DEMAND, HD_DISPATCH_SHUFFLED};
   for (uint32_t n = 0; n < 24; n++) {
@@ -165,6 +167,7 @@ static void registers_start_at_zero_in_every_task(void **state) {
   static const char *const plans[] = {
       "bind=agents",
       "bind=agents:1,take=segments",
+      "bind=agents,take=strides",
       "bind=agents,threads=cta:col",
       "bind=agents,threads=tile:8x2",
       "bind=agents:1,threads=cta:hilbert,bypass=l1:1",

@@ -54,6 +54,7 @@ static void every_allocation_that_fails_is_said(void **state) {
                                       "bind=claim,split=wave:4",
                                       "order=col,bind=agents",
                                       "bind=agents:2,take=segments",
+                                      "order=col,bind=agents,split=cols,take=strides",
                                       "order=col,bind=agents:auto",
                                       "threads=col",
                                       "bypass=l1:1",

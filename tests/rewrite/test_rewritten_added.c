@@ -81,7 +81,8 @@ static uint64_t run(const char *plan_text, uint32_t V, hd_added *added) {
 
 static void one_more_task_takes_as_many_instructions_as_are_counted(void **state) {
   static const char *const plans[] = {"bind=agents", "order=reverse,bind=agents",
-                                      "bind=agents,take=segments:64", "bind=claim"};
+                                      "bind=agents,take=segments:64", "bind=agents,take=strides",
+                                      "bind=claim"};
   hd_added none, added;
   const uint64_t own = (run("baseline", 2000, &none) - run("baseline", 1000, &none)) / 1000;
   assert_int_equal(none.instructions, 0);

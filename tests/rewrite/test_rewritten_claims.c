@@ -284,6 +284,11 @@ static const char *const plans[] = {
     "order=col,bind=agents:1,split=cols,take=segments:5",
     "bind=agents,take=segments:4294967295,sms=0-2+5",
     "bind=agents:3,take=segments,sms=3+7-8",
+    "bind=agents,take=strides",
+    "bind=agents:2,take=strides",
+    "order=col,bind=agents:1,split=cols,take=strides",
+    "bind=agents,split=rows,take=strides",
+    "order=hilbert,bind=agents:3,split=wave:2,take=strides",
     "bind=agents:auto",
     "order=tile:3x2,bind=agents:auto,split=wave:2",
     "order=hilbert,bind=agents:auto",
@@ -519,7 +524,10 @@ static void workers_fill_the_gpu_where_only_some_sms_work(void **state) {
   static const struct {
     const char *plan;
     uint32_t workers;
-  } cases[] = {{"bind=agents", 3}, {"bind=agents,sms=7-9", 40}, {"bind=agents:1,sms=7-9", 40}};
+  } cases[] = {{"bind=agents", 3},
+               {"bind=agents,sms=7-9", 40},
+               {"bind=agents:1,sms=7-9", 40},
+               {"bind=agents,take=strides", 40}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hd_arena arena;
     hd_arena_init(&arena);

@@ -43,6 +43,7 @@ static const char *const plans[] = {
     "bind=agents",
     "bind=agents:2,split=rows",
     "bind=agents,take=segments:4",
+    "bind=agents,take=strides",
     "bind=cancel",
     "threads=cta:col",
     "bypass=l1:0",

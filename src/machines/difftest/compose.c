@@ -121,6 +121,10 @@ static void put_sms(dice *r, uint32_t n_sms, hd_buf *out) {
 }
 
 static void put_take(dice *r, hd_buf *out) {
+  if (chance(r, 30)) {
+    hd_buf_puts(out, ",take=strides");
+    return;
+  }
   hd_buf_puts(out, ",take=segments");
   if (chance(r, 60)) hd_buf_printf(out, ":%" PRIu64, 1 + below(r, 9));
 }
@@ -134,13 +138,9 @@ static void put_binding(dice *r, uint32_t n_sms, bool can_cancel, hd_buf *out) {
   if (roll < 25) return;
   hd_buf_puts(out, roll < 40 ? ",bind=redirect" : roll < 65 ? ",bind=claim" : ",bind=agents");
   if (roll >= 65 && chance(r, 50)) hd_buf_printf(out, ":%" PRIu64, 1 + below(r, 6));
-  if (roll >= 65 && chance(r, 35)) {
-    hd_buf_puts(out, ",take=segments");
-    if (chance(r, 60)) hd_buf_printf(out, ":%" PRIu64, 1 + below(r, 5));
-  }
   if (chance(r, 45)) put_split(r, out);
   if (roll >= 65 && chance(r, 35)) put_sms(r, n_sms, out);
-  if (roll >= 65 && chance(r, 35)) put_take(r, out);
+  if (roll >= 65 && chance(r, 50)) put_take(r, out);
 }
 
 /* Levers that change a task's own work. */

@@ -22,10 +22,16 @@ void model_dispatch_queue(const hd_replay_part *p, uint64_t tasks, uint32_t n, u
   *to = queue_before(p->first + p->n, tasks, n, i);
 }
 
+/* Of so many tasks in strides, those in strides from `first` on. */
+static uint64_t in_strides(uint64_t tasks, uint64_t strides, uint64_t first) {
+  const uint64_t rest = tasks % strides;
+  return tasks / strides * (strides - first) + (rest > first ? rest - first : 0);
+}
+
 uint64_t model_dispatch_left(const model_dispatcher *q, uint32_t i) {
   uint64_t from, to;
   model_dispatch_queue(&q->part, q->n_tasks, q->claims.n_queues, i, &from, &to);
-  return to - from - q->taken[i];
+  return q->claims.strides ? in_strides(to - from, q->running, q->taken[i]) : to - from - q->taken[i];
 }
 
 /* Places in the order from queue i; false: it is empty. */
@@ -33,12 +39,19 @@ static bool take(model_dispatcher *q, uint32_t i, dispatch_segment *s) {
   const uint32_t n = q->claims.n_queues;
   uint64_t from, to;
   model_dispatch_queue(&q->part, q->n_tasks, n, i, &from, &to);
-  const uint64_t left = to - from - q->taken[i];
+  const uint64_t left = model_dispatch_left(q, i), start = hd_cluster_start(q->n_tasks, n, i);
   if (!left) return false;
-  s->next = hd_cluster_start(q->n_tasks, n, i) + from + q->taken[i];
-  s->stop = s->next + (left < q->at_once ? left : q->at_once);
-  q->taken[i] += s->stop - s->next;
-  q->left -= s->stop - s->next;
+  s->next = start + from + q->taken[i];
+  if (q->claims.strides) {
+    s->apart = q->running;
+    s->stop = start + to;
+    q->taken[i]++;
+  } else {
+    s->apart = 1;
+    s->stop = s->next + (left < q->at_once ? left : q->at_once);
+    q->taken[i] += s->stop - s->next;
+  }
+  q->left -= left - model_dispatch_left(q, i);
   return true;
 }
 
@@ -57,15 +70,29 @@ static dispatch_segment *segment_of(const model_dispatcher *q, uint32_t number, 
 /* The place's next one of its segment. Agents that claim ahead of time have the one after it from then on, as
  * far as their own queue has any. */
 static uint64_t next_place(model_dispatcher *q, uint32_t number, dispatch_segment *s) {
-  const uint64_t place = s->next++;
-  if (q->claims.ahead && s->next == s->stop) take(q, q->claims.queue_of[number], s);
+  const uint64_t place = s->next;
+  s->next += s->apart;
+  if (q->claims.ahead && !q->claims.strides && s->next == s->stop) take(q, q->claims.queue_of[number], s);
   return place;
+}
+
+/* Workers that take one stride: no more start if all strides are taken, or if there are empty ones on the SM.
+ */
+static bool has_ended(model_dispatcher *q, uint32_t number) {
+  const uint32_t own = q->claims.queue_of[number];
+  if (!q->claims.strides) return false;
+  if (!q->left) return true;
+  const bool empty = q->taken[own] < q->running && !model_dispatch_left(q, own);
+  q->taken[own] += empty;
+  return empty;
 }
 
 /* The next place of the worker in place `cta` of SM `number`. */
 static bool claim_next(model_dispatcher *q, uint32_t number, uint32_t cta, uint64_t cycle, uint64_t *place) {
   dispatch_segment *s = segment_of(q, number, cta);
-  if (s->next == s->stop && !claim(q, number, s)) {
+  const bool done = s->next >= s->stop;
+  if (done && has_ended(q, number)) return false;
+  if (done && !claim(q, number, s)) {
     if (q->search.waits) dispatch_search_begin(&q->search, number, cta, q->claims.queue_of[number], cycle);
     return false;
   }

@@ -7,9 +7,9 @@
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
-/* Places in the order. */
+/* Places in the order: next, next + apart, ... below stop. */
 typedef struct dispatch_segment {
-  uint64_t next, stop;
+  uint64_t next, stop, apart;
 } dispatch_segment;
 
 /* A place whose worker searches. */
@@ -51,7 +51,7 @@ typedef struct model_dispatcher {
   uint64_t *queue;    /* round robin: the next worker of each SM */
   uint32_t jitter;    /* demand: cycles by which a start may be late */
   hd_replay_claims claims;
-  uint64_t *taken;            /* claims: tasks taken from each queue */
+  uint64_t *taken;            /* claims: tasks taken from each queue, or strides, empty ones as well */
   dispatch_segment *segments; /* agents: the rest of the segment that each place on an SM took */
   uint32_t running;           /* places on an SM */
   uint64_t at_once;           /* tasks taken at once */

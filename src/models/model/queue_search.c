@@ -52,7 +52,7 @@ static bool step(model_dispatcher *q, hd_model *m, dispatch_wait *w, uint64_t no
   const uint32_t lanes = (k + HD_WARP - 1) / HD_WARP * HD_WARP;
   const uint64_t known = seen(s, w->sm, w->at, !k || lanes > n ? n : lanes);
   if (!k) {
-    if (q->claims.agents) leave(q, known);
+    if (q->claims.agents && !q->claims.strides) leave(q, known);
     return true;
   }
   w->queue = (from + k) % n;
@@ -86,5 +86,6 @@ void model_dispatch_search(model_dispatcher *q, hd_model *m, uint64_t now) {
 
 uint64_t model_dispatch_tail(const model_dispatcher *q, uint64_t end) {
   const uint64_t over = q->search.gone > end ? q->search.gone - end : 0;
-  return q->claims.n_queues ? over + q->search.fence : 0; /* the last worker clears the queues */
+  const bool clears = q->claims.n_queues && !q->claims.strides; /* the last worker, when it leaves */
+  return clears ? over + q->search.fence : 0;
 }

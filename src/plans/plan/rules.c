@@ -73,6 +73,9 @@ static bool votes_in_company(const hd_plan *p) {
 static bool take_unbound(const hd_plan *p) {
   return p->take.kind != HD_TAKE_TASKS && p->bind != HD_BIND_AGENTS;
 }
+static bool strides_on_some(const hd_plan *p) {
+  return p->take.kind == HD_TAKE_STRIDES && hd_numbers_count(&p->sms);
+}
 static bool thread_table(const hd_plan *p) { return hd_order_needs_table(p->threads.kind); }
 
 static const rule RULES[] = {
@@ -93,6 +96,7 @@ static const rule RULES[] = {
     {votes_in_company,
      "bind=agents:auto takes its vote with order, shape and split alone; other levers come after it"},
     {take_unbound, "take says how many tasks an agent takes at once; it needs bind=agents"},
+    {strides_on_some, "take=strides needs every worker of the launch, and sms makes some of them leave"},
     {thread_table,
      "threads takes an order of thread ids; heavy-first, affinity and tables are orders of tasks"},
 };

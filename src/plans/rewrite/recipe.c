@@ -15,7 +15,7 @@ void hd_recipe_grid(const hd_recipe *r, const uint32_t tasks[3], uint32_t n_sms,
   if (!r->agents || !hd_grid_tasks(tasks, &V) || V > HD_MOST_CLAIMED) return;
   uint64_t places = (uint64_t)n_sms * resident;
   if (places == 0) places = 1;
-  workers[0] = (uint32_t)(places < V || r->some_sms ? places : V);
+  workers[0] = (uint32_t)(places < V || r->fills ? places : V);
   workers[1] = workers[2] = 1;
 }
 
@@ -136,7 +136,6 @@ void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
         r->grid_offset);
   if (r->agents)
     hd_buf_printf(text,
-                  "// %sin a grid of one dimension: the number of SMs times the CTAs that fit on one, "
-                  "no more than tasks.\n",
-                  has_params ? "and " : "");
+                  "// %sin a grid of one dimension: the number of SMs times the CTAs that fit on one%s.\n",
+                  has_params ? "and " : "", r->fills ? "" : ", no more than tasks");
 }

@@ -31,9 +31,10 @@ static hd_status name_queues(replay_launch *r, const hd_gpu *g, const hd_plan *p
                                  .agents = p->bind == HD_BIND_AGENTS,
                                  .active = p->agents,
                                  .vote = p->agents_voted,
-                                 .segment = p->take.kind == HD_TAKE_TASKS ? 0
-                                            : p->take.tasks               ? p->take.tasks
-                                                                          : UINT64_MAX};
+                                 .segment = p->take.kind != HD_TAKE_SEGMENTS ? 0
+                                            : p->take.tasks                  ? p->take.tasks
+                                                                             : UINT64_MAX,
+                                 .strides = p->take.kind == HD_TAKE_STRIDES};
   const bool named = hd_numbers_count(&p->sms) != 0;
   uint32_t used = 0;
   number_sms(g->n_sms, r->queue_of);

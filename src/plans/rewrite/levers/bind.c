@@ -118,12 +118,17 @@ hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) 
  * The price is convergence. Where ptxas sees no loop it puts a YIELD in front of the atomic of the one lane
  * that claims ahead, and after that the warp's lanes may do the task apart, one and thirty-one: seen on an
  * H100, where tasks then took twice as long. A vote brings them together. */
-static void put_second_entry(const rewrite_job *j, hd_buf *t) {
+void claim_put_second_entry(const rewrite_job *j, hd_buf *t) {
   if (!j->claim->second_entry) return;
   claim_put_address(j, t, NULL);
-  rewrite_put(j, t, "\tmov.u32 %%~u, 0;\n\tmov.u32 %%~w, 0;\n\tsetp.eq.u64 %%~ok, %%~queue, 0;\n");
+  rewrite_put(j, t, "\tsetp.eq.u64 %%~ok, %%~queue, 0;\n\t@%%~ok bra $~inside;\n");
+}
+
+static void put_second_entry(const rewrite_job *j, hd_buf *t) {
+  if (!j->claim->second_entry) return;
+  rewrite_put(j, t, "\tmov.u32 %%~u, 0;\n\tmov.u32 %%~w, 0;\n");
   if (j->claim->take == CLAIM_SEGMENT) rewrite_put(j, t, "\tmov.u32 %%~stop, 0;\n");
-  rewrite_put(j, t, "\t@%%~ok bra $~inside;\n");
+  claim_put_second_entry(j, t);
 }
 
 /* No position is negative. */
@@ -215,12 +220,13 @@ static hd_status put_cta(const rewrite_job *j, hd_buf *t, hd_diag *d) {
 }
 
 hd_status rewrite_put_binding(const rewrite_job *j, hd_buf *t, hd_diag *d) {
+  if (j->claim->take == CLAIM_STRIDE) return claim_put_strides(j, t, d);
   return claims_by_warp(j->claim) ? put_warp(j, t, d) : put_cta(j, t, d);
 }
 
 void rewrite_put_binding_tail(const rewrite_job *j, hd_buf *t) {
   const claim_scheme *s = j->claim;
-  if (!s->agents) return;
+  if (!s->agents || s->take == CLAIM_STRIDE) return;
   bool ahead = s->take == CLAIM_ONE_AHEAD, by_cta = !claims_by_warp(s);
   if (!ahead && !s->packs) { /* nothing is kept while a task is done */
     if (!by_cta) put_convergence(j, t);

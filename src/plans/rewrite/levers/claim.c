@@ -18,6 +18,9 @@ static void decide_unit(const rewrite_job *j, claim_scheme *s) {
   if (threads > 0 && threads <= 32) {
     s->unit = CLAIM_ONE_WARP;
     s->why_unit = "a CTA has one";
+  } else if (j->plan->take.kind == HD_TAKE_STRIDES) {
+    s->unit = CLAIM_BY_CTA;
+    s->why_unit = "once for all its tasks";
   } else if (t->shared || t->barrier || t->cta_scope) {
     s->unit = CLAIM_BY_CTA;
     s->why_unit = t->barrier  ? "the kernel has barriers"
@@ -61,7 +64,9 @@ static void decide_take(const rewrite_job *j, claim_scheme *s) {
   const hd_plan *p = j->plan;
   uint64_t workers = (uint64_t)s->clusters * most_resident(j), n = p->take.tasks;
   s->active = fewer((uint64_t)s->throttle * s->clusters, HD_MOST_CLAIMED);
-  if (p->take.kind == HD_TAKE_SEGMENTS) {
+  if (p->take.kind == HD_TAKE_STRIDES) {
+    s->take = CLAIM_STRIDE;
+  } else if (p->take.kind == HD_TAKE_SEGMENTS) {
     s->take = CLAIM_SEGMENT;
     if (!n && s->throttle && !s->any_grid) n = (s->V + s->active - 1) / s->active;
     s->segment = (uint32_t)fewer(n, HD_MOST_CLAIMED);
@@ -74,7 +79,7 @@ static void decide_take(const rewrite_job *j, claim_scheme *s) {
   } else {
     s->take = CLAIM_ONE_AHEAD;
   }
-  if (s->take == CLAIM_SEGMENT || s->any_grid) return;
+  if (s->take == CLAIM_SEGMENT || s->take == CLAIM_STRIDE || s->any_grid) return;
   uint64_t least = s->V / s->clusters;
   s->sure = least && !s->agents ? least - 1 : least;
 }
@@ -95,7 +100,7 @@ static void decide(const rewrite_job *j, claim_scheme *s) {
   s->agents = j->plan->bind == HD_BIND_AGENTS;
   s->throttle = s->agents ? j->plan->agents : 0;
   s->voted = s->agents && j->plan->agents_voted;
-  s->ranked = s->throttle || s->voted;
+  s->ranked = (s->throttle || s->voted) && j->plan->take.kind != HD_TAKE_STRIDES;
   decide_unit(j, s);
   decide_ticket(j, s);
   decide_queues(j, s);
@@ -119,6 +124,7 @@ static void describe_take(const claim_scheme *s, hd_buf *b) {
     else
       hd_buf_printf(b, "tasks in segments of a worker's share");
     break;
+  case CLAIM_STRIDE: hd_buf_puts(b, "tasks in strides, one for each worker"); break;
   }
 }
 
@@ -209,7 +215,7 @@ hd_status rewrite_decide_claims(rewrite_job *j, hd_diag *d) {
   if (st != HD_OK) return st;
   j->recipe->shared_bytes = s->ticket_bytes;
   j->recipe->agents = s->agents;
-  j->recipe->some_sms = s->agents && s->named;
+  j->recipe->fills = s->agents && (s->named || s->take == CLAIM_STRIDE);
   j->recipe->grid = s->agents && s->any_grid;
   j->recipe->state_bytes = CLAIM_LINE + (uint64_t)s->clusters * s->stride;
   if (s->voted) {

@@ -5,6 +5,7 @@
  *   claim_worker.c  emits a worker's identity: lane, warp, column, the queue of its SM; and the way out
  *   claim_task.c    emits the taking of a task: from its queue, from another one, ahead of time
  *   bind.c          puts the parts together: one emitter per kind of worker
+ *   strides.c       the same for workers that claim once
  *
  * The emitters follow the scheme and nothing else. */
 #ifndef HEDDLE_REWRITE_CLAIM_H
@@ -32,6 +33,7 @@ typedef enum claim_take {
   CLAIM_ONE = 0,   /* a task when the one before is done */
   CLAIM_ONE_AHEAD, /* a task while the one before is done, which hides the atomic's way to L2 and back */
   CLAIM_SEGMENT,   /* several consecutive places of a queue */
+  CLAIM_STRIDE,    /* places of a queue that are as far apart as it has strides: strides.c */
 } claim_take;
 
 typedef struct claim_scheme {
@@ -101,8 +103,19 @@ void claim_put_clear(const rewrite_job *j, hd_buf *t);
 /* $~leave: no tasks are left for this warp, or for its CTA. */
 void claim_put_leave(const rewrite_job *j, hd_buf *t);
 
+/* %~i: the cluster of this SM. */
+void claim_put_cluster(const rewrite_job *j, hd_buf *t);
+/* result = value / M, both registers; value is below 2^31. */
+void claim_put_quotient(const rewrite_job *j, hd_buf *t, const char *result, const char *value);
+
 /* claim_task.c */
 
+typedef hd_status claim_program(const hd_plan *, const hd_grid *, hd_prog *, hd_diag *);
+/* A program over the place %~w and the cluster %~i; result: the register (or number) that it ends in. */
+hd_status claim_put_program(const rewrite_job *j, hd_buf *t, const char *suffix, claim_program *make,
+                            char result[64], hd_diag *d);
+/* Where strides are taken: from $~claim to a stride %~w of cluster %~i, and $~cleared. */
+hd_status claim_put_stride(const rewrite_job *j, hd_buf *t, hd_diag *d);
 /* The leader's atomic. */
 void claim_put_take(const rewrite_job *j, hd_buf *t);
 /* From what the leader got to a position in %~u, by way of other queues; goes back to $~claim for those. */
@@ -113,6 +126,14 @@ void claim_put_next_place(const rewrite_job *j, hd_buf *t);
 void claim_put_pack_segment(const rewrite_job *j, hd_buf *t);
 /* $~inside, the second entry. */
 void claim_put_inside(const rewrite_job *j, hd_buf *t);
+
+/* strides.c: the text around a task of a worker that claims once; as rewrite_put_binding. */
+hd_status claim_put_strides(const rewrite_job *j, hd_buf *t, hd_diag *d);
+
+/* ---- bind.c ---- */
+
+/* From the loop over tasks' second entry to $~inside. The registers that are live there are set. */
+void claim_put_second_entry(const rewrite_job *j, hd_buf *t);
 
 /* ---- attend.c ---- */
 

@@ -7,11 +7,8 @@
 
 /* ---- Arithmetic of the clusters ---------------------------------------------------------------- */
 
-typedef hd_status make_program(const hd_plan *, const hd_grid *, hd_prog *, hd_diag *);
-
-/* A program over the place %~w and the cluster %~i; result: the register (or number) that it ends in. */
-static hd_status put_program(const rewrite_job *j, hd_buf *t, const char *suffix, make_program *make,
-                             char result[64], hd_diag *d) {
+hd_status claim_put_program(const rewrite_job *j, hd_buf *t, const char *suffix, claim_program *make,
+                            char result[64], hd_diag *d) {
   static const char *const NAMES[] = {"nx", "ny", "nz", "v"};
   char prefix[80], w[80], i[80], dims[4][80], names[3][64];
   hd_prog prog;
@@ -111,9 +108,18 @@ static void put_compare(const rewrite_job *j, hd_buf *t, const char *taken, cons
 
 /* ---- Other queues ------------------------------------------------------------------------------------ */
 
+/* The tasks of queue %~i, or its strides, which are as many in each. */
+static hd_status put_quota(const rewrite_job *j, hd_buf *t, const char *suffix, char quota[64], hd_diag *d) {
+  if (j->claim->take != CLAIM_STRIDE) return claim_put_program(j, t, suffix, hd_plan_quota, quota, d);
+  snprintf(quota, 64, "%%%s_apart", j->prefix);
+  return HD_OK;
+}
+
 /* All queues are empty. */
 static void put_none(const rewrite_job *j, hd_buf *t) {
   if (!j->claim->agents) /* as many workers as tasks: only a launch with another grid comes here */
+    rewrite_put(j, t, "\ttrap;\n");
+  else if (j->claim->take == CLAIM_STRIDE) /* as many workers as strides */
     rewrite_put(j, t, "\ttrap;\n");
   else if (claims_by_warp(j->claim))
     claim_put_leave(j, t);
@@ -142,7 +148,7 @@ static hd_status put_search(const rewrite_job *j, hd_buf *t, hd_diag *d) {
               "\tmov.u32 %%~seen, -1;\n\t@%%~ok ld.%s.global.u32 %%~seen, [%%~queue+%d];\n"
               "\tshr.u32 %%~i, %%~c, %u;\n",
               j->m->sm >= 70 ? "relaxed.gpu" : "volatile", CLAIM_TAKEN, s->stride_bits);
-  hd_status st = put_program(j, t, "a", hd_plan_quota, quota, d);
+  hd_status st = put_quota(j, t, "a", quota, d);
   put_compare(j, t, "%~seen", quota);
   rewrite_put(j, t,
               "\tvote.sync.ballot.b32 %%~mask, %%~ok, -1;\n"
@@ -165,18 +171,21 @@ static hd_status put_search(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   return st;
 }
 
-/* bind=claim. The worker that takes a queue's last task counts that queue; the last of them clears. */
+/* Where each worker claims once. The one that takes a queue's last task (or stride) counts that queue; the
+ * last of them clears. */
 static void put_finish(const rewrite_job *j, const char *quota, hd_buf *t) {
   const claim_scheme *s = j->claim;
   char full[64];
   uint32_t M = s->clusters;
-  if (s->any_grid)
+  bool strides = s->take == CLAIM_STRIDE; /* no queue is without one */
+  if (s->any_grid && !strides)
     snprintf(full, sizeof full, "%%%s_bound", j->prefix);
   else
-    snprintf(full, sizeof full, "%" PRIu64, (s->V < M ? s->V : M) - 1);
+    snprintf(full, sizeof full, "%" PRIu64, (!strides && s->V < M ? s->V : M) - 1);
   rewrite_put(j, t, "\tadd.u32 %%~k, %%~w, 1;\n\tsetp.ne.u32 %%~ok, %%~k, %s;\n\t@%%~ok bra $~cleared;\n",
               quota);
-  if (s->any_grid) rewrite_put(j, t, "\tmin.u32 %%~bound, %%~v, %u;\n\tsub.u32 %%~bound, %%~bound, 1;\n", M);
+  if (s->any_grid && !strides)
+    rewrite_put(j, t, "\tmin.u32 %%~bound, %%~v, %u;\n\tsub.u32 %%~bound, %%~bound, 1;\n", M);
   claim_put_column(j, t);
   rewrite_put(j, t,
               "\t@%%~lead atom.global.inc.u32 %%~old, [%%~queue], %s;\n"
@@ -202,7 +211,7 @@ hd_status claim_put_position(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   if (claims_by_warp(s) && !segments) claim_put_inside(j, t);
   rewrite_put(j, t, "\tshr.u32 %%~i, %%~at, %u;\n", s->stride_bits);
   if (s->sure) rewrite_put(j, t, "\tsetp.lt.u32 %%~ok, %%~w, %" PRIu64 ";\n\t@%%~ok bra $~sure;\n", s->sure);
-  hd_status st = put_program(j, t, "q", hd_plan_quota, quota, d);
+  hd_status st = claim_put_program(j, t, "q", hd_plan_quota, quota, d);
   put_size(j, t);
   put_compare(j, t, "%~w", quota);
   rewrite_put(j, t, "\t@%%~ok bra $~taken;\n");
@@ -212,8 +221,23 @@ hd_status claim_put_position(const rewrite_job *j, hd_buf *t, hd_diag *d) {
   if (claims_by_warp(s) && segments) claim_put_inside(j, t);
   if (!s->agents) put_finish(j, quota, t);
   if (s->sure) rewrite_put(j, t, "$~sure:\n");
-  if (st == HD_OK) st = put_program(j, t, "p", hd_plan_place, position, d);
+  if (st == HD_OK) st = claim_put_program(j, t, "p", hd_plan_place, position, d);
   rewrite_put(j, t, "\tmov.u32 %%~u, %s;\n", position);
   claim_put_vote(j, t);
+  return st;
+}
+
+hd_status claim_put_stride(const rewrite_job *j, hd_buf *t, hd_diag *d) {
+  char strides[64];
+  hd_status st = put_quota(j, t, "q", strides, d);
+  rewrite_put(j, t, "$~claim:\n");
+  claim_put_take(j, t);
+  rewrite_put(j, t, "\tshfl.sync.idx.b32 %%~w, %s, 0, 31, -1;\n\tshr.u32 %%~i, %%~at, %u;\n", j->claim->got,
+              j->claim->stride_bits);
+  put_compare(j, t, "%~w", strides);
+  rewrite_put(j, t, "\t@%%~ok bra $~taken;\n");
+  if (st == HD_OK) st = put_search(j, t, d);
+  rewrite_put(j, t, "$~taken:\n");
+  put_finish(j, strides, t);
   return st;
 }

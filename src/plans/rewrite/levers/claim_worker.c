@@ -21,7 +21,7 @@ void claim_put_column(const rewrite_job *j, hd_buf *t) {
 /* In CTAs with agents that claim as one, bit 2 of %~at says which ticket comes next and is no part of the
  * address. */
 void claim_put_queue(const rewrite_job *j, hd_buf *t, const char *at) {
-  bool ticket = j->claim->unit == CLAIM_BY_CTA && j->claim->agents;
+  bool ticket = j->claim->unit == CLAIM_BY_CTA && j->claim->agents && j->claim->take != CLAIM_STRIDE;
   if (ticket) rewrite_put(j, t, "\tand.b32 %%~k, %s, -8;\n", at);
   claim_put_address(j, t, ticket ? "%~k" : at);
 }
@@ -69,21 +69,29 @@ void claim_put_who(const rewrite_job *j, hd_buf *t) {
 
 /* ---- The worker's queue -------------------------------------------------------------------------- */
 
-/* %~i: %~c mod M. ptxas makes seventeen instructions of a remainder by a constant. */
-static void put_remainder(const rewrite_job *j, hd_buf *t) {
+/* ptxas makes seventeen instructions of a division by a constant. */
+void claim_put_quotient(const rewrite_job *j, hd_buf *t, const char *result, const char *value) {
   uint32_t M = j->claim->clusters;
   hd_magic magic;
+  if ((M & (M - 1)) == 0)
+    rewrite_put(j, t, "\tshr.u32 %s, %s, %d;\n", result, value, __builtin_ctz(M));
+  else if (hd_find_magic(M, INT32_MAX, 32, &magic))
+    rewrite_put(j, t, "\tmul.hi.u32 %s, %s, %" PRIu64 ";\n\tshr.u32 %s, %s, %u;\n", result, value,
+                magic.multiplier, result, result, magic.shift - 32);
+  else
+    rewrite_put(j, t, "\tdiv.u32 %s, %s, %u;\n", result, value, M);
+}
+
+/* %~i: %~c mod M. */
+static void put_remainder(const rewrite_job *j, hd_buf *t) {
+  uint32_t M = j->claim->clusters;
   if ((M & (M - 1)) == 0) {
     rewrite_put(j, t, "\tand.b32 %%~i, %%~c, %u;\n", M - 1);
-  } else if (hd_find_magic(M, INT32_MAX, 32, &magic)) {
-    rewrite_put(j, t,
-                "\tand.b32 %%~c, %%~c, %d;\n\tmul.hi.u32 %%~k, %%~c, %" PRIu64
-                ";\n\tshr.u32 %%~k, %%~k, %u;\n"
-                "\tmul.lo.u32 %%~k, %%~k, %u;\n\tsub.u32 %%~i, %%~c, %%~k;\n",
-                INT32_MAX, magic.multiplier, magic.shift - 32, M);
-  } else {
-    rewrite_put(j, t, "\trem.u32 %%~i, %%~c, %u;\n", M);
+    return;
   }
+  rewrite_put(j, t, "\tand.b32 %%~c, %%~c, %d;\n", INT32_MAX);
+  claim_put_quotient(j, t, "%~k", "%~c");
+  rewrite_put(j, t, "\tmul.lo.u32 %%~k, %%~k, %u;\n\tsub.u32 %%~i, %%~c, %%~k;\n", M);
 }
 
 /* %~i: the rank of SM %~c among those of a set. SMs that are not in the set leave %~i as it was. */
@@ -97,9 +105,9 @@ static void put_rank(const rewrite_job *j, hd_buf *t, const hd_numbers *sms) {
   }
 }
 
-/* %~i: the cluster of this SM; -1: the plan names others. An SM with a number that was not foreseen takes
- * some cluster: any is right. */
-static void put_cluster(const rewrite_job *j, hd_buf *t) {
+/* -1: the plan names other SMs. An SM with a number that was not foreseen takes some cluster: any is right.
+ */
+void claim_put_cluster(const rewrite_job *j, hd_buf *t) {
   const claim_scheme *s = j->claim;
   rewrite_put(j, t, "\tmov.u32 %%~c, %%smid;\n");
   if (s->named) {
@@ -162,7 +170,7 @@ static void put_throttle(const rewrite_job *j, hd_buf *t) {
 }
 
 void claim_put_where(const rewrite_job *j, hd_buf *t) {
-  put_cluster(j, t);
+  claim_put_cluster(j, t);
   if (j->claim->named) put_foreign(j, t);
   rewrite_put(j, t, "\tmad.lo.u32 %%~at, %%~i, %u, %%~at;\n", j->claim->stride);
   if (j->claim->ranked) put_throttle(j, t);
@@ -170,7 +178,7 @@ void claim_put_where(const rewrite_job *j, hd_buf *t) {
 
 void claim_put_vote(const rewrite_job *j, hd_buf *t) {
   if (!j->claim->voted) return;
-  put_cluster(j, t);
+  claim_put_cluster(j, t);
   rewrite_put(j, t, "\tshl.b32 %%~i, %%~i, 2;\n");
   claim_put_address(j, t, "%~i");
   rewrite_put(j, t, "\t@%%~lead red.global.add.u32 [%%~queue+%" PRIu64 "], 1;\n", j->recipe->ballot_offset);
