@@ -449,6 +449,19 @@ static void lets_plans_be_refused(void **state) {
 
 /* ---- The space ---------------------------------------------------------------------------- */
 
+/* Which way of taking tasks is best, only trials say. */
+static void agents_are_tried_with_every_way_of_taking_tasks(void **state) {
+  for (unsigned kind = 0; kind < HD_TAKE_COUNT; kind++) {
+    const search_trial trial = {.plan = {.bind = HD_BIND_AGENTS, .take.kind = (hd_take_kind)kind},
+                                .score = 1.1};
+    hd_plan near[TUNER_NEIGHBOURS];
+    unsigned seen = 0;
+    for (size_t n = tuner_neighbours(&plane, &trial, 1, 0, near); n; n--)
+      if (near[n - 1].bind == HD_BIND_AGENTS) seen |= 1u << near[n - 1].take.kind;
+    assert_int_equal(seen, (1u << HD_TAKE_COUNT) - 1);
+  }
+}
+
 static void candidates_are_sound(void **state) {
   static const uint32_t grids[][3] = {{1, 1, 1},   {1000, 1, 1}, {7, 5, 1},
                                       {1, 900, 1}, {16, 16, 16}, {4000000, 1, 1}};
@@ -542,6 +555,8 @@ int main(void) {
       BEHAVIOUR("where the budget affords no comparison none is begun", leaves_very_slow_kernels_alone),
       BEHAVIOUR("plans are announced before they are asked for", announces_what_it_will_ask_for),
       BEHAVIOUR("refused plans are told and passed over", lets_plans_be_refused),
+      BEHAVIOUR("agents are tried with every way of taking tasks",
+                agents_are_tried_with_every_way_of_taking_tasks),
       BEHAVIOUR("candidates and neighbours are valid plans, each once", candidates_are_sound),
       BEHAVIOUR("levers that the kernel bars are not offered", what_is_refused_is_not_offered),
   };

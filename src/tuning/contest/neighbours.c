@@ -263,11 +263,10 @@ size_t tuner_neighbours(const hd_plan_space *s, const search_trial *trials, size
     fewer.agents = plan_fewer_agents(s->resident, 1);
     neighbour(&l, &fewer);
   }
-  if (best.bind == HD_BIND_AGENTS) {
+  for (unsigned kind = 0; best.bind == HD_BIND_AGENTS && kind < HD_TAKE_COUNT; kind++) {
     hd_plan other = best;
-    bool segments = best.take.kind == HD_TAKE_SEGMENTS;
-    other.take = (hd_take){.kind = segments ? HD_TAKE_TASKS : HD_TAKE_SEGMENTS};
-    neighbour(&l, &other);
+    other.take = (hd_take){.kind = (hd_take_kind)kind};
+    if (other.take.kind != best.take.kind) neighbour(&l, &other);
   }
   fit_tiles(&l, s, &best);
   rethreshold(&l, s, &best);
