@@ -39,6 +39,9 @@ typedef struct hd_program_settings {
   bool analyze;     /* each kernel's locality in the report */
   uint64_t
       work; /* thread instructions after which launches end with CUDA_ERROR_LAUNCH_TIMEOUT; 0: no bound */
+  /* Milliseconds of processor time: a program that has launched a kernel, and computes for so long without a
+   * call, ends as by exit(0); 0: no bound. */
+  uint64_t alone;
   uint64_t error_code;       /* exit code where anything is found; 0: the program's own */
   char kernel[256];          /* findings are of kernels that this means (hd_kernel_matches); "": of all */
   char log[HD_PROGRAM_PATH]; /* file that lines are appended to; "": standard error */
@@ -61,9 +64,9 @@ typedef struct hd_program_options {
   const char *folder;        /* of heddle's CUDA library; NULL: where it lies beside this program */
   uint64_t devices;          /* from 1 on */
   uint64_t threads, seed;
-  uint64_t work, error_code; /* as in hd_program_settings */
-  const char *kernel;        /* the same; NULL: all */
-  const char *log;           /* file in a folder that is there, begun anew; NULL: standard error */
+  uint64_t work, alone, error_code; /* as in hd_program_settings */
+  const char *kernel;               /* the same; NULL: all */
+  const char *log;                  /* file in a folder that is there, begun anew; NULL: standard error */
   const char *findings; /* the same, for findings alone: an object of JSON a line, or SARIF 2.1.0 where its
                            name ends in .sarif; NULL: none */
   bool quiet, analyze;

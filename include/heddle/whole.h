@@ -26,9 +26,10 @@ typedef struct hd_whole_options {
   const char *save;               /* folder that recordings stay in; NULL: they are removed */
   const char *library;            /* folder of heddle's libraries; NULL: beside this program */
   size_t most;                    /* kernels that are optimized; 0: 5 */
-  /* Of each kernel, but `seconds` of work, which are for all of them (0: 60): the emulator ends the program's
-   * launches (hd_program_options.work) after what two idle cores do in half of that, unless `exact`; and
-   * `ctx`: where that is NULL it is the kernel's title. */
+  /* Of each kernel, but for `seconds` of work, which are for all of them (0: 60), and `ctx`: where that is
+   * NULL it is the kernel's title. On the emulator half of the seconds are the program's, unless `exact`: its
+   * launches end (hd_program_options.work) after what two idle cores do in them, and it ends itself where it
+   * computes without a call for half as long (alone), or for two seconds if that is more. */
   hd_optimize_options each;
   void (*told)(const hd_diag *); /* as of hd_steer_watch */
 } hd_whole_options;

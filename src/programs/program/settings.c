@@ -30,6 +30,7 @@ static const program_field fields[] = {
     FLAG(quiet),
     FLAG(analyze),
     NUMBER(work),
+    NUMBER(alone),
     NUMBER(error_code),
     TEXT(kernel),
     TEXT(log),

@@ -66,6 +66,7 @@ static hd_status make_settings(const hd_program_options *o, hd_program_settings 
                              .quiet = o->quiet,
                              .analyze = o->analyze,
                              .work = o->work,
+                             .alone = o->alone,
                              .error_code = o->error_code,
                              .pid = (uint64_t)getpid()};
   hd_status st = hd_gpu_load(o->gpu ? o->gpu : "h100", o->gpu_dir, &g, d);

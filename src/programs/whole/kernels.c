@@ -10,6 +10,8 @@
 #include "whole/whole.h"
 
 enum { MOST = 5, SECONDS = 60 };
+/* Of the seconds, for all kernels together; a program on the emulator has had the rest. */
+static const double after_emulator = 0.5;
 
 typedef struct heating {
   const hd_whole_options *o;
@@ -202,7 +204,8 @@ static hd_status look_at_all(heating *z, const json_t *list, const json_t *emula
   for (size_t i = 0; h->kernels && i < taken; i++) h->kernels[h->n++] = rows[i].kernel;
   const size_t wanted = z->o->most ? z->o->most : MOST;
   z->most = wanted < taken ? wanted : taken;
-  z->seconds = (z->o->each.seconds > 0 ? z->o->each.seconds : SECONDS) / (double)(z->most ? z->most : 1);
+  const double seconds = z->o->each.seconds > 0 ? z->o->each.seconds : SECONDS;
+  z->seconds = (h->emulated ? after_emulator : 1) * seconds / (double)(z->most ? z->most : 1);
   for (size_t i = 0; st == HD_OK && i < taken; i++) st = look_at(z, &rows[i], i, &h->kernels[i], d);
   if (st == HD_OK && h->emulated) estimate_others(h);
   free(rows);

@@ -1,4 +1,5 @@
 /* Runs the program, recorded, and has its kernels optimized. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 /* Thread instructions that the emulator runs in a second of two idle cores, about. */
 static const double work = 5e8;
 static const double default_seconds = 60, program_part = 0.5;
+/* Seconds of processor time that it may take by itself behind a launch: at least these, and of the budget. */
+static const double least_alone = 2, alone_part = 0.25;
 
 static bool has_gpu(const hd_whole_options *o) {
   const hd_device_options options = {.gpu_dir = o->gpu_dir};
@@ -18,6 +21,8 @@ static bool has_gpu(const hd_whole_options *o) {
   hd_device_close(dev);
   return has;
 }
+
+static uint64_t alone_ms(double seconds) { return (uint64_t)(1e3 * fmax(least_alone, alone_part * seconds)); }
 
 /* The program and its arguments on one line. */
 static hd_status put_line(hd_hot *h, char **argv, hd_diag *d) {
@@ -35,7 +40,8 @@ hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d) 
                                        .devices = 1,
                                        .threads = o->each.run.machine.threads,
                                        .quiet = true,
-                                       .work = o->each.exact ? 0 : (uint64_t)(program_part * seconds * work)};
+                                       .work = o->each.exact ? 0 : (uint64_t)(program_part * seconds * work),
+                                       .alone = o->each.exact ? 0 : alone_ms(seconds)};
   const hd_steer_options steer = {.record = o->save,
                                   .kernel = o->kernel,
                                   .most = "32",

@@ -32,7 +32,7 @@ struct core_wait {
 
 static core_queue *const queue = &core_queue_now;
 static struct {
-  size_t threads; /* of this file */
+  size_t threads; /* of core_aside_thread */
   bool later;     /* one of them is core_aside_later's */
   bool end;       /* of the program */
 } aside;
@@ -40,7 +40,7 @@ static struct {
 /* ---- Threads ------------------------------------------------------------------------------------------ */
 
 /* Signals are for the program's own threads, but for those that a thread causes itself. */
-static bool start_thread(void *(*body)(void *), void *arg) {
+bool core_aside_thread(void *(*body)(void *), void *arg) {
   static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   sigset_t none, before;
   pthread_attr_t detached;
@@ -122,7 +122,7 @@ static void *run_aside(void *arg) {
 
 bool core_aside_start(core_op *o) {
   o->refs++;
-  if (start_thread(run_aside, o)) return true;
+  if (core_aside_thread(run_aside, o)) return true;
   o->refs--;
   return false;
 }
@@ -205,7 +205,7 @@ static void *run_later(void *arg) {
 
 void core_aside_later(void) {
   if (!core.settings.seed || aside.later || !queue->pending || !core_memory_shared()) return;
-  aside.later = start_thread(run_later, NULL);
+  aside.later = core_aside_thread(run_later, NULL);
 }
 
 /* ---- The end ------------------------------------------------------------------------------------ */

@@ -70,6 +70,7 @@ typedef struct core_state {
   bool initialised; /* by cuInit */
   bool ended;       /* the process exits: calls answer CU_DEINITIALIZED */
   bool log_lost;    /* lines of it are on standard error */
+  uint64_t calls;   /* of the program's */
   core_device devices[CORE_MAX_DEVICES];
   HD_VEC(core_context *) contexts;
   uint64_t next_id; /* of contexts, allocations, events, ... */
@@ -469,6 +470,9 @@ typedef struct core_launch {
 /* Checks the launch as a driver does and copies its parameters. */
 /* Launches have done the work that they may (settings.work). */
 bool core_is_cut(void);
+/* From here on the program ends if it computes by itself for settings.alone (alone.c); whether it did. */
+void core_alone_watch(void);
+bool core_alone_ended(void);
 cu_result core_launch_work(core_context *c, const core_launch *l, core_work **out);
 /* The launch of a kernel's work; its parameters belong to the work. */
 core_launch core_launch_of(const core_work *w);

@@ -237,6 +237,7 @@ cu_result core_launch_work(core_context *c, const core_launch *l, core_work **ou
   if (r == CU_SUCCESS) r = check_cluster(f, l, cluster);
   if (r == CU_SUCCESS) r = check_cooperative(f, l);
   if (r != CU_SUCCESS) return r;
+  core_alone_watch();
   kernel_work *w = core_work_new(CORE_WORK_KERNEL, sizeof *w + f->params_bytes + 1, c, run_kernel);
   if (!w) return CU_OUT_OF_MEMORY;
   w->work.drop = drop_kernel;

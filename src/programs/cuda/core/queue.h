@@ -29,6 +29,8 @@ void core_queue_run(core_op *o);
 /* An operation that may start: the earliest one, or any one with a seed. NULL: there is none. */
 core_op *core_queue_pick(void);
 
+/* A thread beside the program's own, which makes no call. False: there is none. */
+bool core_aside_thread(void *(*body)(void *), void *arg);
 /* Give an operation that may wait to a thread of its own. False: there is no thread for it. */
 bool core_aside_start(core_op *o);
 /* Whether it waits or has waited: a call that submitted it does not stay for its end. */

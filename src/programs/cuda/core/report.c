@@ -202,7 +202,7 @@ static void write_json(hd_buf *b) {
     core_put_places(b, &report.findings.data[k]);
     hd_buf_putc(b, '}');
   }
-  hd_buf_printf(b, "]%s}\n", core_is_cut() ? ", \"cut\": true" : "");
+  hd_buf_printf(b, "]%s}\n", core_is_cut() || core_alone_ended() ? ", \"cut\": true" : "");
 }
 
 static void write_text(hd_buf *b) {
@@ -288,6 +288,7 @@ void core_leave(int code) {
 
 void core_report(void) {
   hd_buf b = {0}, found = {0};
+  if (core_alone_ended() && core.ended) return; /* written before the process's destructors ran */
   if (core_ready() != CU_SUCCESS) {
     say_unused();
     return;

@@ -41,6 +41,7 @@ static cu_result current(const needs *n) {
 __attribute__((always_inline)) static inline cu_result enter(needs n, core_capture_rule rule,
                                                              bool per_thread) {
   pthread_mutex_lock(&core.lock);
+  core.calls++;
   drv_caller = __builtin_return_address(0);
   drv_per_thread = per_thread;
   depth++;

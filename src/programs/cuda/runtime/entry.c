@@ -8,6 +8,7 @@ typedef enum needs { ANY, DEVICE, CONTEXT } needs;
 
 static cu_result enter(needs n, core_capture_rule rule, bool per_thread) {
   pthread_mutex_lock(&core.lock);
+  core.calls++;
   drv_per_thread = per_thread;
   if (n == ANY) return CU_SUCCESS;
   const cu_result r = n == CONTEXT ? rt_context() : core_start();
