@@ -21,8 +21,8 @@ static hd_optimize_options options_of(const model_options *o, const model_sessio
   return (hd_optimize_options){.run = {.machine.threads = (unsigned)o->threads, .compile.assume = o->assume},
                                .dispatch = s->dispatch,
                                .seed = o->seed,
-                               .plans = o->plans ? s->plans.at : NULL,
-                               .n_plans = o->plans ? s->plans.n : 0,
+                               .plans = o->plans.n ? s->plans.at : NULL,
+                               .n_plans = o->plans.n ? s->plans.n : 0,
                                .keep_launch = o->keep_launch,
                                .seconds = (double)o->budget,
                                .wall = (double)o->wall,
@@ -37,7 +37,7 @@ static hd_status optimize(optimization *z, const char *name, const model_options
   hd_status st = hd_folder_make(dir, d); /* before the work whose results go there */
   if (st != HD_OK && !folder) return hd_fail(d, st, "this folder cannot be written; -o names another");
   if (st == HD_OK) st = model_open_workload(&z->s, name, o, d);
-  if (st == HD_OK && (o->plans || o->exact)) st = model_list_plans(&z->s, o, d);
+  if (st == HD_OK && (o->plans.n || o->exact)) st = model_list_plans(&z->s, o, d);
   const hd_optimize_options options = options_of(o, &z->s);
   if (st == HD_OK) st = hd_optimize(z->s.workload, &z->s.gpu, &options, &z->found, d);
   if (st == HD_OK)
@@ -85,7 +85,7 @@ static hd_status find_program(hd_whole_options *p, const model_options *o, model
   const char *word = launch_word(&o->in);
   if (word) return hd_fail(d, HD_ERR_USAGE, "--%s is for a kernel's launch: a program makes its own", word);
   hd_status st = model_open_gpu(s, o, d);
-  if (st == HD_OK && o->plans) st = hd_plan_list_read(o->plans, &s->plans, d);
+  if (st == HD_OK) st = model_read_plans(&o->plans, &s->plans, d);
   p->gpu = &s->gpu;
   p->gpu_name = o->gpu_name ? o->gpu_name : "h100";
   p->gpu_dir = cli_gpus_dir();
@@ -123,7 +123,7 @@ int cmd_optimize(int argc, char **argv) {
   uint64_t rows = 12;
   bool json = false;
   const cli_option options[] = {
-      {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST", "as for sweep"},
+      {"plans", 0, CLI_LIST, &o.plans, 0, "LIST", "as for sweep"},
       {"output", 'o', CLI_TEXT, &folder, 0, "DIR",
        "where NAME.ptx and NAME.html go, made if need be (default: this folder; of a program:\nheddle-out, "
        "with index.html and predictions.json)"},

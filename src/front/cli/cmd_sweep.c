@@ -13,7 +13,7 @@ int cmd_sweep(int argc, char **argv) {
   bool plot = false, json = false;
   const char *output = "-", *html = NULL;
   const cli_option options[] = {
-      {"plans", 0, CLI_TEXT, &o.plans, 0, "LIST",
+      {"plans", 0, CLI_LIST, &o.plans, 0, "LIST",
        "plans separated by spaces, or @FILE with one a line (default: all candidates)"},
       {"html", 0, CLI_TEXT, &html, 0, "OUT", "also draw the landscape"},
       CLI_COMMON_AS("output", &output, "write the CSV to a file"),

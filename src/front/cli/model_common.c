@@ -53,10 +53,16 @@ hd_status model_open_study(model_session *s, const model_options *o, size_t repl
   return st != HD_OK ? st : hd_study_open(s->workload, &run, &how, &s->study, d);
 }
 
+hd_status model_read_plans(const cli_list *lists, hd_plan_list *out, hd_diag *d) {
+  hd_status st = HD_OK;
+  for (size_t i = 0; st == HD_OK && i < lists->n; i++) st = hd_plan_list_read(lists->items[i], out, d);
+  return st;
+}
+
 hd_status model_list_plans(model_session *s, const model_options *o, hd_diag *d) {
-  hd_status st = o->plans ? hd_plan_list_read(o->plans, &s->plans, d) : HD_OK;
+  hd_status st = model_read_plans(&o->plans, &s->plans, d);
   if (st == HD_OK)
-    st = hd_advise_rows(s->workload, &s->gpu, o->plans != NULL, &s->plans, &s->rows, &s->n_rows, d);
+    st = hd_advise_rows(s->workload, &s->gpu, o->plans.n > 0, &s->plans, &s->rows, &s->n_rows, d);
   const bool replays = o->exact && !cli_how.n_parts && !cli_how.stream;
   return st == HD_OK && replays ? say_how_long(s, o, s->n_rows, d) : st;
 }

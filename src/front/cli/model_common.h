@@ -7,7 +7,8 @@
 
 typedef struct model_options {
   cli_input in;
-  const char *gpu_name, *dispatcher, *scheduler, *plans;
+  const char *gpu_name, *dispatcher, *scheduler;
+  cli_list plans; /* each as hd_plan_list_read takes it; none: all candidates */
   unsigned depth; /* DEPTH_... */
   uint64_t threads, seed;
   uint64_t l1_bytes;    /* in place of the GPU's own; 0: those */
@@ -53,8 +54,8 @@ hd_status model_open_gpu(model_session *s, const model_options *o, hd_diag *d);
 hd_status model_open_workload(model_session *s, const char *name, const model_options *o, hd_diag *d);
 /* `replays`: that will share --budget; 0: one, and nothing is sampled. */
 hd_status model_open_study(model_session *s, const model_options *o, size_t replays, hd_diag *d);
-/* Rows for `plans` (NULL: those of hd_advise_list); the baseline is always the first. Where nothing will be
- * sampled and that takes long, a line on stderr says how long. */
+hd_status model_read_plans(const cli_list *lists, hd_plan_list *out, hd_diag *d); /* of --plans */
+/* Rows for `plans`, or hd_advise_list's; the first is the baseline. --exact says how long it will take. */
 hd_status model_list_plans(model_session *s, const model_options *o, hd_diag *d);
 /* These, replayed. The study is opened if any row is to be. */
 hd_status model_sweep(model_session *s, const model_options *o, const hd_work_how *how, bool *whole,
