@@ -12,7 +12,7 @@ The footprint of each access of a kernel:
   
   Some addresses hold only where 32-bit numbers did not wrap; -v lists the conditions.
   
-  where: 4 instructions, 0 loops, 1 accesses to global memory: 1 affine, 0 quasi-affine, 0 neither
+  where: 4 instructions, 0 loops, 1 access to global memory: 1 affine, 0 quasi-affine, 0 neither
   arrays: param0 written
   order of the CTAs: fixed, line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs
   
@@ -108,7 +108,7 @@ The control-flow graph, and a whole file's accesses by class:
   $ heddle analyze $SOURCE/tests/cli/data/scale.ptx -k where --dot cfg | grep -c -e "->"
   1
   $ heddle analyze --coverage $SOURCE/tests/cli/data/scale.ptx
-  1 modules, 2 kernels (0 failed, 0 over the budget), 3 accesses to global memory
+  1 module, 2 kernels (0 failed, 0 over the budget), 3 accesses to global memory
   
   address  accesses  share  because of
   -------  --------  -----  ----------
@@ -121,7 +121,7 @@ The control-flow graph, and a whole file's accesses by class:
 With a launch at hand, its arguments say how the kernel divides the CTA's number:
 
   $ heddle analyze --coverage $SOURCE/corpus/triton/matmul-sm90
-  1 modules, 1 kernels (0 failed, 0 over the budget), 16 accesses to global memory
+  1 module, 1 kernel (0 failed, 0 over the budget), 16 accesses to global memory
   
   address     accesses   share  because of
   ----------  --------  ------  ---------------------------------------------------
@@ -132,7 +132,7 @@ With a launch at hand, its arguments say how the kernel divides the CTA's number
   Of workloads, with their launches' arguments: 16 of 16 accesses (100.0%).
   1 of their kernels divide the CTA's number; the tiles of 1 (100.0%) are known.
   $ heddle analyze $SOURCE/corpus/triton/matmul-sm90 --static | sed -n 1,3p
-  matmul: 368 instructions, 1 loops, 16 accesses to global memory: 0 affine, 16 quasi-affine, 0 neither
+  matmul: 368 instructions, 1 loop, 16 accesses to global memory: 0 affine, 16 quasi-affine, 0 neither
   at this launch: numbers stand for its arguments
   tiles: line 38 divides the CTA's number, by param4 and param3; 4 x 5 x 1 tiles, shape=4x5:band:4
   $ heddle analyze $SOURCE/corpus/triton/matmul-persistent-sm90 --static | sed -n 3p
@@ -149,7 +149,7 @@ Every access in words, a row for the copies of one, and source lines where the P
 floats has no stride; a loop whose back edge is taken three times runs four times:
 
   $ heddle analyze $SOURCE/tests/cli/data/strides.ptx
-  strides: 41 instructions, 1 loops, 9 accesses to global memory: 8 affine, 0 quasi-affine, 1 neither
+  strides: 41 instructions, 1 loop, 9 accesses to global memory: 8 affine, 0 quasi-affine, 1 neither
   arrays: in read, out written
   loop k1: line 42, 1 blocks, runs 4 times
   order of the CTAs: nothing in the code bars changing it

@@ -99,8 +99,8 @@ A loop that looks as if it waited is refused. The caller's word overrides that, 
 
 So it is for the tuner:
 
-  $ for word in '' '--assume no-waits'; do heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none $word | grep -Eo '1 plans tried, 1 of them refused|assumed: .*|order=reverse  .*x ' ; done
-  1 plans tried, 1 of them refused
+  $ for word in '' '--assume no-waits'; do heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none $word | grep -Eo '1 plan tried, 1 of them refused|assumed: .*|order=reverse  .*x ' ; done
+  1 plan tried, 1 of them refused
   assumed: no-waits
   order=reverse      0.972x 
   $ heddle tune $SOURCE/tests/cli/data/ready --device model:h100 --plan order=reverse --store none --assume no-waits --json | grep '"assume"'

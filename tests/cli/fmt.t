@@ -48,7 +48,7 @@ rewrite, too:
   [2]
   $ heddle ls new.ptx
   heddle: new.ptx:5:1: 'redux.sync.min.f32' needs sm_100, and the target is sm_90
-  1 modules, 0 kernels, 0.0 MB of PTX
+  1 module, 0 kernels, 0.0 MB of PTX
   [2]
   $ heddle rewrite --plan order=reverse new.ptx -o out.ptx; ls out.ptx 2>/dev/null
   heddle: new.ptx:5:1: 'redux.sync.min.f32' needs sm_100, and the target is sm_90

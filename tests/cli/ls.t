@@ -4,7 +4,7 @@ The kernels of a PTX file, with the reasons why some cannot be reordered:
   module  sm  params  bytes  shared  limits          kernel  CTA order
        0  80       4     24       0  block<=256x1x1  scale   can be reordered
        0  80       1      8       0  -               where   no: line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs
-  1 modules, 2 kernels, 0.0 MB of PTX
+  1 module, 2 kernels, 0.0 MB of PTX
 
 Totals for programs:
 
@@ -101,7 +101,7 @@ Files that are none:
   [2]
   $ printf '.version 8.0\n.target sm_80\n.visible .entry k() {\n  add.u32 %%r1, %%r2' > cut.ptx; heddle ls cut.ptx
   heddle: cut.ptx:4:19: expected ',' or ';', found the end of the text
-  1 modules, 0 kernels, 0.0 MB of PTX
+  1 module, 0 kernels, 0.0 MB of PTX
   [2]
   $ heddle ls
   heddle: ls: name a file

@@ -10,11 +10,11 @@ One file of several that cannot be read does not hide the others; a workload's f
   module  sm  params  bytes  shared  limits          kernel  CTA order
        0  80       4     24       0  block<=256x1x1  scale   can be reordered
        0  80       1      8       0  -               where   no: line 49: mov.u32 %r1, %smid;: its value depends on where and when the CTA runs
-  1 modules, 2 kernels, 0.0 MB of PTX
+  1 module, 2 kernels, 0.0 MB of PTX
   filter:
   module  sm  params  bytes  shared  limits  kernel  CTA order
        0  80       2     24       0  -       blur    can be reordered
-  1 modules, 1 kernels, 0.0 MB of PTX
+  1 module, 1 kernel, 0.0 MB of PTX
   [2]
   $ heddle ls --json scale.ptx missing | sed '/seconds/d'
   heddle: missing: cannot open: No such file or directory
@@ -100,3 +100,9 @@ Figures of one's own kernel are a table of them, not the page about all; a sweep
       "plan": "order=table:none",
       "status": "failed",
       "why": "cannot open: No such file or directory"
+
+A page in place of the predictions beside it:
+
+  $ echo '<!doctype html>' >index.html; heddle run --pin index.html -- true
+  heddle: index.html: is a page, not verdicts: predictions.json beside it, or what heddle verdicts export writes
+  [2]

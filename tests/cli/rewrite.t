@@ -108,14 +108,14 @@ Wherever in an instruction the special register stands:
 Every kernel of a module that is not refused, and why the others are:
 
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --all --plan order=band:8 -o all.ptx
-  1 of 2 kernels in 1 modules rewritten
+  1 of 2 kernels in 1 module rewritten
   refused:
   1  special-register
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan order=band:8 -o one.ptx; sed -n '/entry scale/,/^}/p' one.ptx >a; sed -n '/entry scale/,/^}/p' all.ptx >b; cmp a b; grep -c smid all.ptx
   // Launch scale as before.
   1
   $ heddle rewrite $SOURCE/tests/cli/data/globals.ptx --all --plan stream=3 -o some.ptx
-  1 of 4 kernels in 1 modules rewritten
+  1 of 4 kernels in 1 module rewritten
   refused:
   2  stream: the kernel has 0 loads of global memory, numbered from 0; there is no 3
   1  stream: the kernel has 1 loads of global memory, numbered from 0; there is no 3

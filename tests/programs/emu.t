@@ -5,7 +5,7 @@ The report, with its seconds cut out:
   $ heddle emu -- $PROGRAMS/program_driver_saxpy 2>&1 | sed 's/ *[0-9.]* s\( emulated\|$\)/ T s\1/'
   heddle: the program asks for kernel 'nothing', which its module lacks
   heddle: saxpy                                           2 launches          34528 thread instructions T s
-  heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
+  heddle: 1 kernel, 2 launches, 34528 thread instructions, T s emulated; 0 findings
   saxpy: equal
 
   $ heddle emu --json out.json -- $PROGRAMS/program_driver_saxpy; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
@@ -40,7 +40,7 @@ With each kernel's locality, in the words of `heddle analyze`:
   heddle: the program asks for kernel 'nothing', which its module lacks
   heddle: saxpy                                           2 launches          34528 thread instructions T s
   heddle:   streaming: 0% of line reuse and 0% of word reuse cross CTAs. Of the lines that CTAs touch, 0% are shared with some other CTAs and 0% with all.
-  heddle: 1 kernels, 2 launches, 34528 thread instructions, T s emulated; 0 findings
+  heddle: 1 kernel, 2 launches, 34528 thread instructions, T s emulated; 0 findings
   saxpy: equal
 
   $ heddle emu --analyze --check --threads 1 --json out.json -- $PROGRAMS/program_driver_saxpy; sed 's/"seconds": [0-9.]*/"seconds": T/' out.json
@@ -183,7 +183,7 @@ What no driver takes is answered as a driver does, and said in one line:
   heddle: the program asks for kernel 'load', which its module lacks
   heddle: 1000 times: argument: launch of store: gridDim.x of 0, and the GPU takes at least 1
   heddle: 3 times: the program asks for kernel 'load', which its module lacks
-  heddle: 0 kernels, 0 launches, 0 thread instructions, 0.000 s emulated; 1 findings
+  heddle: 0 kernels, 0 launches, 0 thread instructions, 0.000 s emulated; 1 finding
   1000 launches refused, 3 kernels unknown
   $ heddle emu --json again.json -- $PROGRAMS/program_bad again >/dev/null 2>&1; grep -c '"times": 1000' again.json; rm again.json
   1

@@ -118,9 +118,10 @@ void hd_report_analysis(hd_analysis *a, const hd_analysis_page *p, hd_buf *out) 
   uint64_t good = c.levels[HD_LEVEL_LAUNCH] + c.levels[HD_LEVEL_AFFINE], conditions = 0;
   hd_kernel_title(a->module->syms[a->module->funcs[a->func].sym].name, false, out);
   hd_buf_printf(out,
-                ": %u instructions, %u loops, %u accesses to global memory: %" PRIu64 " affine, %" PRIu64
+                ": %u instructions, %u loop%s, %u access%s to global memory: %" PRIu64 " affine, %" PRIu64
                 " quasi-affine, %" PRIu64 " neither\n",
-                a->cfg.n_insts, a->cfg.n_loops, a->n_sites, good, c.levels[HD_LEVEL_QUASI],
+                a->cfg.n_insts, a->cfg.n_loops, a->cfg.n_loops == 1 ? "" : "s", a->n_sites,
+                a->n_sites == 1 ? "" : "es", good, c.levels[HD_LEVEL_QUASI],
                 c.sites - good - c.levels[HD_LEVEL_QUASI]);
   put_tiles(a, out);
   put_arrays(a, out);

@@ -1,8 +1,13 @@
 /* What an optimization came to: its plans in order, and whether there is an answer. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "report/summary.h"
+
+void report_put_count(uint64_t n, const char *what, hd_buf *out) {
+  hd_buf_printf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
 
 double report_rate(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 

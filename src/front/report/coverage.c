@@ -99,10 +99,12 @@ static void put_classes(const hd_coverage *c, hd_buf *out) {
 }
 
 void hd_report_coverage(const hd_coverage *c, hd_buf *out) {
-  hd_buf_printf(out,
-                "%" PRIu64 " modules, %" PRIu64 " kernels (%" PRIu64 " failed, %" PRIu64
-                " over the budget), %" PRIu64 " accesses to global memory\n\n",
-                c->modules, c->kernels, c->failed, c->over_budget, c->sites);
+  report_put_count(c->modules, "module", out);
+  hd_buf_puts(out, ", ");
+  report_put_count(c->kernels, "kernel", out);
+  hd_buf_printf(
+      out, " (%" PRIu64 " failed, %" PRIu64 " over the budget), %" PRIu64 " access%s to global memory\n\n",
+      c->failed, c->over_budget, c->sites, c->sites == 1 ? "" : "es");
   put_classes(c, out);
   uint64_t formed = count_formed(c->launched_levels);
   hd_buf_printf(out, "\nAffine or quasi-affine: %" PRIu64 " (%.1f%%).\n", count_formed(c->levels),

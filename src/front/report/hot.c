@@ -147,7 +147,7 @@ void hd_hot_text(const hd_hot *h, size_t rows, hd_buf *out) {
   put_head(h, out);
   hd_buf_puts(out, "\n\n");
   report_put_sheet(&sheet, out);
-  if (h->n > rows) hd_buf_printf(out, "(%zu more kernels)\n", h->n - rows);
+  if (h->n > rows) hd_buf_printf(out, "(%zu more kernel%s)\n", h->n - rows, h->n - rows == 1 ? "" : "s");
   hd_buf_putc(out, '\n');
   put_answer(h, out);
   hd_buf_puts(out, ".\n");

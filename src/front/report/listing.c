@@ -6,6 +6,7 @@
 #include "heddle/ptx_valid.h"
 #include "heddle/results.h"
 #include "report/analysis.h"
+#include "report/summary.h"
 
 /* ---- Facts on a kernel ------------------------------------------------------------------- */
 
@@ -205,8 +206,10 @@ void hd_listing_text(const hd_listing *l, hd_buf *out) {
     report_put_sheet(&sheet, out);
   }
   if (!l->modules) return; /* its failure says more */
-  hd_buf_printf(out, "%" PRIu64 " modules, %" PRIu64 " kernels, %.1f MB of PTX\n", l->modules, l->kernels,
-                (double)l->bytes / 1e6);
+  report_put_count(l->modules, "module", out);
+  hd_buf_puts(out, ", ");
+  report_put_count(l->kernels, "kernel", out);
+  hd_buf_printf(out, ", %.1f MB of PTX\n", (double)l->bytes / 1e6);
 }
 
 void hd_listing_json(const hd_listing *l, hd_buf *out) { report_put_fields_json(listing_fields, l, out); }

@@ -102,9 +102,10 @@ void report_put_tried(const hd_report *r, size_t limit, bool colour, hd_buf *out
   out->failed |= !rank;
   free(rank);
   if (more && untried)
-    hd_buf_printf(out, "(%zu more plans tried, %zu not tried)\n", more, untried);
+    hd_buf_printf(out, "(%zu more plan%s tried, %zu not tried)\n", more, more == 1 ? "" : "s", untried);
   else if (more || untried)
-    hd_buf_printf(out, "(%zu more plans %stried)\n", more + untried, untried ? "not " : "");
+    hd_buf_printf(out, "(%zu more plan%s %stried)\n", more + untried, more + untried == 1 ? "" : "s",
+                  untried ? "not " : "");
 }
 
 /* ---- Sweeps --------------------------------------------------------------------------------------- */

@@ -91,8 +91,9 @@ hd_status hd_report_page(const char *title, const char *line, const char *json, 
 void hd_report_html(const hd_report *r, hd_buf *out) {
   const hd_workload *w = r->workload;
   hd_buf line = {0};
-  hd_buf_printf(&line, "%s \u00b7 size %s \u00b7 modelled %s, %s dispatch \u00b7 %zu plans",
-                w->title ? w->title : "", w->size, r->gpu->title, r->dispatch, r->n_rows);
+  hd_buf_printf(&line, "%s \u00b7 size %s \u00b7 modelled %s, %s dispatch \u00b7 ", w->title ? w->title : "",
+                w->size, r->gpu->title, r->dispatch);
+  report_put_count(r->n_rows, "plan", &line);
   out->failed |= line.failed;
   if (!line.failed) put_page(w->name, line.data, "plans", report_page_tree(r), out);
   hd_buf_free(&line);

@@ -5,6 +5,7 @@
 #include "heddle/profile.h"
 #include "report/fields.h"
 #include "report/json.h"
+#include "report/summary.h"
 #include "report/trees.h"
 
 void hd_profile_free(hd_profile *p) {
@@ -68,8 +69,9 @@ void hd_profile_text(const hd_profile *p, size_t rows, hd_buf *out) {
     any |= p->kernels[i].looked_at;
   }
   report_put_sheet(&sheet, out);
-  hd_buf_printf(out, "%zu kernels, %.3f ms; %.0f%% of it in kernels that plans can touch\n", p->n,
-                p->seconds * 1e3, 100 * (p->seconds > 0 ? reached(p) / p->seconds : 0));
+  report_put_count(p->n, "kernel", out);
+  hd_buf_printf(out, ", %.3f ms; %.0f%% of it in kernels that plans can touch\n", p->seconds * 1e3,
+                100 * (p->seconds > 0 ? reached(p) / p->seconds : 0));
   if (any)
     hd_buf_puts(out,
                 "ceiling: no plan beats it on the model, and most plans miss it; heddle optimize predicts\n");

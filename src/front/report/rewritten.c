@@ -3,6 +3,7 @@
 
 #include "heddle/results.h"
 #include "report/fields.h"
+#include "report/summary.h"
 
 static const field reason_fields[] = {{.heading = "kernels", MEMBER(hd_rewrite_reason, kernels)},
                                       {.heading = "reason", MEMBER(hd_rewrite_reason, text)},
@@ -36,8 +37,11 @@ static const field file_fields[] = {
 };
 
 void hd_rewritten_file_text(const hd_rewritten_file *r, hd_buf *out) {
-  hd_buf_printf(out, "%" PRIu64 " of %" PRIu64 " kernels in %" PRIu64 " modules rewritten\n", r->rewritten,
-                r->kernels, r->modules);
+  hd_buf_printf(out, "%" PRIu64 " of ", r->rewritten);
+  report_put_count(r->kernels, "kernel", out);
+  hd_buf_puts(out, " in ");
+  report_put_count(r->modules, "module", out);
+  hd_buf_puts(out, " rewritten\n");
   if (!r->reasons.n) return;
   hd_buf_puts(out, "refused:\n");
   report_put_bare_rows(reason_fields, r->reasons.data, r->reasons.n, sizeof *r->reasons.data, out);

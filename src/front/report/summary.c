@@ -70,6 +70,8 @@ static void put_best(const hd_report *r, hd_buf *out) {
     hd_buf_puts(
         out, "Its launch differs from the original's: the comments at the file's end say how (--keep-launch "
              "leaves such plans out).\n");
+  else
+    hd_buf_puts(out, "Its launch is the original's: the same grid, block and arguments.\n");
   hd_buf_free(&plan);
 }
 
@@ -83,8 +85,10 @@ static void put_default(const hd_report *r, hd_buf *out) {
 }
 
 void hd_report_text(const hd_report *r, size_t limit, bool colour, hd_buf *out) {
-  hd_buf_printf(out, "%s (%s) on %s, %s dispatch: %zu plans\n\n", r->workload->name, r->workload->size,
-                r->gpu->title, r->dispatch, r->n_rows);
+  hd_buf_printf(out, "%s (%s) on %s, %s dispatch: ", r->workload->name, r->workload->size, r->gpu->title,
+                r->dispatch);
+  report_put_count(r->n_rows, "plan", out);
+  hd_buf_puts(out, "\n\n");
   if (r->fixed && r->fixed[0])
     hd_buf_printf(out, "The order of the CTAs cannot be changed: %s.\n\n", r->fixed);
   report_put_tried(r, limit, colour, out);

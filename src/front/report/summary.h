@@ -4,6 +4,8 @@
 
 #include "heddle/report.h"
 
+/* "1 kernel", "2 kernels". */
+void report_put_count(uint64_t n, const char *what, hd_buf *out);
 double report_rate(uint64_t part, uint64_t whole); /* 0 of 0 is 0 */
 /* Row numbers in the order of hd_sweep_best (hd_counters_cost, least DRAM, least L2 traffic), failed rows
  * last; freed by the caller; NULL: out of memory. */

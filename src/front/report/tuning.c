@@ -69,7 +69,9 @@ static void put_trials(const hd_tuning_report *s, const hd_tuned *k, hd_buf *out
   }
   report_put_sheet(&sheet, sheet.rows ? out : &table);
   hd_buf_free(&table);
-  hd_buf_printf(out, "  %u plans tried, %u of them refused", k->n_trials + k->n_left - untried, failed);
+  hd_buf_puts(out, "  ");
+  report_put_count(k->n_trials + k->n_left - untried, "plan", out);
+  hd_buf_printf(out, " tried, %u of them refused", failed);
   if (untried) hd_buf_printf(out, "; %u not tried", untried);
   hd_buf_putc(out, '\n');
 }

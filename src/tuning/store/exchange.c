@@ -161,6 +161,10 @@ hd_status store_parse(const char *text, size_t len, const char *name, store_impo
   json_error_t e;
   *out = (store_import){0};
   json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+  if (!root && len && text[0] == '<')
+    return hd_fail_at(
+        d, HD_ERR_INPUT, name, NULL, 0, 0,
+        "is a page, not verdicts: predictions.json beside it, or what heddle verdicts export writes");
   if (!root)
     return hd_fail_at(d, HD_ERR_INPUT, name, text, len, e.position >= 0 ? (size_t)e.position : 0, "%s",
                       e.text);

@@ -213,11 +213,12 @@ static void write_text(hd_buf *b) {
     launches += l->launches;
     instructions += l->thread_instructions;
     seconds += l->seconds;
-    hd_buf_printf(b, "heddle: %-40s %8" PRIu64 " launches %14" PRIu64 " thread instructions %10.3f s\n",
-                  l->title, l->launches, l->thread_instructions, l->seconds);
+    hd_buf_printf(b, "heddle: %-40s %8" PRIu64 " launch%-2s %14" PRIu64 " thread instructions %10.3f s\n",
+                  l->title, l->launches, l->launches == 1 ? "" : "es", l->thread_instructions, l->seconds);
     if (l->idle_launches)
-      hd_buf_printf(b, "heddle:   %" PRIu64 " launches would have changed nothing again, and were not run\n",
-                    l->idle_launches);
+      hd_buf_printf(b, "heddle:   %" PRIu64 " %s would have changed nothing again, and %s not run\n",
+                    l->idle_launches, l->idle_launches == 1 ? "launch" : "launches",
+                    l->idle_launches == 1 ? "was" : "were");
     if (!l->locality.ctas) continue;
     hd_buf_puts(b, "heddle:   ");
     hd_category_print(l->locality.category, b);
@@ -226,9 +227,10 @@ static void write_text(hd_buf *b) {
                   l->locality.evidence);
   }
   hd_buf_printf(b,
-                "heddle: %zu kernels, %" PRIu64 " launches, %" PRIu64
-                " thread instructions, %.3f s emulated; %zu findings",
-                report.kernels.n, launches, instructions, seconds, report.findings.n);
+                "heddle: %zu kernel%s, %" PRIu64 " launch%s, %" PRIu64
+                " thread instructions, %.3f s emulated; %zu finding%s",
+                report.kernels.n, report.kernels.n == 1 ? "" : "s", launches, launches == 1 ? "" : "es",
+                instructions, seconds, report.findings.n, report.findings.n == 1 ? "" : "s");
   if (report.others)
     hd_buf_printf(b, ", and %" PRIu64 " in kernels other than %s", report.others, core.settings.kernel);
   hd_buf_putc(b, '\n');
