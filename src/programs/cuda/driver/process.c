@@ -60,6 +60,14 @@ static bool is_runtime(const cu_uuid *id) {
   return false;
 }
 
+/* The library in front passes the question on, and does not say whose it was. */
+static const char *runtimes_file(const Dl_info *asked) {
+  static const char front[] = "/libheddle-run.so";
+  const size_t n = strlen(asked->dli_fname), len = sizeof front - 1;
+  return n >= len && strcmp(asked->dli_fname + n - len, front) == 0 ? "the program, or a library of its,"
+                                                                    : asked->dli_fname;
+}
+
 /* Each file with a runtime that was not found is named once. */
 cu_result drv_cuGetExportTable(const void **table, const cu_uuid *id) {
   static const void *said[SAID];
@@ -72,7 +80,7 @@ cu_result drv_cuGetExportTable(const void **table, const cu_uuid *id) {
     core_say(
         "%s brings a CUDA runtime of its own, without the symbols by which it could be replaced: none of its "
         "CUDA calls will work. If it is yours, link it without -s and strip, or with nvcc -cudart shared",
-        where.dli_fname);
+        runtimes_file(&where));
     break;
   }
   return CU_NOT_FOUND;
