@@ -36,16 +36,16 @@ const percent = (x) => (Number.isFinite(x) ? (100 * x).toFixed(1) + "%" : "\u201
 
 /* ---- Tables ------------------------------------------------------------------------------------ */
 
-/* columns: [{head, of(row), show(value, row), text, shade(value, row), tip(row)}]; shade: -1 (bad) to 1 (good) */
+/* columns: [{head, of(row), show(value, row), text, prose, shade(value, row), tip(row)}]; shade: -1 (bad) to 1 (good) */
 function table(columns, rows, classOf = () => "") {
   const head = el("tr"), body = el("tbody");
   const shaded = (v) => (Number.isFinite(v) && v ? `background: color-mix(in srgb, var(${v > 0 ? "--good" : "--bad"}) ${Math.round(60 * Math.min(Math.abs(v), 1))}%, transparent)` : undefined);
-  const cell = (c, r) => el("td", {class: c.text ? "text" : undefined, style: c.shade && shaded(c.shade(c.of(r), r)), "data-tip": c.tip && c.tip(r)}, c.show ? c.show(c.of(r), r) : String(c.of(r) ?? ""));
+  const cell = (c, r) => el("td", {class: c.prose ? "text prose" : c.text ? "text" : undefined, style: c.shade && shaded(c.shade(c.of(r), r)), "data-tip": c.tip && c.tip(r)}, c.show ? c.show(c.of(r), r) : String(c.of(r) ?? ""));
   const fill = (list) => {
     body.replaceChildren(...list.map((r) => el("tr", {class: classOf(r) || undefined}, ...columns.map((c) => cell(c, r)))));
   };
   columns.forEach((c) => {
-    const button = el("button", {type: "button"}, c.head), th = el("th", {scope: "col", class: c.text ? "text" : undefined}, button);
+    const button = el("button", {type: "button"}, c.head), th = el("th", {scope: "col", class: c.text || c.prose ? "text" : undefined}, button);
     button.addEventListener("click", () => {
       const down = th.getAttribute("aria-sort") !== "descending";
       for (const other of head.children) other.removeAttribute("aria-sort");
@@ -529,7 +529,7 @@ function plans(rows) {
     {head: "speedup", of: (r) => (r.time_us > 0 ? base.time_us / r.time_us : NaN), show: times}]
     : [{head: "traffic MB", of: moved, show: mb}, {head: "of the default's", of: (r) => moved(r) / moved(base), show: percent}];
   return table([{head: "plan", of: (r) => r.plan, text: true}, ...ranked, ...COUNTERS,
-    {head: "why not", of: (r) => r.failed || r.why || (r.not_tried && "not tried: " + r.not_tried) || (r.status && r.status !== "ok" ? r.status : ""), text: true}],
+    {head: "why not", of: (r) => r.failed || r.why || (r.not_tried && "not tried: " + r.not_tried) || (r.status && r.status !== "ok" ? r.status : ""), prose: true}],
     rows, (r) => (r === best && r !== base ? "best" : r === base ? "base" : ""));
 }
 /* Without b: the only one. */
@@ -611,7 +611,7 @@ const KINDS = {
         {head: "launches", of: (k) => k.launches}, {head: "share", of: (k) => k.share, show: (v, k) => (v > 0 ? (d.emulated && !("category" in k) ? "~" : "") + percent(v) : "")},
         {head: "category", of: (k) => k.category || "", text: true}, {head: "best plan", of: (k) => k.plan || (!("category" in k) ? "" : k.answered ? "left as it is" : "no answer"), text: true},
         {head: "predicted", of: (k) => (k.plan ? k.speedup : undefined), show: times}, {head: "proved", of: (k) => (k.plan ? (k.proved === "smaller" ? "smaller size" : k.proved) : ""), text: true},
-        {head: "why not more", of: (k) => k.why || "", text: true}], d.kernels),
+        {head: "why not more", of: (k) => k.why || "", prose: true}], d.kernels),
       heading("Where the time goes"), shares(d.kernels.filter((k) => k.share > 0)), key([["what the plan leaves", "var(--good)"], ["saved, or left as it is", "var(--bar)"]]),
       el("p", {class: "sub"}, d.times + "."),
       d.pins && el("p", {}, "On a GPU: ", el("code", {}, `heddle run --pin ${d.pins.split("/").pop()} -- ${d.program}`), ". A module with a kernel under its plan is in the .ptx file of that name; its last lines say how it is launched.")],
@@ -644,16 +644,16 @@ const KINDS = {
       {head: "plan", of: (k) => k.plan, text: true}, {head: "speedup", of: (k) => k.speedup, show: times}, {head: "saved ms", of: (k) => (k.saved || 0) * 1e3, show: (v) => v.toFixed(3)},
       {head: "promised", of: (k) => k.promised, show: times}, {head: "here", of: (k) => k.measured, show: times}, {head: "at least", of: (k) => k.low, show: times}, {head: "at most", of: (k) => k.high, show: times},
       {head: "pairs", of: (k) => k.pairs}, {head: "ready ms", of: (k) => k.ready && k.ready * 1e3, show: (v) => (v ? v.toFixed(2) : "")}, {head: "lost ms", of: (k) => k.lost && k.lost * 1e3, show: (v) => (v ? v.toFixed(3) : "")},
-      {head: "not steered, because", of: (k) => k.why, text: true}], d.kernels)],
+      {head: "not steered, because", of: (k) => k.why, prose: true}], d.kernels)],
   },
   profile: {
     is: (d) => d && Array.isArray(d.kernels) && "reached_seconds" in d,
     title: (d) => `Profile: ${number(d.seconds)} s in ${plural(d.kernels.length, "kernel")}`,
     draw: (d) => [el("p", {}, `${plural(d.kernels.length, "kernel")}, ${number(d.seconds * 1e3, 4)} ms, ${percent(share(d.reached_seconds, d.seconds))} of it in kernels that plans can touch.` + (d.emulated ? " Times are the emulator's, and say nothing about a GPU's." : "")),
       d.kernels.length ? profile(d.kernels) : null, key([["plans can touch it", "var(--blue)"], ["of this, no plan can save", "var(--pale)"], ["plans cannot touch it", "var(--bar)"]]),
-      table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: "time \u00b5s", of: (k) => k.seconds * 1e6, show: (v) => number(v, 5)},
-        {head: "category", of: (k) => k.category}, {head: "reuse lost", of: (k) => k.reuse_lost, show: times}, {head: "ceiling", of: (k) => k.at_most, show: times},
-        {head: "why not", of: (k) => k.why, text: true}], d.kernels)],
+      table([{head: "kernel", of: (k) => k.title || k.kernel, text: true}, {head: "launches", of: (k) => k.launches}, {head: (d.emulated ? "emulator" : "time") + " \u00b5s", of: (k) => k.seconds * 1e6, show: (v) => number(v, 5)},
+        {head: "category", of: (k) => k.category, text: true}, {head: "reuse lost", of: (k) => k.reuse_lost, show: times}, {head: "ceiling", of: (k) => k.at_most, show: times},
+        {head: "why not", of: (k) => k.why, prose: true}], d.kernels)],
   },
   probe: {
     is: (d) => d && Array.isArray(d.latency_by_footprint) && Array.isArray(d.launches),
