@@ -264,9 +264,10 @@ typedef struct hd_point hd_point;
  * worked out in all CTAs (up to 2^17) and is linear in them. */
 HD_OWN hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_point *at,
                                    hd_analysis **out, hd_diag *d);
-/* The analysis of the two that says more: of the launch if arguments decide how more addresses are formed or
- * which tiles CTAs work on, else hd_analyze, which has names in place of numbers. at NULL, or without
- * arguments: hd_analyze. */
+/* The analysis of the two that says more: of the launch if its grid and arguments decide how more addresses
+ * are formed or which tiles CTAs work on, else hd_analyze, which has names in place of numbers. Arguments may
+ * be unknown: if constants divide the CTA's number, the grid is enough. Its `tiles` are the launch's in
+ * either case. at NULL, or without a grid: hd_analyze. */
 HD_OWN hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
                                  hd_diag *d);
 

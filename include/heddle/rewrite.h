@@ -125,6 +125,8 @@ HD_API void hd_recipe_params(const hd_recipe *r, const uint32_t tasks[3], uint64
 /* How the kernel is launched from now on, as comments for the end of the module's text; nothing if it is
  * launched as before. */
 HD_API void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *out);
+/* The same for people: a line says so if it is launched as before. */
+HD_OWN void hd_recipe_tell(const char *kernel, const hd_recipe *r, hd_buf *out);
 
 /* ---- Refusals ----------------------------------------------------------------- */
 

@@ -290,6 +290,31 @@ static void what_decides_nothing_leaves_the_names(void **state) {
   close_launch(&s);
 }
 
+/* The shape of 5 rows by 7 columns at a grid alone, or none. */
+static void check_grid_alone(const char *body, hd_tiles_answer answer, const char *shape) {
+  subject s;
+  hd_analysis *a;
+  hd_buf text = {0};
+  open_launch(&s, body, 300, 200);
+  s.at.args = NULL;
+  memset(s.at.block, 0, sizeof s.at.block);
+  assert_int_equal(hd_analyze_best(s.m, 0, &s.at, &a, NULL), HD_OK);
+  assert_int_equal(a->tiles.answer, answer);
+  assert_true(a->at_launch == (answer == HD_TILES_FOUND));
+  hd_shape_print(&a->tiles.shape, &text);
+  if (shape) assert_string_equal(text.data, shape);
+  hd_buf_free(&text);
+  hd_analysis_free(a);
+  close_launch(&s);
+}
+
+static void the_grid_is_enough_if_constants_divide(void **state) {
+  check_grid_alone("div.u32 %r11, %r5, 7;\nrem.u32 %r10, %r5, 7;\n", HD_TILES_FOUND, "7x5");
+  check_grid_alone("mov.u32 %r3, 5;\nmov.u32 %r4, 7;\n" GROUPED, HD_TILES_FOUND, "7x5:band:4");
+  check_grid_alone(GROUPED, HD_TILES_UNKNOWN, NULL);
+  check_grid_alone("mov.u32 %r10, %r5;\nmov.u32 %r11, 0;\n", HD_TILES_NONE, NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("tiles are found however the CTA's number is divided",
@@ -297,6 +322,7 @@ int main(void) {
       BEHAVIOUR("coordinates of boxes name the tiles, too", coordinates_of_boxes_name_the_tiles_too),
       BEHAVIOUR("pieces of a tile are columns of the shape", pieces_of_a_tile_are_columns_of_the_shape),
       BEHAVIOUR("the arguments that decide are named", the_arguments_that_decide_are_named),
+      BEHAVIOUR("the grid is enough if constants divide the number", the_grid_is_enough_if_constants_divide),
       BEHAVIOUR("formulas in tiles give the same addresses", formulas_in_tiles_give_the_same_addresses),
       BEHAVIOUR("a loop over tiles is seen through", a_loop_over_tiles_is_seen_through),
       BEHAVIOUR("an argument that decides nothing leaves the names", what_decides_nothing_leaves_the_names),

@@ -148,6 +148,24 @@ With a launch at hand, its arguments say how the kernel divides the CTA's number
 Every access in words, a row for the copies of one, and source lines where the PTX has them. An address rounded from
 floats has no stride; a loop whose back edge is taken three times runs four times:
 
+If constants divide the CTA's number, the grid alone gives the tiles, a last group with fewer rows among them. Else
+the lines say whose values decide:
+
+  $ heddle analyze $SOURCE/tests/cli/data/groups.ptx -k tiles --grid 60 | sed -n '2,3p; /^line/,/red/p'
+  at this launch: numbers stand for its arguments
+  tiles: line 18 divides the CTA's number, by constants; 10 x 6 x 1 tiles, shape=10x6:band:4
+  line  access  bytes  array   per tid.x  per tile.x  per tile.y  sectors  address                                      threads of a warp
+  ----  ------  -----  ------  ---------  ----------  ----------  -------  -------------------------------------------  ------------------------------------
+    33  store       4  param0  4          128         1280              -  4*tid.x + param0 + 128*tile.x + 1280*tile.y  coalesced
+    36  atomic      4  param0  0          0           4                 -  param0 + 4*tile.y + 7680                     one address for neighbouring threads
+  $ heddle analyze $SOURCE/tests/cli/data/groups.ptx -k wide --grid 60 | sed -n 2p
+  tiles: line 50 divides the CTA's number, by param1; no shape is known that names each tile once
+  $ heddle analyze $SOURCE/tests/cli/data/groups.ptx -k wide --grid 60 --json | grep -A3 '"tiles": {'
+        "tiles": {
+          "answer": "unknown",
+          "loop": null,
+          "line": 50,
+
   $ heddle analyze $SOURCE/tests/cli/data/strides.ptx
   strides: 41 instructions, 1 loop, 9 accesses to global memory: 8 affine, 0 quasi-affine, 1 neither
   arrays: in read, out written

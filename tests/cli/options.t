@@ -35,7 +35,7 @@ The parser and -h read one table per command; a long option has its text below i
                        launch, with the words behind it
     -m, --module N     module number (default: the one that has the kernel)
     --grid X[,Y[,Z]]   the launch's grid
-    --block X[,Y[,Z]]  threads per CTA
+    --block X[,Y[,Z]]  threads per CTA (default: as many as the kernel requires)
     --shared BYTES     shared memory that the launch adds
     --arg A            one per parameter, in order: a scalar (s32:512, f32:0.5, u64:7), a buffer
                        TYPE[COUNT]=FILL, e.g. 'f32[262144]=uniform(-1, 1)', 's32[1024]=zero', or a buffer of an
@@ -69,10 +69,10 @@ The parser and -h read one table per command; a long option has its text below i
   $ heddle check --sms two
   heddle: check: --sms takes a whole number of at most 65536, not 'two'
   [2]
-  $ heddle rewrite --grid 0x4
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --plan order=col --grid 0x4
   heddle: rewrite: --grid takes X[,Y[,Z]], not '0x4'
   [2]
-  $ heddle rewrite --grid 1,2,3,4
+  $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx --plan order=col --grid 1,2,3,4
   heddle: rewrite: --grid takes X[,Y[,Z]], not '1,2,3,4'
   [2]
   $ heddle no-such-command

@@ -178,3 +178,24 @@ Agents take no more registers than leave room for the original's CTAs:
 
   $ heddle rewrite $SOURCE/tests/cli/data/scale.ptx -k scale --plan bind=agents --registers 32 | grep maxnreg
   .maxnreg 32
+
+shape=auto takes what the launch's grid and the kernel's constants say, here groups of rows:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/groups.ptx -k tiles --plan order=col,shape=auto --grid 60 -o auto.ptx
+  // Launch tiles as before.
+  $ heddle rewrite $SOURCE/tests/cli/data/groups.ptx -k tiles --plan order=col,shape=10x6:band:4 --grid 60 -o given.ptx; cmp auto.ptx given.ptx
+  // Launch tiles as before.
+  $ heddle rewrite $SOURCE/tests/cli/data/groups.ptx -k tiles --plan order=col,shape=auto 2>&1 | sed "s|$SOURCE|S|g"
+  heddle: S/tests/cli/data/groups.ptx: shape=auto follows from a launch, and none is known here: --grid says it, or write shape=WxH
+
+Where arguments decide, they are asked for. The block is the one that the kernel requires:
+
+  $ heddle rewrite $SOURCE/tests/cli/data/groups.ptx -k wide --plan order=tile:2x2,shape=auto --grid 60 2>&1 | sed "s|$SOURCE|S|g"
+  heddle: S/tests/cli/data/groups.ptx: shape=auto: line 50 divides the CTA's number by param1, so the launch's arguments decide the shape; --arg gives them
+  $ heddle rewrite $SOURCE/tests/cli/data/groups.ptx -k wide --plan order=tile:2x2,shape=auto --grid 60 --arg 'u32[1920]=zero' --arg u32:6 -o auto.ptx
+  // Launch wide as before.
+  $ heddle rewrite $SOURCE/tests/cli/data/groups.ptx -k wide --plan order=tile:2x2,shape=6x10 --grid 60 -o given.ptx; sed '/^\/\//d' given.ptx | tr -d ' \t\n' >given; sed '/^\/\//d' auto.ptx | tr -d ' \t\n' | cmp - given
+  // Launch wide as before.
+  $ heddle rewrite $SOURCE/tests/cli/data/groups.ptx -k wide --plan order=affinity --grid 60 --arg 'u32[1920]=zero' --arg u32:6
+  heddle: groups-wide: this order needs a table, which heddle optimize makes
+  [2]

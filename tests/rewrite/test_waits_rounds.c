@@ -253,6 +253,33 @@ static void tries_that_are_counted_are_a_time_out_whatever_is_added(void **state
   }
 }
 
+/* A compiler knew that there are two rounds, and passes on whether there is another one. %rd3 is where the
+ * first and the second one look. */
+#define TWO(first, at, look, other, on, again)                                                               \
+  KERNEL("mov.pred %p2, " first ";\nmov.u64 %rd3, " at ";\nmov.u32 %r2, slot;\nL: mov.pred %p1, %p2;\n"      \
+         "add.s64 %rd4, %rd1, %rd3;\n" look "\nmov.u64 %rd3, " other ";\nmov.pred %p2, " on ";\n" again      \
+         " bra L;")
+#define COPY "cp.async.cg.shared.global [%r2], [%rd4], 16;"
+
+static void two_rounds_of_two_places_are_no_poll(void **state) {
+  static const wait_case cases[] = {
+      {"two places", TWO("-1", "64", COPY, "96", "0", "@%p1"), NULL},
+      {"while it is false", TWO("0", "64", COPY, "96", "-1", "@!%p1"), NULL},
+      {"one place", TWO("-1", "64", COPY, "64", "0", "@%p1"), "cp.async"},
+      {"rounds without an end", TWO("-1", "64", COPY, "96", "-1", "@%p1"), "cp.async"},
+      {"rounds that go on once they have begun", TWO("0", "64", COPY, "96", "0", "@!%p1"), "cp.async"},
+      {"a number that others of its kind come behind",
+       TWO("-1", "64", COPY, "96;\nmov.u64 %rd3, %rd2", "0", "@%p1"), "cp.async"},
+      {"a look that is made to see others",
+       TWO("-1", "64", "ld.volatile.global.u32 %r1, [%rd4];", "96", "0", "@%p1"), "ld.volatile"},
+      {"many rounds",
+       KERNEL("mov.u64 %rd3, 64;\nmov.u32 %r2, slot;\nL: add.s64 %rd4, %rd1, %rd3;\n" COPY
+              "\nmov.u64 %rd3, 96;\n" COUNT),
+       "cp.async"},
+  };
+  EXPECT_ALL(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("looks are rounds if time goes by in between", looks_are_rounds_if_time_goes_by_in_between),
@@ -266,6 +293,7 @@ int main(void) {
                 looks_beside_a_lock_are_rounds_of_the_loop_around_it),
       BEHAVIOUR("tries that are counted are a time-out, whatever is added",
                 tries_that_are_counted_are_a_time_out_whatever_is_added),
+      BEHAVIOUR("two rounds that look at two places are no poll", two_rounds_of_two_places_are_no_poll),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,8 @@
 static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                            ".visible .entry _ZN2ns5scaleIfEEvPT_S1_(.param .u64 data, .param .f32 by)\n"
                            ".maxntid 128, 1, 1\n{\n  ret;\n}\n"
-                           ".visible .entry other(.param .u64 x)\n{\n  ret;\n}\n";
+                           ".visible .entry other(.param .u64 x)\n{\n  ret;\n}\n"
+                           ".visible .entry fixed(.param .u64 x)\n.reqntid 32, 4\n{\n  ret;\n}\n";
 
 static char path[64];
 
@@ -148,7 +149,7 @@ static void mistakes_name_the_word(void **state) {
       {{"kernel scale", "grid 0", "block 8", "arg f32[8]=zero"}, "--grid '0': grid: grid's x is 0"},
       {{"kernel scale", "block 8"}, "needs its launch, with an --arg for each parameter: 1: "},
       {{"kernel scael", "grid 1", "block 8"}, "no kernel 'scael'; did you mean ns::scale?"},
-      {{"grid 1", "block 8"}, "choose a kernel with -k: ns::scale<float>, other"},
+      {{"grid 1", "block 8"}, "choose a kernel with -k: ns::scale<float>, other, fixed"},
       {{"kernel other", "module 7", "grid 1", "block 8"}, "no module 7"},
       {{"kernel other", "module x", "grid 1", "block 8"}, "--module 'x' should be a module's number"},
       {{"kernel other", "grid 1", "block 8", "near -1"}, "--near '-1' should be a number above 0"},
@@ -160,6 +161,24 @@ static void mistakes_name_the_word(void **state) {
     if (!strstr(d.message, cases[i].message)) fail_msg("'%s', not '%s'", d.message, cases[i].message);
     assert_null(w);
   }
+}
+
+static void a_block_is_the_one_that_the_kernel_requires(void **state) {
+  static const char *const words[] = {"kernel fixed", "grid 4", "arg y=f32[8]=zero", "kernel other",
+                                      "block 16",     "arg y",  "kernel fixed",      "block 32,4",
+                                      "arg y",        NULL};
+  static const char *const left[] = {"kernel fixed", "grid 4", "arg y=f32[8]=zero",
+                                     "kernel other", "arg y",  NULL};
+  hd_workload *w;
+  hd_diag d;
+  assert_int_equal(open_words(words, NULL, &w, &d), HD_OK);
+  assert_int_equal(w->launches[0].block[0], 32);
+  assert_int_equal(w->launches[0].block[1], 4);
+  assert_int_equal(w->launches[1].block[0], 16);
+  assert_int_equal(w->launches[1].block[1], 1);
+  hd_workload_close(w);
+  assert_int_not_equal(open_words(left, NULL, &w, &d), HD_OK); /* it is no other kernel's */
+  assert_non_null(strstr(d.message, "other needs its launch"));
 }
 
 static void a_block_beyond_what_the_kernel_allows_is_refused(void **state) {
@@ -259,6 +278,8 @@ int main(void) {
       BEHAVIOUR("parameters are those that the name and the text say",
                 parameters_are_those_that_the_name_and_the_text_say),
       BEHAVIOUR("mistakes name the word", mistakes_name_the_word),
+      BEHAVIOUR("a block that no word says is the one that the kernel requires",
+                a_block_is_the_one_that_the_kernel_requires),
       BEHAVIOUR("a block beyond what the kernel allows is refused",
                 a_block_beyond_what_the_kernel_allows_is_refused),
       BEHAVIOUR("tolerances are of floats", tolerances_are_of_floats),

@@ -112,20 +112,27 @@ hd_status hd_analyze_launch(const hd_ptx_module *m, uint32_t func, const hd_poin
   return st;
 }
 
-static uint32_t count_formed(const hd_analysis *a) {
+static uint32_t count_to(const hd_analysis *a, hd_level most) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < a->n_sites; i++) n += a->sites[i].level <= HD_LEVEL_QUASI;
+  for (uint32_t i = 0; i < a->n_sites; i++) n += a->sites[i].level <= most;
   return n;
+}
+
+/* Whether a launch may say more of the addresses. The grid alone says which tiles CTAs work on, where
+ * constants divide their number. */
+static bool may_gain(const hd_analysis *a, const hd_point *at) {
+  return at && (at->args || at->grid[0]) && count_to(a, HD_LEVEL_AFFINE) < a->n_sites;
 }
 
 hd_status hd_analyze_best(const hd_ptx_module *m, uint32_t func, const hd_point *at, hd_analysis **out,
                           hd_diag *d) {
   hd_analysis *launched;
   hd_status st = hd_analyze(m, func, NULL, out, d);
-  if (st != HD_OK || !at || !at->args || count_formed(*out) == (*out)->n_sites) return st;
+  if (st != HD_OK || !may_gain(*out, at)) return st;
   st = hd_analyze_launch(m, func, at, &launched, d);
-  bool better = st == HD_OK &&
-                (launched->tiles.answer == HD_TILES_FOUND || count_formed(launched) > count_formed(*out));
+  bool better = st == HD_OK && (launched->tiles.answer == HD_TILES_FOUND ||
+                                count_to(launched, HD_LEVEL_QUASI) > count_to(*out, HD_LEVEL_QUASI));
+  if (st == HD_OK && !better) (*out)->tiles = launched->tiles; /* no tables: none were found */
   hd_analysis_free(st != HD_OK || better ? *out : launched);
   *out = st != HD_OK ? NULL : better ? launched : *out;
   return st;

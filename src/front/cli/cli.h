@@ -33,7 +33,6 @@ typedef enum cli_option_kind {
   CLI_TEXT,   /* const char * */
   CLI_MAYBE,  /* const char *, given as --name=TEXT; "" without one. `argument` is "[=TEXT]" */
   CLI_NUMBER, /* uint64_t, at most max */
-  CLI_DIMS,   /* uint32_t[3]: X, X,Y or X,Y,Z; the rest become 1 */
   CLI_LIST,   /* cli_list: may be given several times */
   CLI_CHOICE, /* unsigned: 1 for the first word of `argument`, "first|second", 2 for the second, ... */
   CLI_ASSUME, /* unsigned: bits HD_ASSUME_ */
@@ -86,6 +85,9 @@ hd_status cli_open_workload(const char *name, const cli_input *in, const char *p
                             hd_diag *d);
 /* The text of the last such word; NULL: none was given. */
 const char *cli_word(const cli_input *in, const char *option);
+/* What the words say of a launch beside arguments; what they do not say stays as it is. */
+hd_status cli_read_launch(const char *command, const cli_input *in, uint64_t *module, uint32_t grid[3],
+                          uint32_t block[3], hd_diag *d);
 
 /* Parse argv[1..), where argv[0] is the command: options of the table anywhere, "--" ends them; the other
  * words are moved to argv[1..*n]. Handles -h. Returns -1 to go on, else the code to exit with. */

@@ -75,25 +75,22 @@ static hd_status analyze_kernel(analyzer *out, const hd_ptx_module *m, uint32_t 
 /* The kernels of a file's text. */
 static hd_status analyze_file(analyzer *out, const char *path, hd_diag *d) {
   const options *o = out->o;
-  const char *module = cli_word(&o->in, "module"), *grid = cli_word(&o->in, "grid"),
-             *block = cli_word(&o->in, "block");
   hd_arena arena;
   hd_ptx_module *m = NULL;
   hd_point at = {0};
   uint64_t number = UINT64_MAX;
   uint32_t only = UINT32_MAX;
-  if ((module && !hd_parse_u64(module, strlen(module), UINT32_MAX, &number)) ||
-      (grid && !cli_parse_dims(grid, at.grid)) || (block && !cli_parse_dims(block, at.block)))
-    return hd_fail(d, HD_ERR_USAGE, "analyze: --module takes a number, --grid and --block take X[,Y[,Z]]");
+  hd_status st = cli_read_launch("analyze", &o->in, &number, at.grid, at.block, d);
+  if (st != HD_OK) return st;
   hd_arena_init(&arena);
-  hd_status st = o->kernel ? hd_kernel_find(path, number, o->kernel, &arena, &m, &only, NULL, d)
-                           : hd_module_load(path, number, &arena, &m, d);
+  st = o->kernel ? hd_kernel_find(path, number, o->kernel, &arena, &m, &only, NULL, d)
+                 : hd_module_load(path, number, &arena, &m, d);
   size_t found = 0;
   for (uint32_t f = 0; st == HD_OK && f < m->n_funcs; f++) {
     if (!m->funcs[f].entry || !m->funcs[f].has_body || (o->kernel && f != only)) continue;
     found++;
-    if (block) st = hd_ptx_check_block(m, &m->funcs[f], at.block, d);
-    if (st == HD_OK) st = analyze_kernel(out, m, f, block ? &at : NULL, d);
+    if (at.block[0]) st = hd_ptx_check_block(m, &m->funcs[f], at.block, d);
+    if (st == HD_OK) st = analyze_kernel(out, m, f, at.grid[0] || at.block[0] ? &at : NULL, d);
   }
   if (st == HD_OK && !found) st = hd_fail(d, HD_ERR_INPUT, "%s: no kernel in this module", path);
   hd_arena_free(&arena);

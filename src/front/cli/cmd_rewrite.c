@@ -18,43 +18,34 @@ static int rewrite_file(const hd_rewrite_file_options *o, bool json) {
   return EXIT_OK;
 }
 
-/* Loads that nothing writes, by the caller's word. */
-typedef struct word {
-  const char *params;
-  uint32_t *loads; /* malloc'd */
-} word;
-
-static hd_status take_word(void *ctx, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *o,
-                           hd_diag *d) {
-  word *w = ctx;
-  hd_status st = hd_unwritten_by_word(m, func, w->params, &w->loads, &o->n_unwritten, d);
-  o->unwritten = w->loads;
+/* A kernel of which a launch is given, with its arguments. */
+static hd_status rewrite_launched(const char *name, const cli_input *in, const hd_rewrite_file_options *o,
+                                  hd_buf *how, hd_diag *d) {
+  hd_workload *w = NULL;
+  hd_buf text = {0};
+  hd_status st = cli_open_workload(name, in, NULL, &w, d);
+  if (st == HD_OK) st = hd_rewrite_launch(w, o->plan, o->options, &text, how, d);
+  if (st == HD_OK) st = hd_file_write(o->output, text.data, text.len, d);
+  hd_buf_free(&text);
+  hd_workload_close(w);
   return st;
 }
 
 int cmd_rewrite(int argc, char **argv) {
   uint64_t index = UINT64_MAX, sms = 0, registers = 0, sample = 0;
-  const char *output = "-", *kernel = NULL, *plan_text = NULL, *gpu_name = NULL;
-  unsigned assume = 0;
-  word unwritten = {0};
-  uint32_t grid[3] = {0}, block[3] = {0};
-  bool no_hoisting = false, all = false, json = false;
+  const char *output = "-", *plan_text = NULL, *gpu_name = NULL;
+  cli_input in = {0};
+  hd_rewrite_options opt = {0};
+  bool all = false, json = false;
   const cli_option options[] = {
-      {"kernel", 'k', CLI_TEXT, &kernel, 0, "NAME", "the kernel (default: the only one)"},
+      CLI_INPUT_OPTIONS(&in, "of a workload with --plan shape=auto: its size (default: small)"),
       {"plan", 0, CLI_TEXT, &plan_text, 0, "P", "e.g. order=tile:8x4,bind=redirect"},
-      {"grid", 0, CLI_DIMS, grid, 0, "X[,Y[,Z]]",
-       "the launch's grid: constants are baked in, and only this grid is right\n(default: any grid)"},
-      {"block", 0, CLI_DIMS, block, 0, "X[,Y[,Z]]",
-       "threads per CTA of the launches to come, if the kernel does not say"},
       {"registers", 0, CLI_NUMBER, &registers, 255, "N",
        "that a thread of the original uses; bind=agents limits the rewritten kernel's"},
-      CLI_COMMON("no-hoisting", &no_hoisting),
-      CLI_COMMON("assume", &assume),
-      {"unwritten", 0, CLI_TEXT, &unwritten.params, 0, "A,B",
-       "bypass=ro: parameters (arg1, arg2, ...) whose memory nothing writes while the kernel runs"},
+      CLI_COMMON("no-hoisting", &opt.no_hoisting),
+      CLI_COMMON("assume", &opt.assume),
       {"sms", 0, CLI_NUMBER, &sms, 65536, "N", "clusters, one per SM (default: those of --gpu, else 132)"},
       {"gpu", 0, CLI_TEXT, &gpu_name, 0, "NAME", "take the number of SMs from this GPU"},
-      {"module", 'm', CLI_NUMBER, &index, UINT32_MAX, "N", "module number when the file holds several"},
       {"all", 0, CLI_FLAG, &all, 0, NULL,
        "all kernels of all modules instead, but for those that are refused; a table of the\nreasons goes to "
        "stderr"},
@@ -65,37 +56,41 @@ int cmd_rewrite(int argc, char **argv) {
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
+  const char *kernel = cli_word(&in, "kernel");
   if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
   if (all && kernel) return cli_usage("rewrite: either --all or one kernel with -k");
   if (all && json && strcmp(output, "-") == 0)
     return cli_usage("rewrite: --json needs -o, since stdout holds the module");
   hd_diag d = {0};
-  hd_buf launch = {0};
+  hd_buf how = {0};
   hd_plan plan = {0};
   hd_gpu gpu = {.n_sms = 132};
   hd_status st = hd_plan_parse(plan_text, &plan, &d);
   if (st == HD_OK && gpu_name) st = hd_gpu_load(gpu_name, cli_gpus_dir(), &gpu, &d);
-  hd_rewrite_options opt = {.grid = {.known = grid[0] > 0, .n_sms = sms ? (uint32_t)sms : gpu.n_sms},
-                            .registers = (uint32_t)registers,
-                            .no_hoisting = no_hoisting,
-                            .assume = assume};
-  memcpy(opt.grid.g, grid, sizeof grid);
-  memcpy(opt.block, block, sizeof block);
+  if (st == HD_OK) st = cli_read_launch("rewrite", &in, &index, opt.grid.g, opt.block, &d);
+  opt.grid.known = opt.grid.g[0] > 0;
+  opt.grid.n_sms = sms ? (uint32_t)sms : gpu.n_sms;
+  opt.registers = (uint32_t)registers;
+  hd_rewrite_facts facts = {.unwritten = cli_word(&in, "unwritten"), .plan = &plan};
   const hd_rewrite_file_options o = {.path = cli_kernel_file(argv[1]),
                                      .output = output,
                                      .index = index,
                                      .sample = sample,
                                      .plan = &plan,
                                      .options = &opt,
-                                     .prepare = unwritten.params ? take_word : NULL,
-                                     .ctx = &unwritten};
+                                     .prepare = hd_rewrite_complete,
+                                     .ctx = &facts};
+  const bool launched =
+      cli_word(&in, "arg") || (plan.shape.kind == HD_SHAPE_AUTO && !hd_workload_is_file(argv[1]));
   rc = EXIT_OK;
   if (st == HD_OK && all)
     rc = rewrite_file(&o, json);
+  else if (st == HD_OK && launched)
+    st = rewrite_launched(argv[1], &in, &o, &how, &d);
   else if (st == HD_OK)
-    st = hd_rewrite_kernel(&o, kernel, &launch, &d);
-  if (st == HD_OK && launch.len && strcmp(output, "-") != 0) fputs(launch.data, stderr);
-  hd_buf_free(&launch);
-  free(unwritten.loads);
+    st = hd_rewrite_kernel(&o, kernel, &how, &d);
+  if (st == HD_OK && how.len && strcmp(output, "-") != 0) fputs(how.data, stderr);
+  hd_buf_free(&how);
+  free(facts.loads);
   return st == HD_OK ? rc : cli_fail(&d);
 }

@@ -23,7 +23,11 @@ static const cli_command commands[] = {
      "Without --arg only the text of a file's kernels is examined; --grid and --block describe "
      "their\nlaunches. -k also chooses among the kernels that a workload launches.\n",
      1, MANY, "name one file or workload", cmd_analyze},
-    {"rewrite", "FILE -k KERNEL --plan P", "write a kernel under a plan", "", ONE_FILE, cmd_rewrite},
+    {"rewrite", "FILE -k KERNEL --plan P [--grid ... --arg ...]", "write a kernel under a plan",
+     "The grid's constants are baked in, and only this grid is right; without --grid any is. --arg is "
+     "needed\n"
+     "only if the plan follows from a launch's arguments, as shape=auto may.\n",
+     ONE_FILE, cmd_rewrite},
     {"check", INPUT, "prove on the emulator or a device that plan and original agree", "", ONE_INPUT,
      cmd_check},
     {"time", INPUT, "time plans against the default launch on a device", "", ONE_INPUT, cmd_time},

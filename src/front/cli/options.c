@@ -114,9 +114,6 @@ static int set_option(const cli_command *c, const cli_option *o, const char *tex
     return cli_usage("%s: --%s takes a whole number%s, not '%s'", c->name, o->name,
                      !o->max ? "" : hd_arena_printf(cli_memory(), " of at most %ju", (uintmax_t)o->max),
                      text);
-  case CLI_DIMS:
-    if (cli_parse_dims(text, o->value)) return 0;
-    return cli_usage("%s: --%s takes X[,Y[,Z]], not '%s'", c->name, o->name, text);
   case CLI_LIST: return add_item(o->value, text, argc);
   case CLI_CHOICE:
     if ((*(unsigned *)o->value = hd_choose(o->argument, text))) return 0;

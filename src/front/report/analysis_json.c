@@ -224,6 +224,9 @@ static const char *tiles_answer(const void *row) {
   return answers[tiles_of(row)->answer];
 }
 static bool were_found(const void *row) { return tiles_of(row)->answer == HD_TILES_FOUND; }
+static bool has_tiles(const void *row) {
+  return ((const kernel *)row)->a->at_launch || tiles_of(row)->answer != HD_TILES_NONE;
+}
 static bool has_loop(const void *row) { return tiles_of(row)->loop != HD_NONE; }
 static int64_t tiles_loop(const void *row) { return (int64_t)tiles_of(row)->loop + 1; }
 static int64_t tiles_line(const void *row) { return tiles_of(row)->line; }
@@ -256,7 +259,6 @@ static const char *kernel_name(const void *row) {
   const hd_analysis *a = ((const kernel *)row)->a;
   return a->module->syms[a->module->funcs[a->func].sym].name;
 }
-static bool is_at_launch(const void *row) { return ((const kernel *)row)->a->at_launch; }
 static const char *order_free(const void *row) {
   return ((const kernel *)row)->page->n_refusals ? "no" : "unrefuted";
 }
@@ -270,7 +272,7 @@ static const field kernel_fields[] = {
     {"instructions", THROUGH(kernel, a, hd_analysis, cfg.n_insts)},
     {"blocks", THROUGH(kernel, a, hd_analysis, cfg.n_blocks)},
     {"over_budget", THROUGH(kernel, a, hd_analysis, over_budget)},
-    {"tiles", .when = is_at_launch, SELF(tiles_fields)},
+    {"tiles", .when = has_tiles, SELF(tiles_fields)},
     {"loops", .tree = loops_json},
     {"accesses", .tree = accesses_json},
     {"order_free", .text = order_free},

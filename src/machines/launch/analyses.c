@@ -84,9 +84,54 @@ hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const h
       line, p->bind == HD_BIND_AGENTS ? "agents" : "cancel");
 }
 
+static void give_shape(hd_plan *p, const hd_shape *shape) {
+  p->shape = *shape;
+  if (hd_plan_check(p, NULL) != HD_OK) p->shape = (hd_shape){0}; /* no order sees it */
+}
+
 hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d) {
+  hd_shape shape;
   if (p->shape.kind != HD_SHAPE_AUTO) return HD_OK;
-  hd_status st = hd_launch_shape(code, launch, &p->shape, d);
-  if (st == HD_OK && hd_plan_check(p, NULL) != HD_OK) p->shape = (hd_shape){0}; /* no order sees it */
+  hd_status st = hd_launch_shape(code, launch, &shape, d);
+  if (st == HD_OK) give_shape(p, &shape);
+  return st;
+}
+
+/* "m and n" */
+static void put_divisors(const hd_analysis *a, hd_buf *out) {
+  for (uint32_t i = 0; i < a->tiles.n_params; i++) {
+    hd_buf_puts(out, !i ? "" : i + 1 == a->tiles.n_params ? " and " : ", ");
+    hd_param_print(a, a->tiles.params[i], out);
+  }
+}
+
+static hd_status refuse_arguments(const hd_analysis *a, hd_diag *d) {
+  hd_buf divisors = {0};
+  put_divisors(a, &divisors);
+  hd_status st =
+      hd_fail(d, HD_ERR_REFUSED,
+              "shape=auto: line %u divides the CTA's number by %s, so the launch's arguments decide "
+              "the shape; --arg gives them",
+              a->tiles.line, divisors.data ? divisors.data : "arguments");
+  hd_buf_free(&divisors);
+  return st;
+}
+
+hd_status hd_grid_settle_shape(const hd_ptx_module *m, uint32_t func, const hd_grid *grid,
+                               const uint32_t block[3], hd_plan *p, hd_diag *d) {
+  hd_analysis *a;
+  uint32_t cluster[3];
+  hd_point at = {0};
+  if (p->shape.kind != HD_SHAPE_AUTO || !grid->known) return HD_OK;
+  const hd_shape none = {0};
+  give_shape(p, &none);
+  if (hd_rewrite_clusters(m, func, cluster)) return HD_OK;
+  memcpy(at.grid, grid->g, sizeof at.grid);
+  memcpy(at.block, block, sizeof at.block);
+  hd_status st = hd_analyze_launch(m, func, &at, &a, d);
+  if (st != HD_OK) return st;
+  if (a->tiles.answer == HD_TILES_FOUND && a->tiles.loop == HD_NONE) give_shape(p, &a->tiles.shape);
+  if (a->tiles.answer != HD_TILES_FOUND && a->tiles.n_params) st = refuse_arguments(a, d);
+  hd_analysis_free(a);
   return st;
 }

@@ -177,10 +177,22 @@ static hd_status incomplete(const describing *s, uint32_t func, hd_diag *d) {
   return failed ? hd_nomem(d) : HD_ERR_USAGE;
 }
 
+/* The block that the kernel itself requires, where no word says one. */
+static hd_status take_required_block(describing *s, uint32_t func, hd_diag *d) {
+  const hd_ptx_dir *r = hd_ptx_func_dir(s->module, &s->module->funcs[func], HD_M_REQNTID);
+  char text[64];
+  if (s->block.text.len || !r || !r->n_vals) return HD_OK;
+  snprintf(text, sizeof text, "%u,%u,%u", r->vals[0], r->n_vals > 1 ? r->vals[1] : 1,
+           r->n_vals > 2 ? r->vals[2] : 1);
+  return put_dims(s, text, &s->block, "block", d);
+}
+
 static hd_status end_launch(describing *s, hd_diag *d) {
   describe_piece *out = &s->launches;
   uint32_t func;
   hd_status st = find_kernel(s, &func, d);
+  const bool own_block = s->block.text.len > 0;
+  if (st == HD_OK) st = take_required_block(s, func, d);
   if (st != HD_OK) return st;
   if (!s->grid.text.len || !s->block.text.len) return incomplete(s, func, d);
   hd_kernel_title(s->kernel, false, &s->title);
@@ -191,6 +203,7 @@ static hd_status end_launch(describing *s, hd_diag *d) {
   describe_credit(s, out, SIZE_MAX);
   append(s, out, &s->grid);
   append(s, out, &s->block);
+  if (!own_block) hd_buf_clear(&s->block.text); /* another kernel requires its own */
   append(s, out, &s->shared);
   if (s->cooperative) hd_buf_puts(&out->text, "cooperative = true\n");
   hd_buf_puts(&out->text, "args = [\n");
@@ -271,7 +284,9 @@ static const struct {
      take_kernel},
     {{"module", 'm', "N", "module number (default: the one that has the kernel)"}, FOR_ALL, take_module},
     {{"grid", 0, "X[,Y[,Z]]", "the launch's grid"}, LAUNCHES, take_grid},
-    {{"block", 0, "X[,Y[,Z]]", "threads per CTA"}, LAUNCHES, take_block},
+    {{"block", 0, "X[,Y[,Z]]", "threads per CTA (default: as many as the kernel requires)"},
+     LAUNCHES,
+     take_block},
     {{"shared", 0, "BYTES", "shared memory that the launch adds"}, LAUNCHES, take_shared},
     {{"arg", 0, "A", arg_help}, LAUNCHES, take_arg},
     {{"set", 0, "NAME=V",

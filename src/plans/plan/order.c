@@ -28,8 +28,9 @@ static void unknown_space(plan_builder *b, plan_space *s) {
 
 static hd_status check_grid(const hd_plan *p, const hd_grid *g, hd_diag *d) {
   if (p->shape.kind == HD_SHAPE_AUTO)
-    return hd_fail(d, HD_ERR_USAGE,
-                   "shape=auto follows from a launch's arguments, and none are known here; write shape=WxH");
+    return hd_fail(
+        d, HD_ERR_USAGE,
+        "shape=auto follows from a launch, and none is known here: --grid says it, or write shape=WxH");
   bool table = hd_order_needs_table(p->order.kind);
   if (hd_bind_has_clusters(p->bind) && g->n_sms == 0)
     return hd_fail(d, HD_ERR_USAGE, "clusters need a number of SMs of at least 1");

@@ -139,3 +139,9 @@ void hd_recipe_print(const char *kernel, const hd_recipe *r, hd_buf *text) {
                   "// %sin a grid of one dimension: the number of SMs times the CTAs that fit on one%s.\n",
                   has_params ? "and " : "", r->fills ? "" : ", no more than tasks");
 }
+
+void hd_recipe_tell(const char *kernel, const hd_recipe *r, hd_buf *out) {
+  const size_t before = out->len;
+  hd_recipe_print(kernel, r, out);
+  if (out->len == before) hd_buf_printf(out, "// Launch %s as before.\n", kernel);
+}

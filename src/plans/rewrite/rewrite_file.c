@@ -191,12 +191,6 @@ void hd_rewritten_file_free(hd_rewritten_file *r) {
 
 /* ---- One kernel ------------------------------------------------------------------------------- */
 
-static void put_launch(const char *kernel, const hd_recipe *r, hd_buf *out) {
-  const size_t before = out->len;
-  hd_recipe_print(kernel, r, out);
-  if (out->len == before) hd_buf_printf(out, "// Launch %s as before.\n", kernel);
-}
-
 hd_status hd_rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel, hd_buf *launch,
                             hd_diag *d) {
   hd_apply_kernel k = {.plan = o->plan, .options = *o->options, .prepare = o->prepare, .ctx = o->ctx};
@@ -221,7 +215,7 @@ hd_status hd_rewrite_kernel(const hd_rewrite_file_options *o, const char *kernel
   }
   if (st == HD_OK) hd_recipe_print(m->syms[m->funcs[k.func].sym].name, &recipe, &text);
   if (st == HD_OK) st = text.failed ? hd_nomem(d) : hd_file_write(o->output, text.data, text.len, d);
-  if (st == HD_OK && launch) put_launch(m->syms[m->funcs[k.func].sym].name, &recipe, launch);
+  if (st == HD_OK && launch) hd_recipe_tell(m->syms[m->funcs[k.func].sym].name, &recipe, launch);
   hd_buf_free(&text);
   hd_table_free(&table);
   hd_arena_free(&arena);

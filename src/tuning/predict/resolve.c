@@ -70,3 +70,33 @@ hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_ru
   if (st != HD_OK) hd_resolved_free(out);
   return st;
 }
+
+static hd_status refuse_made_table(const hd_workload *w, const hd_plan *p, hd_diag *d) {
+  if (w->n_launches != 1)
+    return hd_fail(d, HD_ERR_USAGE, "%s: one launch is rewritten, and these are %u", w->name, w->n_launches);
+  if (hd_order_needs_table(p->order.kind) && p->order.kind != HD_ORDER_TABLE)
+    return hd_fail(d, HD_ERR_USAGE, "%s: this order needs a table, which heddle optimize makes", w->name);
+  return HD_OK;
+}
+
+hd_status hd_rewrite_launch(const hd_workload *w, const hd_plan *p, const hd_rewrite_options *o, hd_buf *text,
+                            hd_buf *how, hd_diag *d) {
+  const hd_plan_set plans = {.all = *p};
+  const hd_run_options run = {
+      .compile = {.no_hoisting = o->no_hoisting, .assume = o->assume, .registers = &o->registers}};
+  hd_resolved r = {0};
+  hd_rewritten out = {0};
+  hd_status st = refuse_made_table(w, p, d);
+  if (st == HD_OK) st = hd_resolve(w, &plans, &run, NULL, &r, d);
+  if (st != HD_OK) return st;
+  st = hd_apply_resolved(&r, &run.compile, o->grid.n_sms, HD_TEXT_IN_PLACE, &out, d);
+  if (st == HD_OK) {
+    hd_buf_put(text, out.text.data, out.text.len);
+    hd_recipe_print(w->launches[0].kernel, &out.recipes[0], text);
+    hd_recipe_tell(w->launches[0].kernel, &out.recipes[0], how);
+    st = text->failed || how->failed ? hd_nomem(d) : HD_OK;
+    hd_rewritten_free(&out);
+  }
+  hd_resolved_free(&r);
+  return st;
+}

@@ -300,9 +300,50 @@ typedef struct origin {
   circle path[MOST_NESTED];
   uint32_t n, looked_at;
   bool found;
+  bool twice; /* the region has two rounds, between which a number that is set anew moves on */
 } origin;
 
 static void find_moving(void *ctx, uint32_t reg);
+
+/* ---- Loops of two rounds ------------------------------------------------------------------------ */
+
+/* A number of the text that the instruction leaves in a register, whatever ran before. */
+static bool is_set(const wait_search *w, uint32_t inst, int64_t *value) {
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  return hd_inst_form(&w->g, inst)->op == HD_OP_MOV && !s->guard && s->n_opnds == 2 &&
+         wait_constant(w, inst, &wait_operands(w, inst)[1], value);
+}
+
+/* The region is one block, and each round but the first finds that it is the last: a compiler knew that there
+ * are two.
+ *
+ *     last: mov p, q; ... mov q, 0; @p bra last;
+ */
+static bool runs_twice(const wait_search *w) {
+  if (w->n_blocks != 1) return false;
+  const hd_block *b = &w->g.blocks[w->blocks[0]];
+  const uint32_t branch = b->first + b->n_insts - 1;
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, branch);
+  int64_t value;
+  if (hd_inst_form(&w->g, branch)->op != HD_OP_BRA || !s->guard || b->n_succ != 2) return false;
+  const uint32_t goes_on = hd_cfg_reg(&w->g, w->g.insts[branch].call, s->guard);
+  const uint32_t copy = wait_only_writer_inside(w, goes_on);
+  const uint32_t from = copy == HD_NONE ? HD_NONE : wait_copied(w, copy);
+  const uint32_t set = from == HD_NONE ? HD_NONE : wait_only_writer_inside(w, from);
+  const bool back_if_taken = w->g.edges[b->first_succ] == w->blocks[0];
+  return set != HD_NONE && is_set(w, set, &value) && (value != 0) == (back_if_taken == s->guard_neg);
+}
+
+/* One number of the text before the region, and another one in each of its rounds. */
+static bool is_set_anew(const wait_search *w, uint32_t reg) {
+  const uint32_t first = w->writers.first[reg], last = w->writers.first[reg + 1];
+  int64_t x, y;
+  if (last - first != 2) return false;
+  const uint32_t a = w->writers.insts[first], b = w->writers.insts[first + 1];
+  return wait_inside(w, a) != wait_inside(w, b) && is_set(w, a, &x) && is_set(w, b, &y) && x != y;
+}
+
+/* ---- Plain looks -------------------------------------------------------------------------------- */
 
 /* Rounds divide by the number: if it were 0, PTX would not say what they do. */
 static bool is_divided_by(wait_search *w, const wait_sum *s) {
@@ -379,6 +420,7 @@ static void find_moving(void *ctx, uint32_t reg) {
     steps = true;
     x->found |= x->path[i].steps;
   }
+  x->found |= x->twice && is_set_anew(w, reg);
   if (steps || x->found || x->n == MOST_NESTED || x->looked_at++ >= MOST_LOOKED_AT) return;
   x->path[x->n++].reg = reg;
   x->w->steps++;
@@ -388,7 +430,7 @@ static void find_moving(void *ctx, uint32_t reg) {
 }
 
 static bool may_move(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
-  origin x = {.w = w};
+  origin x = {.w = w, .twice = runs_twice(w)};
   if (o->kind == HD_O_BRACKET || o->kind == HD_O_VEC || o->kind == HD_O_INDEX) {
     for (uint32_t k = 0; k < o->n_kids; k++)
       if (may_move(w, inst, &w->m->opnds[o->sym + k])) return true;
@@ -399,6 +441,11 @@ static bool may_move(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   for (uint32_t i = 0; i < s.n && s.ok && !x.found; i++) find_in_term(&x, &s, i);
   if (!s.ok) find_moving(&x, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
   return x.found;
+}
+
+bool wait_looks_once(wait_search *w, uint32_t inst) {
+  const hd_ptx_opnd *o = wait_address(w, inst);
+  return o && w->source[inst] == WAIT_WEAK && runs_twice(w) && may_move(w, inst, o);
 }
 
 bool wait_goes_through(wait_search *w, uint32_t inst) {

@@ -496,7 +496,7 @@ static bool is_look(wait_search *w, uint32_t inst) {
   const bool atomic = hd_inst_form(&w->g, inst)->op == HD_OP_ATOM;
   if (!looks_anew(w, inst)) return false;
   const hd_ptx_opnd *address = wait_address(w, inst);
-  const bool stays = !address || wait_invariant(w, inst, address);
+  const bool stays = !address || (wait_invariant(w, inst, address) && !wait_looks_once(w, inst));
   if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
   if (atomic && (fetches(w, inst) || counts(w, inst) || !wait_result_is_read(w, inst))) return false;
   if (stays || !wait_goes_through(w, inst)) return true;

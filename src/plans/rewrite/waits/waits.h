@@ -350,6 +350,9 @@ bool wait_accumulates(wait_search *w, uint32_t reg);
  * loads are made for data, whose addresses are worked out in many ways: of those it says that their place is
  * not the same for certain. False: it may stay at one place for many rounds. */
 bool wait_goes_through(wait_search *w, uint32_t inst);
+/* A plain look of a region of two rounds, at two places: what its address is made of is one number of the
+ * text in the first, and another one in the second. */
+bool wait_looks_once(wait_search *w, uint32_t inst);
 
 /* ---- kept.c -------------------------------------------------------------------------------- */
 
