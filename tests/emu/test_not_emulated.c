@@ -7,7 +7,6 @@ static const struct {
   const char *instruction, *form, *body;
 } on_page[] = {
     {"`tcgen05`", "all", "tcgen05.wait::ld.sync.aligned"},
-    {"`multimem`", "all", "multimem.ld_reduce.add.f32 %f1, [%d1]"},
     {"`wgmma.mma_async`", "`.sp`",
      "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %w1, 0, 1, 1, 1, "
      "0, 0"},
@@ -28,12 +27,11 @@ static const struct {
      "[%d2]"},
     {"`cp.async.bulk`", "`.cp_mask`",
      "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%d1], [%d2], %w1, %h1"},
-    {"`min`", "three operands", "min.f32 %f1, %f2, %f3, %f4"},
-    {"`max`", "three operands", "max.f32 %f1, %f2, %f3, %f4"},
-    {"`add`", "mixed f32 and f16", "add.f32.f16 %f1, %h1, %f2"},
-    {"`sub`", "mixed f32 and f16", "sub.f32.f16 %f1, %h1, %f2"},
-    {"`fma`", "mixed f32 and f16", "fma.rn.f32.f16 %f1, %h1, %h2, %f2"},
-    {"`cvt`", "`.rs`", "cvt.rs.f16x2.f32 %w1, %f1, %f2, %w2"},
+    {"`cp.async.bulk`", "`.im2col`",
+     "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%d1], [%d2, {%w1, %w2, "
+     "%w3}], "
+     "[%d3], {%h1}"},
+    {"`fma`", "`.oob`", "fma.rn.oob.f16 %h1, %h2, %h3, %h4"},
     {"`st`", "`.bulk`", "st.bulk.weak.shared::cta [%d1], %d2, 0"},
     {"`red`", "`.async`", "red.async.relaxed.cluster.add.u32 [%d1], %w1"},
     {"`st`", "`.async`", "st.async.weak.b32 [%d1], %w1, [%d2]"},

@@ -30,7 +30,6 @@ static const char *const refused[] = {
     ("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.u64 [%d1], %d3, [%d2]"),
     ("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.f32 [%d1], %f1, [%d2]"),
     ("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b64 [%d1], {%d3, %d3, %d3, %d3}, [%d2]"),
-    "multimem.ld_reduce.add.f32 %f1, [%d1]",
     "st.async.weak.b32 [%d1], %w1, [%d2]",
     ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%w1, %w2}, {%w3, %w4}, "
      "{%f1, %f2, %f3, %f4}, %w5, 4"),
@@ -41,7 +40,6 @@ static const char *const refused[] = {
     ("mma.sp.sync.aligned.m8n8k32.row.col.s32.u4.s4.s32 {%w1, %w2}, {%w3}, {%w4}, {%w1, %w2}, %w5, 0"),
     "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, {%g1, %g2}",
     "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%w1, %w2}, [%d1]",
-    "cvt.rs.f16x2.f32 %w1, %f1, %f2, %w2",
     "cvt.rn.f16x2.s32 %w1, %w2, %w3",
     "isspacep.const %p1, %d1",
     "mov.u32 %w1, %nosuchreg",

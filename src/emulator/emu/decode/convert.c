@@ -120,6 +120,11 @@ static void prepare_float(emu_decoder *d, emu_form *f) {
     prepare_half(d, f, fmt, pair);
     return;
   }
+  if (emu_is_mixed(f) || (fmt == NUM_F32 && !pair && (f->ptx->op == HD_OP_MIN || f->ptx->op == HD_OP_MAX))) {
+    f->rule = emu_is_mixed(f) ? &emu_rule_mixed : &emu_rule_extreme;
+    f->rule->prepare(d, f);
+    return;
+  }
   static const hd_mod drop[] = {HD_M_RN, 0};
   const char *op = f->ptx->op == HD_OP_MAD ? "fma" : hd_ptx_op_text(f->ptx->op);
   f->op = emu_find_form(d, op, f->ptx, drop, false);
@@ -296,6 +301,11 @@ static void prepare_cvt(emu_decoder *d, emu_form *f) {
   emu_cvt *x = &f->proto.cvt;
   if (is_pack(d, f)) {
     prepare_pack(d, f);
+    return;
+  }
+  if (EMU_HAS(f, RS)) {
+    f->rule = &emu_rule_stochastic;
+    f->rule->prepare(d, f);
     return;
   }
   num_fmt to_fmt = NUM_F32, from_fmt = NUM_F32;

@@ -7,6 +7,7 @@
  *   plain.c             instructions found by name: arithmetic, logic, mov, selp, ...
  *   video.c             vadd, vset4, vmad, ...
  *   convert.c           cvt, cvta, comparisons, half precision, rounding
+ *   mixed.c             sums of f32 and halves, minima of three, stochastic rounding
  *   memory.c            ld, st, atom, red, cp.async
  *   hint.c              createpolicy, prefetch, discard, fences, setmaxnreg, griddepcontrol
  *   control.c           branches, calls, barriers
@@ -15,6 +16,7 @@
  *   image.c             textures and surfaces
  *   async.c             mbarrier, bulk copies, tensor maps
  *   remote.c            st.async, red.async
+ *   multimem.c          multimem, as plain accesses
  *   guess.c             plain loads of values that atom.cas then compares
  *   store.c             where the next store is
  *   share.c             registers that share slots
@@ -264,6 +266,16 @@ const emu_rule *emu_async_copy_rule(const emu_form *f);
 /* ---- remote.c        ----------------------------------------------------------------------------- */
 
 extern const emu_rule emu_rule_remote;
+
+/* ---- multimem.c        --------------------------------------------------------------------------- */
+
+extern const emu_rule emu_rule_multimem;
+
+/* ---- mixed.c        ---------------------------------------------------------------------------- */
+
+extern const emu_rule emu_rule_mixed, emu_rule_extreme, emu_rule_stochastic;
+/* Is it add, sub or fma of f32 and f16, or of f32 and bf16? */
+bool emu_is_mixed(const emu_form *f);
 
 /* ---- plain.c        ---------------------------------------------------------------------------- */
 

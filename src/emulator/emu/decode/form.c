@@ -247,6 +247,7 @@ static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_DISCARD] = &emu_rule_prefetch,
     [HD_OP_CREATEPOLICY] = &emu_rule_createpolicy,
     [HD_OP_CP] = &emu_rule_cp,
+    [HD_OP_MULTIMEM] = &emu_rule_multimem,
     [HD_OP_MBARRIER] = &emu_rule_mbarrier,
     [HD_OP_TENSORMAP] = &emu_rule_tensormap,
     [HD_OP_MAPA] = &emu_rule_cluster_address,

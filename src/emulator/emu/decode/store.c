@@ -4,7 +4,7 @@
 /* Does it write memory that other warps see? Its form says what it is, its space where it goes. */
 static bool stores(const emu_function *fn, const emu_inst *i) {
   const hd_ptx_op op = emu_op_of(fn, i);
-  if (op != HD_OP_ST && op != HD_OP_ATOM && op != HD_OP_RED) return false;
+  if (op != HD_OP_ST && op != HD_OP_ATOM && op != HD_OP_RED && op != HD_OP_MULTIMEM) return false;
   return i->mem.space == HD_SPACE_GLOBAL || i->mem.space == HD_SPACE_SHARED || i->mem.space == EMU_GENERIC;
 }
 

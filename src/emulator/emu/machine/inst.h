@@ -312,6 +312,11 @@ typedef struct emu_parts {
   uint32_t slot[8]; /* EMU_NO_SLOT: not wanted */
 } emu_parts;
 
+/* cvt.rs: two or four f32, the first one on top, and the random bits. */
+typedef struct emu_stochastic {
+  uint32_t n, value[4], random; /* slots */
+} emu_stochastic;
+
 /* mov of a vector, element by element; registers of `bits` each, or slots of 32. */
 typedef struct emu_vector {
   uint32_t n, bits;

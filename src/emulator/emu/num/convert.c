@@ -117,6 +117,23 @@ uint64_t num_from_f64(num_fmt fmt, double x, num_round r, bool satfinite, bool f
   return pack(f, negative, sig, (exp ? exp : 1) - 1075, r, satfinite, ftz);
 }
 
+uint32_t num_from_f32_stochastic(num_fmt fmt, float x, uint32_t random, unsigned n, bool satfinite) {
+  enum { LOST = 48 }; /* cut-off bits beyond which value and random number do not make a last place */
+  const format *f = &formats[fmt];
+  const uint32_t bits = num_b32(x);
+  const bool negative = bits >> 31;
+  const int exp = (int)(bits >> 23 & 0xff);
+  if (isnan(x)) return (uint32_t)f->nan;
+  if (isinf(x)) return (uint32_t)overflow(f, negative, satfinite, false);
+  const uint64_t sig = (bits & 0x7fffff) | (exp ? 0x800000 : 0);
+  const int biased = (exp ? exp : 1) - 127 + bias_of(f), field = biased > 1 ? biased : 1;
+  const int cut = 23 - f->man_bits + field - biased;
+  const uint64_t kept = cut > LOST ? 0 : (sig + ((uint64_t)random << (cut - (int)n))) >> cut;
+  const uint64_t magnitude = ((uint64_t)(field - 1) << f->man_bits) + kept;
+  return (uint32_t)(magnitude > f->max ? overflow(f, negative, satfinite, false)
+                                       : with_sign(f, negative, magnitude));
+}
+
 double num_to_f64(num_fmt fmt, uint64_t bits) {
   if (fmt == NUM_UE8M0) return (bits & 0xff) == 0xff ? NAN : ldexp(1, (int)(bits & 0xff) - 127);
   if (fmt == NUM_F64) return num_f64(bits);

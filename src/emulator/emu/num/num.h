@@ -54,7 +54,7 @@ static inline double num_sat(double x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 static inline double num_relu(double x) { return x <= 0 ? 0 : x; }
 
 /* ---- Rounding modes ------------------------------------------------------ */
-/* Stochastic rounding (.rs, sm_100 on) is not emulated. */
+/* Stochastic rounding (.rs) has random bits: num_from_f32_stochastic. */
 typedef enum num_round {
   NUM_RN = 0, /* .rn .rni: nearest, ties to even */
   NUM_RZ,     /* .rz .rzi: towards zero */
@@ -90,6 +90,10 @@ double num_to_f64(num_fmt f, uint64_t bits);
  * infinity: they always saturate, and NaN gives the greatest finite value. ue8m0 knows
  * .rz and .rp and ignores the sign. */
 uint64_t num_from_f64(num_fmt f, double x, num_round r, bool satfinite, bool ftz);
+/* From f32, rounded to one of the two neighbours in the format (f16, bf16, or one of 8 bits and fewer): the
+ * random number of n bits, of which one unit is 2^-n of the last place, is added to the magnitude, and what
+ * lies below the last place is cut off. satfinite, overflow and NaN as above. */
+uint32_t num_from_f32_stochastic(num_fmt f, float x, uint32_t random, unsigned n, bool satfinite);
 /* The fast common cases: to f32 (as num_from_f64 does, in any mode); from f32 to f16 and
  * bf16, rounded to nearest even, and back. The latter have no branches and stand here for
  * the sake of loops over lanes. */

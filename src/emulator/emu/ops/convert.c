@@ -235,6 +235,41 @@ HANDLER(cvt_pair) {
   }
 }
 
+/* The random bits of value k of n. Two halves have a half of the operand each. Of four values two share 16
+ * bits, of which the first one takes the last bit first; those of e2m1 are a byte of each half. The PTX ISA
+ * draws where the fields lie; that the first value reads its field backwards was published of a B200. */
+static uint32_t random_of(num_fmt fmt, uint32_t random, unsigned k) {
+  if (fmt == NUM_F16) return (k == 0 ? random >> 16 : random) & 0x1fff;
+  if (fmt == NUM_BF16) return k == 0 ? random >> 16 : random & 0xffff;
+  const unsigned shift = k < 2 ? 8 : 0;
+  uint32_t field = fmt == NUM_E2M1 ? (random >> (16 + shift) & 0xff) << 8 | (random >> shift & 0xff)
+                   : k < 2         ? random >> 16
+                                   : random & 0xffff;
+  if (k % 2) return field;
+  uint32_t backwards = 0;
+  for (unsigned bit = 0; bit < 16; bit++) backwards |= (field >> bit & 1) << (15 - bit);
+  return backwards;
+}
+
+/* cvt.rs: the first value on top. */
+HANDLER(cvt_rs) {
+  const emu_stochastic *x = i->extra;
+  const num_fmt fmt = (num_fmt)i->cvt.to;
+  const unsigned bits = pair_bits(fmt), n_random = fmt == NUM_F16 ? 13 : 16;
+  const uint32_t *random = slot(r, x->random);
+  uint32_t *dst = slot(r, i->dst);
+  FOR_LANES(l, mask) {
+    uint32_t packed = 0;
+    for (unsigned k = 0; k < x->n; k++) {
+      float v = ((const float *)slot(r, x->value[k]))[l];
+      if (i->cvt.relu) v = (float)num_relu(v);
+      packed = packed << bits |
+               num_from_f32_stochastic(fmt, v, random_of(fmt, random[l], k), n_random, i->cvt.satfinite);
+    }
+    dst[l] = packed;
+  }
+}
+
 /* cvt.pack: a and b clamped to cvt.to bits, b lowest; c, when there is one, above them. */
 HANDLER(cvt_pack) {
   const unsigned bits = i->cvt.to;
@@ -257,5 +292,6 @@ const emu_op EMU_OPS(convert)[] = {ROWS_INT(ROW_1) ROWS_FLOAT(ROW_1) ROWS_PACK(R
                                    {"cvt.ff", "", cvt_ff},
                                    {"cvt.join", "", cvt_join},
                                    {"cvt.pair", "", cvt_pair},
+                                   {"cvt.rs", "", cvt_rs},
                                    {"cvt.pack", "", cvt_pack},
                                    {0}};

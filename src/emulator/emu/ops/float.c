@@ -127,10 +127,29 @@ INLINE float div_approx(float a, float b) {
   X(copysign_f32, "copysign.f32", w, w, w, (a & 0x80000000u) | (b & 0x7fffffffu))                            \
   X(copysign_f64, "copysign.f64", d, d, d, (a & 1ull << 63) | (b & (uint64_t)INT64_MAX))
 
+/* Of three operands: .abs takes their magnitudes. */
+#define ABS(x) num_f32(num_b32(x) & 0x7fffffffu)
+#define EXTREME_3(X, name, words, op, value, nan)                                                            \
+  X(name##3##words##_f32, #name "3" op ".f32", f, f, f, f,                                                   \
+    name##_f(name##_f(value(a), value(b), nan), value(c), nan))
+#define SAME(x) (x)
+#define FTZ_ABS(x) ABS(FTZ(x))
+#define MINMAX_3(X, name)                                                                                    \
+  EXTREME_3(X, name, , "", SAME, false)                                                                      \
+  EXTREME_3(X, name, _ftz, ".ftz", FTZ, false)                                                               \
+  EXTREME_3(X, name, _nan, ".NaN", SAME, true)                                                               \
+  EXTREME_3(X, name, _ftz_nan, ".ftz.NaN", FTZ, true)                                                        \
+  EXTREME_3(X, name, _abs, ".abs", ABS, false)                                                               \
+  EXTREME_3(X, name, _ftz_abs, ".ftz.abs", FTZ_ABS, false)                                                   \
+  EXTREME_3(X, name, _nan_abs, ".NaN.abs", ABS, true)                                                        \
+  EXTREME_3(X, name, _ftz_nan_abs, ".ftz.NaN.abs", FTZ_ABS, true)
+
 #define ROWS_3(X)                                                                                            \
   X(fma_f32, "fma.f32", f, f, f, f, FMA(a, b, c))                                                            \
   X(fma_sat_f32, "fma.sat.f32", f, f, f, f, SAT(FMA(a, b, c)))                                               \
-  X(fma_f64, "fma.f64", g, g, g, g, nan_g(__builtin_fma(a, b, c), b, c, a))
+  X(fma_f64, "fma.f64", g, g, g, g, nan_g(__builtin_fma(a, b, c), b, c, a))                                  \
+  MINMAX_3(X, min)                                                                                           \
+  MINMAX_3(X, max)
 
 ROWS_1(DEFINE_1)
 ROWS_BITS_1(DEFINE_1)
@@ -246,6 +265,27 @@ HANDLER(round_f32x2) {
         num_arith_f32((char)i->arith.op, pa[k], pb[k], pc[k], (num_round)i->arith.round, i->arith.ftz, false);
 }
 
+/* mixed.sum: a half and an f32; mixed.fma: the product of two halves, and an f32. */
+INLINE float half_value(const emu_inst *i, uint32_t bits) {
+  return i->arith.fmt == NUM_F16 ? num_f16_to_f32((uint16_t)bits) : num_bf16_to_f32((uint16_t)bits);
+}
+HANDLER(mixed_sum) {
+  const uint32_t *pa = slot(r, i->src[0]);
+  const float *pb = slot(r, i->src[1]);
+  float *dst = slot(r, i->dst);
+  FOR_LANES(l, mask)
+  dst[l] = num_arith_f32((char)i->arith.op, half_value(i, pa[l]), pb[l], 0, (num_round)i->arith.round, false,
+                         i->arith.sat);
+}
+HANDLER(mixed_fma) {
+  const uint32_t *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]);
+  const float *pc = slot(r, i->src[2]);
+  float *dst = slot(r, i->dst);
+  FOR_LANES(l, mask)
+  dst[l] = num_arith_f32('f', half_value(i, pa[l]), half_value(i, pb[l]), pc[l], (num_round)i->arith.round,
+                         false, i->arith.sat);
+}
+
 /* A zero is a normal number (PTX ISA, testp). */
 /* ---- testp ------------------------------------------------------------------------------ */
 
@@ -281,4 +321,6 @@ const emu_op EMU_OPS(float)[] = {ROWS_1(ROW_1) ROWS_BITS_1(ROW_1) ROWS_2(ROW_2) 
                                          ROWS_TESTP(ROW_TESTP){"round.f32", "", round_f32},
                                  {"round.f64", "", round_f64},
                                  {"round.f32x2", "", round_f32x2},
+                                 {"mixed.sum", "f=hf", mixed_sum},
+                                 {"mixed.fma", "f=hhf", mixed_fma},
                                  {0}};
