@@ -15,7 +15,27 @@ static const char *const text =
     "%r1;\nmul.wide.u32 %rd2, %r5, 4;\n"
     "add.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\natom.global.add.u32 %r6, [word], 1;\nret;\n}\n";
 
+/* Tensor memory: a copy, a product and a load in flight. The descriptors are of 128 rows of 32 bytes each. */
+static const char *const tensor_text =
+    ".version 8.6\n.target sm_100a\n.address_size 64\n.extern .shared .align 1024 .b8 s[];\n"
+    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, s;\nsetp.lt.u32 %p1, %r1, 32;\nshl.b32 %r3, %r1, 4;\n"
+    "add.u32 %r3, %r3, %r2;\nmov.u32 %r4, 0;\n"
+    "FILL: st.shared.u32 [%r3], 0; st.shared.u32 [%r3+4], 0; st.shared.u32 [%r3+8], 0;\n"
+    "st.shared.u32 [%r3+12], 0; add.u32 %r3, %r3, 1024; add.u32 %r4, %r4, 1024;\n"
+    "setp.lt.u32 %p2, %r4, 8192; @%p2 bra FILL;\nfence.proxy.async;\nsetp.eq.u32 %p3, %r1, 0;\n"
+    "@%p3 mbarrier.init.shared.b64 [%r2+8192], 1;\nbar.sync 0;\n@!%p1 bra ALLOCATED;\n"
+    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2+8200], 64;\nALLOCATED:\nbar.sync 0;\n"
+    "@!%p3 bra ISSUED;\nmov.u64 %rd1, 0xc000401000010000;\n"
+    "tcgen05.cp.cta_group::1.128x128b [0], %rd1;\nmov.u32 %r5, 0x8040490;\n"
+    "tcgen05.mma.cta_group::1.kind::f16 [32], [0], %rd1, %r5, !%p3;\n"
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r2+8192];\nISSUED:\n"
+    "WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [%r2+8192], 0; @!%p4 bra WAIT;\n"
+    "@!%p1 bra DONE;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r6}, [32];\ntcgen05.wait::ld.sync.aligned;\n"
+    "tcgen05.dealloc.cta_group::1.sync.aligned.b32 0, 64;\nDONE: ret;\n}\n";
+
 typedef struct way {
+  const char *text;
   hd_dispatch how;
   uint32_t cluster;
 } way;
@@ -30,6 +50,7 @@ static hd_status run(hd_emu *e, const hd_ptx_module *m, const way *w, hd_diag *d
                                   .grid = {16, 1, 1},
                                   .block = {64, 1, 1},
                                   .cluster = {w->cluster, 0, 0},
+                                  .dynamic_shared = w->text == tensor_text ? 8208 : 0,
                                   .args = &address,
                                   .args_bytes = 8};
   st = hd_emu_launch(p, &l, &w->how, NULL, NULL, d);
@@ -44,7 +65,8 @@ static hd_status launch(void *ctx, hd_diag *d) {
   const hd_emu_options o = {
       .checks = HD_CHECK_BOUNDS | HD_CHECK_INIT | HD_CHECK_RACE, .threads = 2, .n_sms = 4, .memory = 1 << 24};
   hd_arena_init(&a);
-  hd_status st = hd_ptx_parse(text, strlen(text), "test", &a, &m, d);
+  const char *const module = ((const way *)ctx)->text;
+  hd_status st = hd_ptx_parse(module, strlen(module), "test", &a, &m, d);
   if (st == HD_OK) st = hd_emu_create(&o, &e, d);
   if (st == HD_OK) {
     st = run(e, m, ctx, d);
@@ -73,9 +95,12 @@ static void every_allocation_that_fails_is_said(void **state) {
   nomem_expect(&(nomem_entry){"snapshot", compare, NULL, false});
   for (hd_dispatch_kind k = 0; k < HD_DISPATCH_COUNT; k++)
     for (uint32_t cluster = 1; cluster <= 4; cluster += 3) {
-      const way w = {.how = {.kind = k, .seed = 1, .resident = 2}, .cluster = cluster};
+      const way w = {.text = text, .how = {.kind = k, .seed = 1, .resident = 2}, .cluster = cluster};
       nomem_expect(&(nomem_entry){hd_dispatch_name(k), launch, (void *)&w, false});
     }
+  /* It does without the note of who made an mbarrier. */
+  const way tensor = {.text = tensor_text, .how = {.resident = 2}, .cluster = 1};
+  nomem_expect(&(nomem_entry){"tensor memory", launch, (void *)&tensor, true});
 }
 
 int main(void) {

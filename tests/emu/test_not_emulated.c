@@ -6,7 +6,7 @@
 static const struct {
   const char *instruction, *form, *body;
 } on_page[] = {
-    {"`tcgen05`", "all", "tcgen05.wait::ld.sync.aligned"},
+    {"`tcgen05.mma`", "`.ashift`", "tcgen05.mma.cta_group::1.kind::f16.ashift [%w1], [%w2], %d2, %w3, %p1"},
     {"`wgmma.mma_async`", "`.sp`",
      "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %w1, 0, 1, 1, 1, "
      "0, 0"},

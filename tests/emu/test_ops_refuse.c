@@ -11,7 +11,24 @@ static const char *const refused[] = {
     "sust.p.1d.b32.trap [%d1, {%w2}], {%w1}",
     "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %w1, 0, 1, 1, 1, "
     "0, 0",
-    "tcgen05.wait::ld.sync.aligned",
+    "tcgen05.wait::ld.sync",
+    "tcgen05.alloc.sync.aligned.shared::cta.b32 [%w1], 32",
+    "tcgen05.ld.sync.aligned.16x128b.x128.b32 {%w1}, [%w2]",
+    "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%w1}, [%w2]",
+    "tcgen05.ld.sync.aligned.32x32b.x1.unpack::16b.b32 {%w1}, [%w2]",
+    "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w1}, [%d2]",
+    "tcgen05.cp.cta_group::1.64x128b [%w1], %d1",
+    "tcgen05.cp.cta_group::1.128x256b.b8x16 [%w1], %d1",
+    "tcgen05.shift.cta_group::1 [%w1]",
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%d1]",
+    "tcgen05.mma.cta_group::1 [%w1], %d1, %d2, %w2, %p1",
+    "tcgen05.mma.ws.cta_group::2.kind::f16 [%w1], %d1, %d2, %w2, %p1",
+    "tcgen05.mma.cta_group::1.kind::mxf4 [%w1], %d1, %d2, %w2, [%w3], [%w4], %p1",
+    "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::4X [%w1], %d1, %d2, %w2, [%w3], [%w4], %p1",
+    "tcgen05.mma.cta_group::1.kind::i8 [%w1], %d1, %d2, %w2, %p1, 1",
+    "tcgen05.mma.cta_group::1.kind::f16 [%w1], %d1, %d2, %w2, %p1, 16",
+    "tcgen05.mma.cta_group::2.kind::f16 [%w1], %d1, %d2, %w2, {%w3, %w3, %w3, %w3}, %p1",
+    "tcgen05.mma.sp.cta_group::1.kind::f16 [%w1], %d1, %d2, %w2, %p1",
     "barrier.cluster.arrive.acquire",
     "add.u32 %w1, %w2.b0, %w3",
     /* special registers are read by mov and cvt alone, in the widths they have */
@@ -84,7 +101,7 @@ static void unknown_instructions_are_named(void **state) {
 
 static void callees_hand_their_refusal_up(void **state) {
   hd_diag d = {0};
-  const char *f = ".func inner()\n{\nbrkpt; tcgen05.fence::before_thread_sync; ret;\n}\n.func "
+  const char *f = ".func inner()\n{\nbrkpt; tcgen05.wait::ld.sync; ret;\n}\n.func "
                   "outer()\n{\ncall inner; ret;\n}\n";
   assert_int_equal(op_supported(f, "call outer;", &d), HD_ERR_UNSUPPORTED);
   assert_non_null(strstr(d.message, "inner: not emulated"));

@@ -486,6 +486,11 @@ static void a_task_waits_for_what_it_began(void **state) {
       {"red.async.release.gpu.global.add.u32 [%rd1], %r1;", true, false, false},
       {"wgmma.commit_group.sync.aligned;", true, false, false},
       {"tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [box];", true, false, false},
+      {"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [box], 32;", true, false, false},
+      {"tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;", true, false, false},
+      {"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r1];", true, false, false},
+      {"tcgen05.cp.cta_group::1.128x256b [%r1], %rd1;", true, false, false},
+      {".reg .pred %q; tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd1, %r1, %q;", true, false, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[2048];

@@ -92,7 +92,7 @@ struct emu_form {
   const emu_op *op;    /* its handler, where the form alone decides */
   emu_inst proto;      /* arith and its like, imm, control: copied into every instruction of this form */
   emu_words words;
-  uint32_t data[4]; /* for the rule's emit */
+  uint32_t data[9]; /* for the rule's emit */
 };
 
 /* ---- The module ------------------------------------------------------------------ */
@@ -262,6 +262,10 @@ int emu_bulk_atom_of(hd_mod mod);
 int emu_bulk_type_of(hd_mod mod);
 /* The rule of a cp that is no plain cp.async: bulk copies, cp.async.mbarrier.arrive; NULL: it is one. */
 const emu_rule *emu_async_copy_rule(const emu_form *f);
+
+/* ---- tcgen05.c        ---------------------------------------------------------------------------- */
+
+extern const emu_rule emu_rule_tcgen05;
 
 /* ---- remote.c        ----------------------------------------------------------------------------- */
 

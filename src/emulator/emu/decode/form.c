@@ -284,6 +284,7 @@ static const emu_rule *const rules[HD_OP_COUNT] = {
     [HD_OP_MMA] = &emu_rule_mma,
     [HD_OP_WMMA] = &emu_rule_wmma,
     [HD_OP_WGMMA] = &emu_rule_wgmma,
+    [HD_OP_TCGEN05] = &emu_rule_tcgen05,
     [HD_OP_LDMATRIX] = &emu_rule_ldmatrix,
     [HD_OP_STMATRIX] = &emu_rule_stmatrix,
     [HD_OP_MOVMATRIX] = &emu_rule_movmatrix,

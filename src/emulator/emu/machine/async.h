@@ -75,6 +75,12 @@ void emu_run_pending_count(emu_warp *w, const emu_inst *i, char *r, uint32_t mas
 /* `bytes` of a copy have landed: complete_tx on the object at `offset`; false after a fault. */
 bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset, uint64_t bytes);
 
+/* tcgen05.commit: where the object is on the host, NULL after a fault; its arrival, whose thread may be over.
+ */
+char *emu_mbarrier_locate(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset);
+bool emu_mbarrier_commit(emu_mwarp *m, const emu_code *code, const emu_inst *i, unsigned lane,
+                         uint64_t offset, char *host);
+
 /* ---- bulk.c ------------------------------------------------------------------------------ */
 
 typedef enum emu_bulk_op {

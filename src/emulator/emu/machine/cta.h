@@ -77,6 +77,7 @@ typedef struct emu_quiet {
 } emu_quiet;
 
 typedef struct emu_order emu_order;
+typedef struct emu_tmem emu_tmem;
 typedef struct emu_cluster emu_cluster;
 
 struct hd_emu_cta {
@@ -115,6 +116,7 @@ struct hd_emu_cta {
   uint64_t frame_bytes; /* host memory that frames take */
   emu_barrier barriers[EMU_BARRIERS];
   emu_async async;
+  emu_tmem *tmem; /* tmem.c; NULL: it has none yet */
   emu_bounds bounds[EMU_BOUNDS];
   emu_mwarp warps[];
 };

@@ -2,6 +2,7 @@
 #include "emu/machine/async.h"
 #include "emu/machine/cluster.h"
 #include "emu/machine/order.h"
+#include "emu/machine/tmem.h"
 #include "heddle/limits.h"
 
 #include <inttypes.h>
@@ -129,6 +130,7 @@ void emu_cta_free(hd_emu_cta *c) {
   if (!c->cluster) free(c->shared);
   free(c->shared_init);
   emu_bulk_free(c);
+  emu_tmem_free(c);
   emu_order_free(c);
   free(c);
 }
@@ -438,6 +440,7 @@ static void end_cta(hd_emu_cta *c) {
     emu_wgmma_reset(m);
     emu_copies_reset(m);
   }
+  emu_tmem_reset(c);
   emu_depend_over(c);
   if (g->hooks.cta_end) g->hooks.cta_end(g->hooks.ctx, c->worker, c->task, warp, thread);
 }

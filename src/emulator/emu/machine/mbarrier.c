@@ -13,6 +13,7 @@
 #include "emu/machine/async.h"
 #include "emu/machine/cluster.h"
 #include "emu/machine/know.h"
+#include "emu/machine/tmem.h"
 
 #include <inttypes.h>
 
@@ -221,6 +222,32 @@ bool emu_mbarrier_complete_tx(emu_warp *w, const emu_inst *i, unsigned lane, uin
   return true;
 }
 
+char *emu_mbarrier_locate(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset) {
+  return locate(w, i, lane, offset, HD_ACCESS_ATOMIC);
+}
+
+bool emu_mbarrier_commit(emu_mwarp *m, const emu_code *code, const emu_inst *i, unsigned lane,
+                         uint64_t offset, char *host) {
+  emu_warp *w = &m->w;
+  object o;
+  uint64_t word;
+  memcpy(&word, host, sizeof word);
+  const bool exists = unpack(word, &o);
+  if (!exists || !o.pending) {
+    emu_fault_at(m, code, i, 1u << lane, HD_FAULT_OTHER,
+                 exists ? "no arrival is pending at the mbarrier at shared offset 0x%" PRIx64
+                        : "there is no mbarrier at shared offset 0x%" PRIx64,
+                 offset);
+    return false;
+  }
+  o.pending--;
+  if (w->cta->order) emu_order_signal(w, 1u << lane, offset, false);
+  if (w->cta->order) emu_order_step(w);
+  complete_if_due(w, i, offset, &o);
+  store(w, i, offset, host, &o);
+  return true;
+}
+
 /* ---- Waiting ------------------------------------------------------------------------------------------ */
 
 /* Every warp that has not exited is at a barrier or asks in vain. Another CTA of its cluster may come to its
@@ -334,6 +361,7 @@ static bool signal_all(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, co
 void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   const emu_mbarrier *b = i->extra;
   if (b->op == EMU_MBARRIER_WAIT) {
+    if (!emu_tmem_drain((emu_mwarp *)w)) return;
     wait(w, i, b, r, mask);
     return;
   }

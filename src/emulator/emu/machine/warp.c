@@ -14,6 +14,7 @@
  * have a turn up to their first store before one goes on. On a GPU, too, all of them have loaded what they
  * need before the results of one are there, and programs that lack a barrier rely on that unawares. */
 #include "emu/machine/cluster.h"
+#include "emu/machine/tmem.h"
 
 enum {
   SPIN_LIMIT = 1 << 16,          /* in backward branches */
@@ -97,6 +98,7 @@ static void exit_threads(emu_mwarp *m, emu_fiber *f) {
   emu_order_exit(c, w->index);
   c->live_mask &= ~(1u << w->index);
   if (!c->live_warps) emu_wgmma_cta_over(m);
+  if (!c->live_warps && c->tmem) emu_tmem_cta_over(m);
   emu_barrier_warp_exited(c);
   emu_cluster_exited(c);
 }

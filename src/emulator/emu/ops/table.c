@@ -4,7 +4,8 @@
 #define EMU_SUBJECTS(X)                                                                                      \
   X(integer)                                                                                                 \
   X(video)                                                                                                   \
-  X(bits) X(float) X(half) X(compare) X(convert) X(move) X(memory) X(atomic) X(warp) X(matrix) X(wgmma)
+  X(bits)                                                                                                    \
+  X(float) X(half) X(compare) X(convert) X(move) X(memory) X(atomic) X(warp) X(matrix) X(wgmma) X(tcgen05)
 
 #define DECLARE(subject) extern const emu_op EMU_OPS(subject)[];
 #define LIST(subject) EMU_OPS(subject),
