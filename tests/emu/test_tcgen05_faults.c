@@ -152,23 +152,6 @@ static void loads_and_stores_are_waited_for(void **state) {
   free(job);
 }
 
-static void loads_show_no_result_before_the_wait(void **state) {
-  tc_job *job = tc_job_make(1);
-  tc_run(TC_EVERY "and.b32 %r9, %t, 96; shl.b32 %r9, %r9, 16; add.u32 %r9, %r9, %base;\n"
-                  "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%v0, %v1}, [%r9];\n"
-                  "mov.b32 %v2, %v1;\n"
-                  "tcgen05.wait::ld.sync.aligned;\n"
-                  "tcgen05.st.sync.aligned.32x32b.x4.b32 [%r9+4], {%v0, %v1, %v2, %v1};\n"
-                  "tcgen05.wait::st.sync.aligned;\n",
-         job, HD_ISA_AUTO);
-  for (unsigned l = 0; l < TC_LANES; l++) {
-    assert_int_equal(job->tensor[0][l][4], job->tensor[0][l][0]);
-    assert_int_equal(job->tensor[0][l][5], job->tensor[0][l][1]);
-    assert_int_equal(job->tensor[0][l][6], UINT32_MAX);
-  }
-  free(job);
-}
-
 /* ---- Operands
  * ------------------------------------------------------------------------------------------------------ */
 
@@ -260,7 +243,6 @@ int main(void) {
       BEHAVIOUR("allocations get columns of their own", allocations_get_columns_of_their_own),
       BEHAVIOUR("what is in flight is left alone", what_is_in_flight_is_left_alone),
       BEHAVIOUR("loads and stores are waited for", loads_and_stores_are_waited_for),
-      BEHAVIOUR("loads show no result before the wait", loads_show_no_result_before_the_wait),
       BEHAVIOUR("descriptors must make sense", descriptors_must_make_sense),
       BEHAVIOUR("warps reach their quarter of the lanes", warps_reach_their_quarter_of_the_lanes),
   };

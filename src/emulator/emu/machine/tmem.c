@@ -17,14 +17,6 @@ typedef struct moving {
   bool stores;
 } moving;
 
-/* A load's registers, which hold the poison. */
-typedef struct loading {
-  emu_mwarp *m;
-  emu_frame *frame; /* holds a reference */
-  const emu_tmem_move *move;
-  uint32_t *value; /* [n_regs][HD_WARP] */
-} loading;
-
 struct emu_tmem {
   uint32_t cells[NUM_TC_LANES][NUM_TC_COLUMNS];
   uint8_t sizes[UNITS]; /* at the first unit of an allocation: its units */
@@ -32,7 +24,6 @@ struct emu_tmem {
   bool relinquished;
   uint8_t group; /* of all its instructions; 0: none yet */
   HD_VEC(moving) moving;
-  HD_VEC(loading) loading;
   HD_VEC(emu_tmem_op) ops; /* of the CTA of rank 0 only */
   void *room;
   size_t room_bytes;
@@ -47,11 +38,6 @@ static emu_tmem *tmem_of(hd_emu_cta *c) {
   return c->tmem;
 }
 
-static void forget_load(loading *l) {
-  emu_frame_drop(l->m, l->frame);
-  free(l->value);
-}
-
 void emu_tmem_forget(emu_tmem_op *op) {
   free(op->chunk);
   free(op->what);
@@ -62,9 +48,8 @@ void emu_tmem_forget(emu_tmem_op *op) {
 void emu_tmem_reset(hd_emu_cta *c) {
   emu_tmem *t = c->tmem;
   if (!t) return;
-  for (size_t k = 0; k < t->loading.n; k++) forget_load(&t->loading.data[k]);
   for (size_t k = 0; k < t->ops.n; k++) emu_tmem_forget(&t->ops.data[k]);
-  t->loading.n = t->moving.n = t->ops.n = 0;
+  t->moving.n = t->ops.n = 0;
   t->taken = 0;
   t->group = 0;
   t->relinquished = false;
@@ -74,7 +59,6 @@ void emu_tmem_free(hd_emu_cta *c) {
   if (!c->tmem) return;
   emu_tmem_reset(c);
   hd_vec_free(&c->tmem->moving);
-  hd_vec_free(&c->tmem->loading);
   hd_vec_free(&c->tmem->ops);
   free(c->tmem->room);
   free(c->tmem);
@@ -249,6 +233,7 @@ bool emu_tmem_move_begin(emu_warp *w, const emu_inst *i, const emu_tmem_span *s,
               mv->stores ? "store" : "load", mv->line);
     return false;
   }
+  if (!stores && !(w->cta->watch & EMU_WATCH_INIT)) return true;
   for (size_t k = 0; k < s->cta->tmem->moving.n; k++) {
     const moving *old = &s->cta->tmem->moving.data[k];
     if (old->warp == w->index && old->stores == stores && old->span.groups == s->groups &&
@@ -261,29 +246,6 @@ bool emu_tmem_move_begin(emu_warp *w, const emu_inst *i, const emu_tmem_span *s,
   return false;
 }
 
-bool emu_tmem_load(emu_warp *w, const emu_inst *i, uint32_t *value) {
-  const emu_tmem_move *move = i->extra;
-  emu_frame *frame = w->current->frame;
-  const loading l = {(emu_mwarp *)w, frame, move, value};
-  if (!hd_vec_push(&w->cta->tmem->loading, l)) {
-    free(value);
-    emu_nomem(w, i, w->live, "a load in flight");
-    return false;
-  }
-  frame->refs++;
-  for (unsigned k = 0; k < move->n_regs; k++)
-    if (move->slot[k] != EMU_NO_SLOT)
-      memset(frame->regs + (size_t)move->slot[k] * EMU_SLOT_BYTES, EMU_TMEM_POISON, EMU_SLOT_BYTES);
-  return true;
-}
-
-static void give(const loading *l) {
-  for (unsigned k = 0; k < l->move->n_regs; k++)
-    if (l->move->slot[k] != EMU_NO_SLOT)
-      memcpy(l->frame->regs + (size_t)l->move->slot[k] * EMU_SLOT_BYTES, l->value + (size_t)k * HD_WARP,
-             EMU_SLOT_BYTES);
-}
-
 void emu_tmem_wait(emu_warp *w, bool stores) {
   emu_tmem *t = w->cta->tmem;
   size_t kept = 0;
@@ -292,17 +254,6 @@ void emu_tmem_wait(emu_warp *w, bool stores) {
     if (mv->warp != w->index || mv->stores != stores) t->moving.data[kept++] = *mv;
   }
   if (t) t->moving.n = kept;
-  kept = 0;
-  for (size_t k = 0; t && !stores && k < t->loading.n; k++) {
-    loading *l = &t->loading.data[k];
-    if (&l->m->w != w) {
-      t->loading.data[kept++] = *l;
-      continue;
-    }
-    give(l);
-    forget_load(l);
-  }
-  if (t && !stores) t->loading.n = kept;
 }
 
 void emu_tmem_relinquish(hd_emu_cta *c) { c->tmem->relinquished = true; }

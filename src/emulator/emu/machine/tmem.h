@@ -11,11 +11,12 @@
  * These are faults:
  *   - a load, a store or a deallocation of columns that an operation in flight writes, a store of those that
  * one reads;
- *   - operations on columns that a warp loads or stores while it has not waited (tcgen05.wait);
+ *   - operations on columns that a warp stores, or loads, and has not waited for (tcgen05.wait);
  *   - shared memory that changed between the issue of an operation and when it read it;
  *   - columns that are not allocated.
- * The registers of a load hold a poison, NaN in every format, until its warp waits. Missing tcgen05.fence are
- * not found. */
+ * A load's registers have their values at once: the PTX ISA has programs wait (tcgen05.wait::ld), but ptxas
+ * makes GPUs wait where a register is read, and programs that leave the wait out are around. So what
+ * overtakes a load is a fault with HD_CHECK_INIT only. Missing tcgen05.fence are not found. */
 #ifndef HEDDLE_EMU_TMEM_H
 #define HEDDLE_EMU_TMEM_H
 
@@ -76,8 +77,6 @@ bool emu_tmem_dealloc(emu_warp *w, const emu_inst *i, uint32_t address, uint32_t
 void emu_tmem_relinquish(hd_emu_cta *c);
 /* A warp's load or store of these columns begins, and lasts until it waits; false after a fault. */
 bool emu_tmem_move_begin(emu_warp *w, const emu_inst *i, const emu_tmem_span *s, bool stores);
-/* The values of a load's registers, [n_regs][32], which they get when the warp waits; taken over. */
-bool emu_tmem_load(emu_warp *w, const emu_inst *i, uint32_t *value);
 void emu_tmem_wait(emu_warp *w, bool stores);
 /* Room of the CTA's own for the numbers of a product; NULL: out of memory. */
 void *emu_tmem_room(hd_emu_cta *c, size_t bytes);

@@ -112,17 +112,13 @@ void emu_run_tmem_ld(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   uint32_t address;
   if (!whole_warp(w, i, mask) || !agree(w, i, r, &x->at, mask, &address) || !begin(w, i, address, false))
     return;
-  uint32_t *value = malloc((size_t)x->n_regs * EMU_SLOT_BYTES);
-  if (!value) {
-    emu_nomem(w, i, mask, "a load in flight");
-    return;
-  }
-  for (unsigned k = 0; k < x->n_regs; k++)
-    for (unsigned l = 0; l < HD_WARP; l++) {
+  for (unsigned k = 0; k < x->n_regs; k++) {
+    uint32_t *value = (uint32_t *)(uintptr_t)(r + (size_t)x->slot[k] * EMU_SLOT_BYTES);
+    for (unsigned l = 0; x->slot[k] != EMU_NO_SLOT && l < HD_WARP; l++) {
       const uint32_t *c = cell(w, x, address, l, k);
-      value[(size_t)k * HD_WARP + l] = x->packed ? (c[0] & 0xffff) | c[1] << 16 : c[0];
+      value[l] = x->packed ? (c[0] & 0xffff) | c[1] << 16 : c[0];
     }
-  (void)emu_tmem_load(w, i, value);
+  }
 }
 
 void emu_run_tmem_st(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
