@@ -499,7 +499,7 @@ static void unknown_forms_are_refused(void **state) {
       {T "2d.global.shared::cta.tile::scatter4.bulk_group [%d1, {0, 0, 0, 0, 0}], [%r1]",
        ".tile::scatter4 is not"},
       {T "2d.shared::cta.global." TX ".multicast::cluster [%r1], [%d1, {0, 0}], [%r2], 3", "no such form"},
-      {T "2d.shared::cta.global." TX ".cta_group::1 [%r1], [%d1, {0, 0}], [%r2]", ".cta_group::1 is not"},
+      {T "2d.global.shared::cta.tile.bulk_group.cta_group::1 [%d1, {0, 0}], [%r1]", "no such form"},
       {T "2d.shared::cta.global." TX " [%r1], [%d1, {0}], [%r2]", "no tensor map and 2 coordinates"},
       {T "2d.shared::cta.global." TX " [%r1], [%d1], [%r2]", "no tensor map and 2 coordinates"},
       {T "2d.shared::cta.global." TX " [%r1], [%d1, {0, %d2}], [%r2]", "has 64 bits"},

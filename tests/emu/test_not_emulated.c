@@ -14,10 +14,6 @@ static const struct {
      "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {%f1, %f2, %f3, "
      "%f4}, "
      "{%w1, %w2, %w3, %w4}, {%w1, %w2}, {%f1, %f2, %f3, %f4}, %w1, {0, 0}, %w2, {0, 0}"},
-    {"`cp.async.bulk`", "`.cta_group`",
-     "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes.cta_group::1 [%d1], [%d2, "
-     "{%w1, %w2}], "
-     "[%d3]"},
     {"`cp.async.bulk`", "`.tile::gather4`",
      "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%d1], [%d2, "
      "{%w1, %w2, "

@@ -184,6 +184,7 @@ static const emu_rule rule_copies_arrive = {prepare_copies_arrive, emit_copies_a
 /* The words of a bulk copy, a bulk reduction or a wait for them. */
 typedef struct bulk_words {
   bool reduce, prefetch, tensor, commit, wait, read, on_barrier, on_group, hint, l2, noftz, tile, multicast;
+  uint8_t group;    /* .cta_group: 1 or 2 */
   hd_mod spaces[2]; /* as written */
   unsigned n_spaces, rank;
   int atom;
@@ -239,6 +240,8 @@ static bool read_bulk_words(emu_decoder *d, emu_form *f, bulk_words *w) {
     case HD_M_L2_CACHE_HINT: w->hint = true; break;
     case HD_M_MULTICAST_CLUSTER: w->multicast = true; break;
     case HD_M_L2: w->l2 = true; break;
+    case HD_M_CTA_GROUP_1: w->group = 1; break;
+    case HD_M_CTA_GROUP_2: w->group = 2; break;
     case HD_M_NOFTZ: w->noftz = true; break;
     case HD_M_1D: w->rank = 1; break;
     case HD_M_2D: w->rank = 2; break;
@@ -305,7 +308,8 @@ static void prepare_bulk(emu_decoder *d, emu_form *f) {
   if ((w.multicast && (w.commit || w.wait || w.n_spaces != 2 || w.spaces[0] != HD_M_SHARED_CLUSTER ||
                        w.spaces[1] != HD_M_GLOBAL)) ||
       w.tensor != (w.rank > 0) || (w.tile && !w.tensor) || w.read || !bulk_op_of(&w, &op) ||
-      !reduction_fits(&w, op) || (w.tensor && op == EMU_BULK_SHARED)) {
+      !reduction_fits(&w, op) || (w.tensor && op == EMU_BULK_SHARED) ||
+      (w.group && (!w.tensor || op != EMU_BULK_LOAD))) {
     f->refused = emu_no_form;
     return;
   }
@@ -335,7 +339,11 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (!read_bulk_words(fn->d, &words, &w)) return false;
   if (w.commit || w.wait) return emit_group(fn, &w, s, in);
   emu_bulk *b = HD_NEW(fn->d->env->arena, emu_bulk);
-  *b = (emu_bulk){.size_slot = EMU_NO_SLOT, .mask_slot = EMU_NO_SLOT, .reduce = w.reduce, .rank = w.rank};
+  *b = (emu_bulk){.size_slot = EMU_NO_SLOT,
+                  .mask_slot = EMU_NO_SLOT,
+                  .pair = w.group == 2,
+                  .reduce = w.reduce,
+                  .rank = w.rank};
   in->extra = b;
   if (!bulk_op_of(&w, &b->op)) return false;
   if (w.reduce) {

@@ -111,6 +111,7 @@ typedef struct emu_bulk {
   uint32_t size_slot;   /* bytes (u32); EMU_NO_SLOT for tensors */
   uint32_t mask_slot;   /* LOAD: the ranks of the CTAs that get it (u16); EMU_NO_SLOT: one */
   uint32_t policy_slot; /* a cache policy, which says nothing about the result */
+  bool pair;            /* LOAD: .cta_group::2: the mbarrier may be in the other CTA of the pair */
   bool reduce;
   emu_atom_op atom;
   emu_bulk_type type;

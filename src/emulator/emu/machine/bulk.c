@@ -251,12 +251,15 @@ bool emu_mover_end(emu_mover *m) {
   if (!watches_init(c) || m->hi <= m->lo) return true;
   if (m->b->op != EMU_BULK_STORE) {
     emu_landing l = {.bar = m->bar, .lo = m->lo, .hi = m->hi - 1, .line = m->i->line};
-    hd_emu_cta *to = emu_owner_of(m->w, m->i, m->lane, &l.lo);
-    if (!to || !emu_owner_of(m->w, m->i, m->lane, &l.hi) || emu_owner_of(m->w, m->i, m->lane, &l.bar) != to) {
+    hd_emu_cta *to = emu_owner_of(m->w, m->i, m->lane, &l.lo),
+               *by = emu_owner_of(m->w, m->i, m->lane, &l.bar);
+    if (!to || !emu_owner_of(m->w, m->i, m->lane, &l.hi) || !by ||
+        (by != to && (!m->b->pair || (by->rank ^ to->rank) > 1))) {
       emu_fault(m->w, m->i, 1u << m->lane, HD_FAULT_OTHER,
                 "the mbarrier of a bulk copy is not in the CTA that it copies to");
       return false;
     }
+    l.rank = by->rank;
     l.hi++;
     return hd_vec_push(&to->async.landings, l) || out_of_memory(m);
   }
@@ -292,11 +295,12 @@ void emu_bulk_free(hd_emu_cta *c) {
   hd_vec_free(&c->async.writings);
 }
 
-void emu_bulk_landed(hd_emu_cta *c, uint64_t offset) {
+/* Of the copies into `c`, those whose mbarrier is the one at `offset` in the CTA of this rank. */
+static void land(hd_emu_cta *c, uint32_t rank, uint64_t offset) {
   size_t kept = 0;
   for (size_t k = 0; k < c->async.landings.n; k++) {
     const emu_landing l = c->async.landings.data[k];
-    if (l.bar != offset) {
+    if (l.bar != offset || l.rank != rank) {
       c->async.landings.data[kept++] = l;
       continue;
     }
@@ -309,6 +313,10 @@ void emu_bulk_landed(hd_emu_cta *c, uint64_t offset) {
     c->shared_unwritten -= landed;
   }
   c->async.landings.n = kept;
+}
+
+void emu_bulk_landed(hd_emu_cta *c, uint64_t offset) {
+  for (uint32_t k = 0; k < emu_unit_size(c); k++) land(emu_unit_cta(c, k), c->rank, offset);
 }
 
 uint32_t emu_bulk_writer(const hd_emu_cta *c, uint64_t offset, unsigned bytes, uint64_t *bar) {
@@ -383,6 +391,10 @@ void emu_run_bulk_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
 enum { ONCE = 1 }; /* the ranks of a copy that goes where its addresses say */
 
 uint32_t emu_copy_ranks(emu_warp *w, const emu_inst *i, const emu_bulk *b, const char *r, unsigned lane) {
+  if (b->pair && (!w->cta->cluster || w->cta->cluster->n % 2)) {
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER, "the CTA has no other to form a pair with in its cluster");
+    return 0;
+  }
   if (b->mask_slot == EMU_NO_SLOT) return ONCE;
   const uint32_t ranks = emu_lane_u32(r, b->mask_slot, lane) & UINT16_MAX, n = emu_unit_size(w->cta);
   if (!(ranks >> n)) return ranks;
@@ -390,13 +402,25 @@ uint32_t emu_copy_ranks(emu_warp *w, const emu_inst *i, const emu_bulk *b, const
   return 0;
 }
 
+/* CUTLASS clears bit 24 of the mbarrier's address for copies of .cta_group::2: the lowest one of the rank. So
+ * an address without a rank is that in the pair's even CTA. */
+static uint64_t of_pair(emu_warp *w, uint64_t dst, uint64_t bar) {
+  if (emu_has_rank(bar)) return bar;
+  const uint32_t rank = emu_has_rank(dst) ? (uint32_t)(dst >> EMU_RANK_SHIFT) - 1 : w->cta->rank;
+  return emu_ranked(bar, rank & ~1u);
+}
+
 bool emu_copy_next(emu_warp *w, const emu_bulk *b, uint32_t *ranks, uint64_t *dst, uint64_t *bar) {
   if (!*ranks) return false;
   const uint32_t rank = (uint32_t)__builtin_ctz(*ranks);
   *ranks &= *ranks - 1;
-  if (b->mask_slot == EMU_NO_SLOT || !w->cta->cluster) return true;
-  *dst = emu_ranked(*dst, rank);
-  *bar = emu_ranked(*bar, rank);
+  if (!w->cta->cluster) return true;
+  if (b->mask_slot != EMU_NO_SLOT) {
+    *dst = emu_ranked(*dst, rank);
+    *bar = emu_ranked(*bar, b->pair ? rank & ~1u : rank);
+  } else if (b->pair) {
+    *bar = of_pair(w, *dst, *bar);
+  }
   return true;
 }
 

@@ -28,9 +28,10 @@ typedef struct emu_barrier {
 
 /* Shared memory [lo, hi) that a bulk copy still writes: the phase of its mbarrier is not complete. */
 typedef struct emu_landing {
-  uint64_t bar; /* the mbarrier's offset */
-  uint64_t lo, hi;
+  uint64_t bar;  /* the mbarrier's offset */
+  uint32_t rank; /* of its CTA */
   uint32_t line;
+  uint64_t lo, hi;
 } emu_landing;
 
 /* Shared memory [lo, hi) that a bulk copy still reads: its thread has not waited for its group. */
