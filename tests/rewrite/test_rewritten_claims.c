@@ -126,9 +126,9 @@ static uint64_t zeroed(hd_emu *e, uint64_t bytes) {
   return at;
 }
 
-/* A driver of its own: warps of all living CTAs take turns of a few instructions, in an order drawn from the
- * seed, and CTAs start whenever and wherever it says. */
-enum { MOST_ALIVE = 12, NO_DISPATCHER = HD_DISPATCH_COUNT };
+/* A driver of its own: warps of all living CTAs take turns of a few instructions, now and then of many, in an
+ * order drawn from the seed, and CTAs start whenever and wherever it says. */
+enum { MOST_ALIVE = 12, AT_ONCE = 300, NO_DISPATCHER = HD_DISPATCH_COUNT };
 
 typedef struct living {
   hd_emu_cta *cta;
@@ -169,7 +169,8 @@ static hd_status interleave(hd_emu_program *program, const hd_emu_launch_params 
     living *c = &alive[r / 8 % n];
     uint32_t warps = hd_emu_cta_warps(c->cta), w = (uint32_t)(r / 512 % warps);
     if (c->done >> w & 1) continue;
-    hd_step step = hd_emu_warp_step(c->cta, w, 1 + r / 65536 % 4);
+    const uint64_t steps = r / 65536;
+    hd_step step = hd_emu_warp_step(c->cta, w, steps % 8 ? 1 + steps / 8 % 4 : AT_ONCE);
     if (step == HD_STEP_FAULT) break;
     if (step == HD_STEP_DONE) c->done |= 1u << w;
     if (c->done != (uint32_t)((UINT64_C(1) << warps) - 1)) continue;
