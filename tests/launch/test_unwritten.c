@@ -288,6 +288,22 @@ static const struct {
      1,
      {{A, B, C}},
      "0+2+"},
+    /* One bit of it, from the first buffer as from a table. */
+    {AWAY
+     ".reg .b64 %x, %y;\nand.b64 %x, %rd0, 256;\nadd.s64 %y, %rd3, %x;\nld.global.nc.u32 %r4, [%y];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {".reg .b64 %x, %y, %z;\nand.b64 %x, %rd2, 256;\nand.b64 %y, %rd3, 256;\nsub.s64 %x, %x, %y;\n"
+     "add.s64 %z, %rd3, %x;\nld.global.nc.u32 %r4, [%z];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
+    {AWAY
+     ".reg .b64 %x, %y;\nshl.b64 %x, %rd0, 1;\nadd.s64 %y, %rd3, %x;\nld.global.nc.u32 %r4, [%y];\n" THERE,
+     1,
+     {{A, B, C}},
+     "0+2+"},
     /* Bits of one pointer tell no distance; nor do those below any buffer's boundary, whether there is a
      * pointer, whether two are one, and how far apart two addresses through one are. */
     {"shr.u64 %rd8, %rd3, 8;\ncvt.u32.u64 %r4, %rd8;\nst.shared.u32 [all], %r4;\nmov.u32 %r4, 0;\n" THERE,
@@ -405,7 +421,7 @@ static const struct {
      "ld.global.u32 %r2, [%rd8];\nst.global.u32 [%rd3], %r2;",
      1,
      {{A, B, C}},
-     "0+1+2+"},
+     "1+"},
     {"add.s64 %rd8, %rd1, %rd7;\nld.global.u32 %r2, [%rd8];\nst.global.u32 [%rd3], %r2;",
      1,
      {{A, B, C}},

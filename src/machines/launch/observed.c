@@ -2,8 +2,9 @@
  * by bit, through branches, guards, tables or marks in memory, and then go from the one's buffer to the
  * other's. None of these ways is followed: it is enough that the bits of both are numbers somewhere.
  *
- * A register holds an address through a parameter; or a sum of several, whose low bits are made of the low
- * bits of these alone; or numbers made of bits. Low bits, by which code asks for alignment, tell no distance,
+ * A register holds an address through a parameter; or the gap between two such, which leads from the one's
+ * buffer to the other's; or another sum, whose low bits are made of the low bits of these alone; or numbers
+ * made of bits. Low bits, by which code asks for alignment, tell no distance,
  * and neither does whether a pointer is null, whether two are equal, or how far apart two addresses through
  * one parameter are. */
 #include "heddle/ptx_facts.h"
@@ -14,6 +15,7 @@ enum { LOW_BITS = 256, MOST_PARAMS = 64 };
 /* Sets of parameters; those from MOST_PARAMS - 1 on share a bit. */
 typedef struct seen {
   uint64_t of;   /* an address through one of them */
+  uint64_t gap;  /* the difference of two such, and a number */
   uint64_t sum;  /* made of their addresses, and its low bits of their low bits */
   uint64_t bits; /* made of their bits */
 } seen;
@@ -27,15 +29,17 @@ typedef struct search {
 
 static bool is_one(uint64_t set) { return set && !(set & (set - 1)); }
 
-static seen joined(seen a, seen b) { return (seen){a.of | b.of, a.sum | b.sum, a.bits | b.bits}; }
+static seen joined(seen a, seen b) {
+  return (seen){a.of | b.of, a.gap | b.gap, a.sum | b.sum, a.bits | b.bits};
+}
 
-static seen as_sum(seen x) { return (seen){0, x.of | x.sum, x.bits}; }
+static seen as_sum(seen x) { return (seen){.sum = x.of | x.gap | x.sum, .bits = x.bits}; }
 
-static seen as_bits(seen x) { return (seen){.bits = x.of | x.sum | x.bits}; }
+static seen as_bits(seen x) { return (seen){.bits = x.of | x.gap | x.sum | x.bits}; }
 
 static void add(search *x, seen *to, seen more) {
   const seen all = joined(*to, more);
-  x->changed |= all.of != to->of || all.sum != to->sum || all.bits != to->bits;
+  x->changed |= all.of != to->of || all.gap != to->gap || all.sum != to->sum || all.bits != to->bits;
   *to = all;
 }
 
@@ -45,8 +49,10 @@ static seen of_operand(const search *x, uint32_t inst, const hd_ptx_opnd *o) {
   switch ((hd_ptx_opnd_kind)o->kind) {
   case HD_O_REG:
   case HD_O_ADDR:
-    if (o->sym && g->module->syms[o->sym].kind == HD_SYM_REG)
-      all = x->regs[hd_cfg_reg(g, g->insts[inst].call, o->sym)];
+    if (o->sym && g->module->syms[o->sym].kind == HD_SYM_REG) {
+      const uint32_t reg = hd_cfg_reg(g, g->insts[inst].call, o->sym), *w = &x->s->writers.first[reg];
+      all = w[0] == w[1] ? x->params : x->regs[reg]; /* a function's parameter that is a register */
+    }
     return o->part ? as_bits(all) : all;
   case HD_O_VEC:
   case HD_O_LIST:
@@ -83,21 +89,25 @@ static seen all_operands(const search *x, uint32_t inst, uint32_t first) {
 
 /* a + (b - a) is an address through b; added to a third one, a distance is an index. */
 static seen added(seen a, seen b, bool minus) {
-  seen out = {.bits = a.bits | b.bits};
+  const seen both = joined(a, b);
+  seen out = {.sum = a.sum | b.sum, .bits = a.bits | b.bits};
   if (a.of && b.of) {
-    if (!minus || a.of != b.of || !is_one(a.of)) out.sum = a.of | b.of;
-    out.sum |= a.sum | b.sum;
-    return out;
+    const bool within = minus && a.of == b.of && is_one(a.of) && !both.gap;
+    if (!within && minus && !both.gap)
+      out.gap = both.of;
+    else if (!within)
+      out.sum |= both.of | both.gap;
+  } else if (minus && (b.of || b.gap) && !(a.of && b.gap)) {
+    out.sum |= both.of | both.gap;
+  } else if (!both.of || (a.gap && b.gap)) {
+    out.gap = a.gap && b.gap ? 0 : both.gap;
+    out.sum |= a.gap && b.gap ? both.gap : 0;
+  } else {
+    const bool leads = both.gap && (both.of & both.gap) == both.of;
+    out.of = leads ? both.gap : both.of;
+    out.bits |= (leads ? 0 : both.gap) | out.sum;
+    out.sum = 0;
   }
-  const uint64_t of = a.of | b.of, sum = a.sum | b.sum;
-  if (minus && b.of)
-    out.sum = of | sum;
-  else if (!of || !sum)
-    out = joined(out, (seen){of, sum, 0});
-  else if ((of & sum) == of)
-    out.of = sum;
-  else
-    out = joined(out, (seen){of, 0, sum});
   return out;
 }
 
@@ -110,11 +120,20 @@ static bool is_low_mask(const hd_ptx_opnd *o) {
   return o->kind == HD_O_INT && o->imm >= 0 && o->imm < LOW_BITS;
 }
 
+/* A mask that keeps all but low bits leaves an address. */
 static seen masked(const search *x, uint32_t inst, const hd_ptx_opnd *o) {
   const seen a = of_operand(x, inst, &o[1]), b = of_operand(x, inst, &o[2]);
   if (is_low_mask(&o[1]) || is_low_mask(&o[2])) return (seen){.bits = a.bits | b.bits};
-  if (o[1].kind == HD_O_INT || o[2].kind == HD_O_INT) return joined(a, b);
-  return joined(as_sum(a), as_sum(b));
+  const hd_ptx_opnd *mask = o[2].kind == HD_O_INT ? &o[2] : &o[1];
+  if (mask->kind != HD_O_INT || mask->imm >= 0) return joined(as_sum(a), as_sum(b));
+  const seen of = joined(a, b);
+  return (seen){.of = of.of, .sum = of.gap | of.sum, .bits = of.bits};
+}
+
+/* Bits below a buffer's boundary are put into an address, or taken out. */
+static seen mixed(const hd_ptx_opnd *o, seen all) {
+  const bool low = is_low_mask(&o[1]) || is_low_mask(&o[2]);
+  return low ? (seen){.of = all.of, .sum = all.gap | all.sum, .bits = all.bits} : as_sum(all);
 }
 
 bool slice_is_parameter(const slice *s, uint32_t inst, const hd_ptx_opnd *o) {
@@ -141,7 +160,7 @@ bool slice_is_parameter(const slice *s, uint32_t inst, const hd_ptx_opnd *o) {
 static bool tells_nothing(const search *x, uint32_t inst, const hd_ptx_opnd *o) {
   const hd_ptx_form *f = hd_inst_form(x->s->g, inst);
   const seen a = of_operand(x, inst, &o[1]), b = of_operand(x, inst, &o[2]);
-  if (is_one(a.of) && a.of == b.of && !a.sum && !b.sum) return true;
+  if (is_one(a.of) && a.of == b.of && !a.sum && !b.sum && !a.gap && !b.gap) return true;
   if (!hd_ptx_form_has(f, HD_M_EQ) && !hd_ptx_form_has(f, HD_M_NE)) return false;
   return slice_is_parameter(x->s, inst, &o[1]) &&
          ((o[2].kind == HD_O_INT && !o[2].imm) || slice_is_parameter(x->s, inst, &o[2]));
@@ -166,8 +185,7 @@ static seen computed(const search *x, uint32_t inst) {
   case HD_MAKES_PLACE: return all;
   case HD_MAKES_MASKED: return masked(x, inst, o);
   case HD_MAKES_JOINED:
-  case HD_MAKES_MIXED:
-    return st->n_opnds == 3 && (o[1].kind == HD_O_INT || o[2].kind == HD_O_INT) ? all : as_sum(all);
+  case HD_MAKES_MIXED: return st->n_opnds == 3 ? mixed(o, all) : as_sum(all);
   case HD_MAKES_LEAST:
   case HD_MAKES_GREATEST: return as_bits(all);
   case HD_MAKES_CHOICE:
@@ -221,7 +239,7 @@ static seen of_addresses(const search *x, uint32_t inst, const hd_ptx_access *a)
   for (unsigned k = 0; k < a->n; k++)
     if (a->touches[k].operand < st->n_opnds)
       all = joined(all, of_operand(x, inst, &x->s->g->module->opnds[st->first_opnd + a->touches[k].operand]));
-  return (seen){.bits = all.bits | all.sum};
+  return (seen){.bits = all.bits | all.sum | all.gap};
 }
 
 static bool is_address(const hd_ptx_access *a, uint32_t operand) {
@@ -250,7 +268,7 @@ static seen loaded(const search *x, uint32_t inst, const hd_ptx_access *a) {
   const seen where = of_addresses(x, inst, a);
   if (hd_ptx_access_in(a, HD_IN_PARAM)) return joined(where, loaded_param(x, inst, a));
   if (a->bytes && a->bytes / (a->elements ? a->elements : 1) < sizeof(uint64_t))
-    return (seen){.bits = where.bits | x->memory.bits | x->memory.sum};
+    return (seen){.bits = where.bits | x->memory.bits | x->memory.sum | x->memory.gap};
   return joined(where, x->memory);
 }
 
