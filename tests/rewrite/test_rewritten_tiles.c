@@ -322,11 +322,13 @@ static void a_trap_behind_the_loop_keeps_the_tiles_number(void **state) {
   static const struct {
     const char *rest;
     bool takes;
+    const char *begin; /* of the loop's scope */
   } cases[] = {
-      {"ret;\nbad: mov.u32 %r11, %r1; trap;", true},
-      {"@%p4 bra bad; ret;\nbad: mov.u32 %r11, %r1; trap;", false},
-      {"ret;\nbad: mov.u32 %r11, %r1; ret;", false},
-      {"ret;\nbad: @%p4 bra worse; trap;\nworse: mov.u32 %r11, %r1; trap;", false},
+      {"}\nret;\nbad: mov.u32 %r11, %r1; trap;", false, "{"},
+      {"ret;\nbad: mov.u32 %r11, %r1; trap;", true, NULL},
+      {"@%p4 bra bad; ret;\nbad: mov.u32 %r11, %r1; trap;", false, NULL},
+      {"ret;\nbad: mov.u32 %r11, %r1; ret;", false, NULL},
+      {"ret;\nbad: @%p4 bra worse; trap;\nworse: mov.u32 %r11, %r1; trap;", false, NULL},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     hd_buf text = {0};
@@ -335,8 +337,8 @@ static void a_trap_behind_the_loop_keeps_the_tiles_number(void **state) {
     hd_plan p;
     hd_diag d = {0};
     const hd_rewrite_options o = {.grid = {.known = true, .g = {3, 1, 1}, .n_sms = 5}, .block = {40, 1, 1}};
-    hd_buf_printf(&text, "%s%stiles:\nsetp.gt.u32 %%p3, %%r1, 99; @%%p3 bra bad;\n%s%s\n%s\n}\n", head, START,
-                  WORK, STEP, cases[k].rest);
+    hd_buf_printf(&text, "%s%s%s\ntiles:\nsetp.gt.u32 %%p3, %%r1, 99; @%%p3 bra bad;\n%s%s\n%s\n}\n", head,
+                  START, cases[k].begin ? cases[k].begin : "", WORK, STEP, cases[k].rest);
     hd_arena_init(&arena);
     if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
       fail_msg("line %u: %s\n%s", d.line, d.message, text.data);

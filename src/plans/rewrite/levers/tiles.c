@@ -190,10 +190,20 @@ static hd_status check_test(const tile_loop *t, hd_diag *d) {
   return HD_OK;
 }
 
+/* The loop begins in the body's outermost scope: what is declared there is seen behind it. */
+static bool is_outermost(const tile_loop *t) {
+  const hd_ptx_func *f = &t->m->funcs[t->g.calls[0].func];
+  const uint32_t header = t->g.insts[t->g.blocks[t->g.loops[t->loop].header].first].stmt;
+  uint32_t depth = 0;
+  for (uint32_t i = 0; i < header; i++)
+    depth += (f->stmts[i].kind == HD_S_OPEN) - (f->stmts[i].kind == HD_S_CLOSE);
+  return !depth;
+}
+
 /* A block that ends the launch from within a round, and is reached in no other way. */
 static bool ends_a_round(const tile_loop *t, uint32_t block) {
   const hd_block *b = &t->g.blocks[block];
-  bool within = b->n_pred && is_trap(&t->g, block);
+  bool within = b->n_pred && is_trap(&t->g, block) && is_outermost(t);
   for (uint32_t k = 0; k < b->n_pred; k++) {
     const uint32_t from = t->g.edges[b->first_pred + k];
     within &= in_loop(t, from) && from != t->latch;
