@@ -50,7 +50,7 @@ typedef struct kernel_launch {
 static hd_status list_candidates(const kernel_launch *k, listing *l, hd_diag *d) {
   hd_arena arena;
   hd_ptx_module *m;
-  hd_plan_space s;
+  hd_plan_space s = {0};
   hd_arena_init(&arena);
   hd_status st = hd_ptx_parse(k->text, (size_t)k->len, "<ptx>", &arena, &m, d);
   if (st == HD_OK) st = hd_rewrite_space(m, k->kernel, k->grid, k->block, 0, &s, d);

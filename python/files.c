@@ -96,13 +96,14 @@ static PyObject *rewrite(PyObject *module, PyObject *args) {
 static PyObject *rewrite_launch(PyObject *module, PyObject *args) {
   const char *text, *plan, *kernel;
   PyObject *grid, *block;
-  unsigned sms;
+  unsigned sms, shared;
   Py_ssize_t len;
   hd_plan parsed;
   hd_rewritten r;
   hd_diag d = {0};
   hd_apply_kernel k = {.plan = &parsed, .options = {.grid.known = true, .own_state = true}};
-  if (!PyArg_ParseTuple(args, "s#ssOOO&", &text, &len, &plan, &kernel, &grid, &block, get_number, &sms) ||
+  if (!PyArg_ParseTuple(args, "s#ssOOO&O&", &text, &len, &plan, &kernel, &grid, &block, get_number, &sms,
+                        get_number, &shared) ||
       !get_dims(grid, k.options.grid.g) || !get_dims(block, k.options.block))
     return NULL;
   k.name = kernel;
@@ -116,6 +117,10 @@ static PyObject *rewrite_launch(PyObject *module, PyObject *args) {
   PyObject *out = NULL;
   if (recipe->state_bytes || recipe->table_bytes || recipe->grid) {
     hd_fail(&d, HD_ERR_UNSUPPORTED, "%s: the kernel would have more parameters", plan);
+    raise_failure(module, &d);
+  } else if (recipe->no_dynamic_shared && shared) {
+    hd_fail(&d, HD_ERR_UNSUPPORTED,
+            "%s: the kernel is launched with shared memory that its text does not name", plan);
     raise_failure(module, &d);
   } else {
     out = Py_BuildValue("(s#OOO)", r.text.data, (Py_ssize_t)r.text.len, recipe->agents ? Py_True : Py_False,
@@ -353,7 +358,7 @@ PyMethodDef file_functions[] = {
     {"canonical", canonical, METH_VARARGS, "(plan) -> str"},
     {"rewrite", rewrite, METH_VARARGS, "(ptx, plan, kernel, grid, block, sms, assume) -> (ptx, launch)"},
     {"rewrite_launch", rewrite_launch, METH_VARARGS,
-     "(ptx, plan, kernel, grid, block, sms) -> (ptx, agents, some SMs, own state)"},
+     "(ptx, plan, kernel, grid, block, sms, dynamic shared) -> (ptx, agents, some SMs, own state)"},
     {"worker_grid", worker_grid, METH_VARARGS, "(grid, some SMs, sms, resident) -> (x, y, z)"},
     {"analyze", analyze, METH_VARARGS, "(ptx, kernel, grid, block) -> JSON"},
     {"kernels", kernels, METH_VARARGS, "(file) -> JSON"},

@@ -202,7 +202,7 @@ class Kernel:
         """None: the kernel cannot be rewritten so."""
         metadata = self.metadata
         try:
-            new, agents, some, alone = _heddle.rewrite_launch(self.text() or "", plan, self.name, tuple(grid), None, sms())
+            new, agents, some, alone = _heddle.rewrite_launch(self.text() or "", plan, self.name, tuple(grid), None, sms(), metadata.shared)
             if (agents or alone) and not self.is_free():
                 return None
             new = for_assembler(new, metadata.target.arch)

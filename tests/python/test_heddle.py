@@ -497,6 +497,21 @@ class Documentation(unittest.TestCase):
         with self.assertRaises(heddle.InputError):
             heddle._heddle.candidates(ADD, "other", 8, 32, [])
 
+    def test_a_launch_is_rewritten_without_more_parameters(self):
+        def launch(plan, shared=0, text=ADD):
+            return heddle._heddle.rewrite_launch(text, plan, "add", (64, 2), (64, 1), 4, shared)
+
+        self.assertEqual(launch("order=col")[1:], (False, False, False))
+        self.assertEqual(launch("bind=agents:2")[1:], (True, False, True))
+        self.assertEqual(launch("bind=agents:2,sms=0-3")[1:], (True, True, True))
+        self.assertEqual(launch("bind=agents:2")[0].count(".param"), ADD.count(".param"))
+        self.assertEqual(heddle._heddle.worker_grid((64, 2), False, 4, 3), (12, 1, 1))
+        self.assertEqual(heddle._heddle.worker_grid((4, 2), False, 4, 3), (8, 1, 1))
+        waits = ADD.replace("st.global", "bar.sync 0;\n  st.global")  # its CTAs hand tasks over in shared memory
+        self.assertTrue(launch("bind=agents:2", 0, waits)[1])
+        with self.assertRaises(heddle.UnsupportedError):
+            launch("bind=agents:2", 1024, waits)
+
     def test_verdicts_go_by_keys_that_the_library_makes(self):
         self.assertEqual(heddle._heddle.verdict_place("NVIDIA H100", 13010), ("NVIDIA H100", "13.1"))
         self.assertEqual(heddle._heddle.verdict_grid(64, 2, 1), "triton grid=64x2x1")
