@@ -4,8 +4,7 @@
 
 #include "emu/tcgen05_run.h"
 
-/* ---- Numbers
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
 typedef struct element {
   unsigned code, bits, exponent, mantissa; /* in the descriptor; no exponent: an integer */
@@ -32,8 +31,7 @@ static inline uint32_t encode(const element *e, int v) {
   return e->exponent ? encode_float(v, e->exponent, e->mantissa) : (uint32_t)v & 0xff;
 }
 
-/* ---- Products
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Products ------------------------------------------------------------------------------- */
 
 typedef struct product {
   const char *words; /* ".kind::f16" and so on */
@@ -130,8 +128,7 @@ static inline int64_t sum_of(const product *p, const matrices *x, unsigned row, 
   return sum;
 }
 
-/* ---- Places
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Places --------------------------------------------------------------------------------- */
 
 /* Data path layouts: the lane and column of D's element, which stands in CTA row / (m / ctas). */
 static inline void d_place(const product *p, unsigned row, unsigned column, unsigned *lane, unsigned *at) {

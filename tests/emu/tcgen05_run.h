@@ -218,8 +218,7 @@ static inline tc_job *tc_job_make(unsigned ctas) {
   return job;
 }
 
-/* ---- Descriptors of shared memory ------------------------------------------------------------------------
- */
+/* ---- Descriptors of shared memory ----------------------------------------------------------- */
 
 /* Bytes of a row of the pattern: 16 (no swizzle), 32, 64, 128; 1: 128 bytes of which 32 are moved together.
  */

@@ -23,8 +23,7 @@ static tc_job *job_of(const product *p, hd_buf *text) {
   return job;
 }
 
-/* ---- Without operations
- * ------------------------------------------------------------------------------------- */
+/* ---- Without operations --------------------------------------------------------------------- */
 
 /* A kernel of one warp whose body begins with nothing allocated. */
 static void must_fault_alone(const char *body, const char *words) {
@@ -98,8 +97,7 @@ static void allocations_get_columns_of_their_own(void **state) {
   free(job);
 }
 
-/* ---- Order
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Order ---------------------------------------------------------------------------------- */
 
 /* Between the two, thread 0 issues a product. */
 #define ALONE TC_EVERY "setp.ne.u32 %%p4, %%t, 0; @%%p4 bra BEHIND;\n"
@@ -133,6 +131,26 @@ static void what_is_in_flight_is_left_alone(void **state) {
       "there is no mbarrier at shared offset 0x10: tcgen05.commit");
 }
 
+static void warps_learn_that_an_operation_is_complete(void **state) {
+  /* Warp 0 waits, and warp 1 loads when a plain flag, or a barrier, says so. */
+#define LOAD                                                                                                 \
+  "and.b32 %r9, %t, 96; shl.b32 %r9, %r9, 16; tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v0}, [%r9+10];\n"      \
+  "tcgen05.wait::ld.sync.aligned;\n"
+#define POLL "X: mbarrier.try_wait.parity.shared.b64 %p5, [%bar], 0; @!%p5 bra X;\n"
+  faults_behind("",
+                BEHIND("@!%p3 bra Y;\n" POLL "@!%p4 st.volatile.shared.u32 [%r1+60000], 1;\nbra Z;\n"
+                       "Y: ld.volatile.shared.u32 %r11, [%r1+60000]; setp.ne.u32 %p6, %r11, 1;\n"
+                       "@%p6 bra Y;\nZ:\n" LOAD),
+                "has not learned of an mbarrier of its commit");
+  hd_buf text = {0};
+  hd_buf_printf(&text, ALONE);
+  tc_job *job = job_of(&plain, &text);
+  hd_buf_puts(&text, BEHIND("@!%p3 bra Y;\n" POLL "Y: bar.sync 0;\n" LOAD));
+  tc_run(text.data, job, HD_ISA_AUTO);
+  hd_buf_free(&text);
+  free(job);
+}
+
 static void loads_and_stores_are_waited_for(void **state) {
   hd_buf text = {0};
   hd_buf_printf(&text, TC_EVERY "and.b32 %%r9, %%t, 96; shl.b32 %%r9, %%r9, 16;\n"
@@ -152,8 +170,7 @@ static void loads_and_stores_are_waited_for(void **state) {
   free(job);
 }
 
-/* ---- Operands
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Operands ------------------------------------------------------------------------------- */
 
 static void faults_with(const product *p, unsigned value, uint64_t flip, const char *words) {
   hd_buf text = {0};
@@ -242,6 +259,7 @@ int main(void) {
       BEHAVIOUR("allocations follow their rules", allocations_follow_their_rules),
       BEHAVIOUR("allocations get columns of their own", allocations_get_columns_of_their_own),
       BEHAVIOUR("what is in flight is left alone", what_is_in_flight_is_left_alone),
+      BEHAVIOUR("warps learn that an operation is complete", warps_learn_that_an_operation_is_complete),
       BEHAVIOUR("loads and stores are waited for", loads_and_stores_are_waited_for),
       BEHAVIOUR("descriptors must make sense", descriptors_must_make_sense),
       BEHAVIOUR("warps reach their quarter of the lanes", warps_reach_their_quarter_of_the_lanes),

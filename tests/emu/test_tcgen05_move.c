@@ -1,8 +1,7 @@
 /* tcgen05: loads and stores of warps, copies from shared memory, shifts. */
 #include "emu/tcgen05_run.h"
 
-/* ---- Loads and stores
- * -------------------------------------------------------------------------------------- */
+/* ---- Loads and stores ----------------------------------------------------------------------- */
 
 typedef struct shape {
   const char *name;
@@ -93,8 +92,7 @@ static void each_shape_places_registers_as_its_figure(void **state) {
   }
 }
 
-/* ---- Copies
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Copies --------------------------------------------------------------------------------- */
 
 typedef struct copy {
   const char *form;

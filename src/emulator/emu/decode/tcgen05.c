@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-/* ---- Words ----------------------------------------------------------------------------------------------
- */
+/* ---- Words ---------------------------------------------------------------------------------- */
 
 typedef enum what {
   T_NONE = 0,
@@ -154,8 +153,7 @@ static bool take_word(emu_decoder *d, emu_form *f, hd_mod mod) {
   return f->data[F_WHAT] == T_MMA && keeps(hd_ptx_mod_text(d->m, mod));
 }
 
-/* ---- Forms
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Forms ---------------------------------------------------------------------------------- */
 
 static bool copy_fits(const emu_form *f) {
   const unsigned rows = f->data[F_SHAPE] >> 8, spread = f->data[F_SPREAD];
@@ -242,8 +240,7 @@ static void prepare_tcgen05(emu_decoder *d, emu_form *f) {
   if (w == T_COMMIT) f->proto.mem.strong = EMU_STRONG;
 }
 
-/* ---- Operands
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Operands ------------------------------------------------------------------------------- */
 
 static bool operand_count(emu_function *fn, const hd_ptx_stmt *s, unsigned n) {
   return s->n_opnds == n || emu_refuse(fn, s, "it has %u operands where %u are expected", s->n_opnds, n);

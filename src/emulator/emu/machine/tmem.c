@@ -1,6 +1,7 @@
 /* emu/machine/tmem.c: tensor memory: its columns, and the operations in flight. */
 #include "emu/machine/tmem.h"
 #include "emu/machine/cluster.h"
+#include "emu/machine/know.h"
 
 #include <stdlib.h>
 
@@ -8,6 +9,8 @@ enum {
   UNIT = 32, /* columns */
   UNITS = NUM_TC_COLUMNS / UNIT,
   MOST_OPS = 4096, /* in flight; beyond, they are carried out early */
+  MOST_DONE = 256, /* under a check of races; beyond, the oldest are forgotten */
+  MOST_COMMITS = 4,
 };
 
 /* A load or a store that its warp has not waited for. */
@@ -17,6 +20,15 @@ typedef struct moving {
   bool stores;
 } moving;
 
+/* Columns that an operation has written, and the commits behind it, as know.c numbers them. */
+typedef struct written {
+  emu_tmem_span span;
+  const emu_warp *w;
+  unsigned lane; /* its thread */
+  uint32_t line, n;
+  uint32_t writer[MOST_COMMITS], number[MOST_COMMITS];
+} written;
+
 struct emu_tmem {
   uint32_t cells[NUM_TC_LANES][NUM_TC_COLUMNS];
   uint8_t sizes[UNITS]; /* at the first unit of an allocation: its units */
@@ -24,13 +36,13 @@ struct emu_tmem {
   bool relinquished;
   uint8_t group; /* of all its instructions; 0: none yet */
   HD_VEC(moving) moving;
+  HD_VEC(written) written;
   HD_VEC(emu_tmem_op) ops; /* of the CTA of rank 0 only */
   void *room;
   size_t room_bytes;
 };
 
-/* ---- Setting up -----------------------------------------------------------------------------------------
- */
+/* ---- Setting up ----------------------------------------------------------------------------- */
 
 static emu_tmem *tmem_of(hd_emu_cta *c) {
   if (!c->tmem && (c->tmem = calloc(1, sizeof *c->tmem)))
@@ -49,7 +61,7 @@ void emu_tmem_reset(hd_emu_cta *c) {
   emu_tmem *t = c->tmem;
   if (!t) return;
   for (size_t k = 0; k < t->ops.n; k++) emu_tmem_forget(&t->ops.data[k]);
-  t->moving.n = t->ops.n = 0;
+  t->moving.n = t->written.n = t->ops.n = 0;
   t->taken = 0;
   t->group = 0;
   t->relinquished = false;
@@ -59,6 +71,7 @@ void emu_tmem_free(hd_emu_cta *c) {
   if (!c->tmem) return;
   emu_tmem_reset(c);
   hd_vec_free(&c->tmem->moving);
+  hd_vec_free(&c->tmem->written);
   hd_vec_free(&c->tmem->ops);
   free(c->tmem->room);
   free(c->tmem);
@@ -78,8 +91,7 @@ void *emu_tmem_room(hd_emu_cta *c, size_t bytes) {
 
 uint32_t *emu_tmem_row(hd_emu_cta *c, unsigned lane) { return c->tmem->cells[lane]; }
 
-/* ---- The two CTAs of a group
- * -------------------------------------------------------------------------------- */
+/* ---- The two CTAs of a group ---------------------------------------------------------------- */
 
 static bool same_group(emu_warp *w, const emu_inst *i, unsigned lane, hd_emu_cta *c, unsigned group) {
   emu_tmem *t = tmem_of(c);
@@ -112,8 +124,7 @@ unsigned emu_tmem_ctas(emu_warp *w, const emu_inst *i, unsigned lane, unsigned g
   return group;
 }
 
-/* ---- Allocation
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Allocation ----------------------------------------------------------------------------- */
 
 static bool columns_fit(emu_warp *w, const emu_inst *i, uint32_t columns) {
   if (columns >= UNIT && columns <= NUM_TC_COLUMNS && !(columns & (columns - 1))) return true;
@@ -150,6 +161,7 @@ bool emu_tmem_alloc(emu_warp *w, const emu_inst *i, uint32_t columns, uint32_t *
 
 static const emu_tmem_op *in_flight(const emu_tmem_span *s, bool writes);
 static const moving *being_moved(const emu_tmem_span *s, bool all);
+static void forget_written(emu_tmem *t, const emu_tmem_span *s);
 
 bool emu_tmem_dealloc(emu_warp *w, const emu_inst *i, uint32_t address, uint32_t columns) {
   emu_tmem *t = w->cta->tmem;
@@ -170,6 +182,7 @@ bool emu_tmem_dealloc(emu_warp *w, const emu_inst *i, uint32_t address, uint32_t
   }
   t->taken &= ~bits_of(first, units);
   t->sizes[first] = 0;
+  forget_written(t, &s);
   return true;
 }
 
@@ -184,8 +197,7 @@ bool emu_tmem_allocated(emu_warp *w, const emu_inst *i, uint32_t mask, const emu
   return false;
 }
 
-/* ---- Conflicts
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Conflicts ------------------------------------------------------------------------------ */
 
 static bool meet(const emu_tmem_span *a, const emu_tmem_span *b) {
   return a->cta == b->cta && a->groups & b->groups && a->lo < b->hi && b->lo < a->hi;
@@ -212,8 +224,75 @@ static const moving *being_moved(const emu_tmem_span *s, bool all) {
   return NULL;
 }
 
-/* ---- Loads and stores of warps
- * ------------------------------------------------------------------------------------- */
+/* ---- Knowledge of what was written ---------------------------------------------------------- */
+
+/* Clusters are left out, as order.c does. */
+static bool keeps_order(const hd_emu_cta *c) { return c->order && !c->cluster; }
+
+static void forget_written(emu_tmem *t, const emu_tmem_span *s) {
+  size_t kept = 0;
+  for (size_t k = 0; k < t->written.n; k++)
+    if (!meet(&t->written.data[k].span, s)) t->written.data[kept++] = t->written.data[k];
+  t->written.n = kept;
+}
+
+static void note_written(const emu_tmem_op *op) {
+  for (uint32_t k = 0; k < op->n_writes; k++) {
+    const emu_tmem_span *s = &op->writes[k];
+    emu_tmem *t = s->cta->tmem;
+    if (!keeps_order(s->cta)) continue;
+    forget_written(t, s);
+    if (t->written.n == MOST_DONE)
+      memmove(t->written.data, t->written.data + 1, --t->written.n * sizeof t->written.data[0]);
+    const written fresh = {.span = *s, .w = op->w, .lane = op->lane, .line = op->i->line};
+    if (!hd_vec_push(&t->written, fresh)) return; /* no memory: nothing is found */
+  }
+}
+
+void emu_tmem_commits(const emu_tmem_op *op, uint64_t offset) {
+  hd_emu_cta *c = op->w->cta;
+  uint32_t writer, number;
+  size_t kept = 0;
+  if (!keeps_order(c) || !c->tmem->written.n || !emu_know_copy(c->order, offset, &writer, &number)) return;
+  for (size_t k = 0; k < c->tmem->written.n; k++) {
+    written x = c->tmem->written.data[k];
+    bool has = x.w != op->w || x.lane != op->lane;
+    for (uint32_t j = 0; j < x.n; j++) has |= x.writer[j] == writer;
+    if (!has && x.n == MOST_COMMITS) continue;
+    if (!has) {
+      x.writer[x.n] = writer;
+      x.number[x.n++] = number;
+    }
+    c->tmem->written.data[kept++] = x;
+  }
+  c->tmem->written.n = kept;
+}
+
+/* Whether a lane of the warp has learned of one of the commits. */
+static bool knows_of(const emu_warp *w, const written *x) {
+  const emu_order *o = w->cta->order;
+  const emu_knower *k = &o->warps[w->index];
+  for (uint32_t j = 0; j < x->n; j++)
+    if (emu_knows(o, &k->knows, x->writer[j], EMU_SEVERAL_LANES, x->number[j])) return true;
+  return false;
+}
+
+static bool check_known(emu_warp *w, const emu_inst *i, const emu_tmem_span *s) {
+  const emu_tmem *t = w->cta->tmem;
+  for (size_t k = 0; keeps_order(w->cta) && k < t->written.n; k++) {
+    const written *x = &t->written.data[k];
+    if (!meet(&x->span, s) || knows_of(w, x)) continue;
+    emu_fault(
+        w, i, w->live, HD_FAULT_RACE,
+        "race inside a CTA: the operation of line %u wrote these columns of tensor memory, and the warp "
+        "has not learned of an mbarrier of its commit",
+        x->line);
+    return false;
+  }
+  return true;
+}
+
+/* ---- Loads and stores of warps -------------------------------------------------------------- */
 
 /* The warp loads from the columns, or stores to them, until it waits. */
 bool emu_tmem_move_begin(emu_warp *w, const emu_inst *i, const emu_tmem_span *s, bool stores) {
@@ -233,7 +312,9 @@ bool emu_tmem_move_begin(emu_warp *w, const emu_inst *i, const emu_tmem_span *s,
               mv->stores ? "store" : "load", mv->line);
     return false;
   }
+  if (!check_known(w, i, s)) return false;
   if (!stores && !(w->cta->watch & EMU_WATCH_INIT)) return true;
+  if (stores) forget_written(s->cta->tmem, s);
   for (size_t k = 0; k < s->cta->tmem->moving.n; k++) {
     const moving *old = &s->cta->tmem->moving.data[k];
     if (old->warp == w->index && old->stores == stores && old->span.groups == s->groups &&
@@ -258,9 +339,7 @@ void emu_tmem_wait(emu_warp *w, bool stores) {
 
 void emu_tmem_relinquish(hd_emu_cta *c) { c->tmem->relinquished = true; }
 
-/* ---- Issue
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- Issue ---------------------------------------------------------------------------------- */
 
 static bool add_span(emu_tmem_op *op, bool writes, const emu_tmem_span *s) {
   if (!emu_tmem_allocated(op->w, op->i, 1u << op->lane, s)) return false;
@@ -360,9 +439,7 @@ bool emu_tmem_issue(emu_tmem_op *op) {
   return false;
 }
 
-/* ---- Completion
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Completion ----------------------------------------------------------------------------- */
 
 static bool carry_out(emu_tmem_op *op) {
   if (op->n_chunks && hash_of(op) != op->hash) {
@@ -370,6 +447,7 @@ static bool carry_out(emu_tmem_op *op) {
                  "shared memory that it reads changed while it was in flight");
     return false;
   }
+  note_written(op);
   return op->run(op);
 }
 

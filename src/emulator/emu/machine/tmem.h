@@ -13,10 +13,12 @@
  * one reads;
  *   - operations on columns that a warp stores, or loads, and has not waited for (tcgen05.wait);
  *   - shared memory that changed between the issue of an operation and when it read it;
- *   - columns that are not allocated.
- * A load's registers have their values at once: the PTX ISA has programs wait (tcgen05.wait::ld), but ptxas
- * makes GPUs wait where a register is read, and programs that leave the wait out are around. So what
- * overtakes a load is a fault with HD_CHECK_INIT only. Missing tcgen05.fence are not found. */
+ *   - columns that are not allocated;
+ *   - under HD_CHECK_RACE a load or store by a warp that has not learned, by an mbarrier itself or by a
+ * barrier behind it, that what wrote the columns is complete. A load's registers have their values at once:
+ * the PTX ISA has programs wait (tcgen05.wait::ld), but ptxas makes GPUs wait where a register is read, and
+ * programs that leave the wait out are around. So what overtakes a load is a fault with HD_CHECK_INIT only.
+ * Missing tcgen05.fence are not found. */
 #ifndef HEDDLE_EMU_TMEM_H
 #define HEDDLE_EMU_TMEM_H
 
@@ -68,6 +70,8 @@ bool emu_tmem_shared(emu_tmem_op *op, const uint32_t *at, uint32_t n);
 /* The operation is under way; it is emptied. False after a fault. */
 bool emu_tmem_issue(emu_tmem_op *op);
 void emu_tmem_forget(emu_tmem_op *op);
+/* A commit, which is being carried out, of what its thread issued, to the mbarrier at a shared offset. */
+void emu_tmem_commits(const emu_tmem_op *op, uint64_t offset);
 /* Carry out what is in flight in the CTA and its cluster; false after a fault. */
 bool emu_tmem_drain(emu_mwarp *m);
 /* Columns of the CTA's own, a power of two of them; false after a fault. */
@@ -86,8 +90,7 @@ void emu_tmem_free(hd_emu_cta *c);
 /* The last warp of the CTA, m, is over. */
 void emu_tmem_cta_over(emu_mwarp *m);
 
-/* ---- tmem_move.c: handlers -------------------------------------------------------------------------------
- */
+/* ---- tmem_move.c: handlers ------------------------------------------------------------------ */
 
 /* alloc: src[0] columns (u32), extra: the shared address. dealloc: src[0] address, src[1] columns.
  * imm: the group. */

@@ -30,8 +30,7 @@ static bool whole_warp(emu_warp *w, const emu_inst *i, uint32_t mask) {
   return false;
 }
 
-/* ---- Allocation ------------------------------------------------------------------------------------------
- */
+/* ---- Allocation ----------------------------------------------------------------------------- */
 
 void emu_run_tmem_alloc(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   const emu_pointer *to = i->extra;
@@ -64,8 +63,7 @@ void emu_run_tmem_relinquish(emu_warp *w, const emu_inst *i, char *r, uint32_t m
   if (whole_warp(w, i, mask) && emu_tmem_ctas(w, i, 0, (unsigned)i->imm, ctas)) emu_tmem_relinquish(w->cta);
 }
 
-/* ---- Loads and stores
- * ---------------------------------------------------------------------------------------- */
+/* ---- Loads and stores ----------------------------------------------------------------------- */
 
 /* Columns of 32 bits that the instruction reaches, from its first one on. */
 static unsigned reach_of(const emu_tmem_move *x) {
@@ -141,8 +139,7 @@ void emu_run_tmem_wait(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
   if (whole_warp(w, i, mask)) emu_tmem_wait(w, i->imm == 2);
 }
 
-/* ---- Copies from shared memory
- * ---------------------------------------------------------------------------------- */
+/* ---- Copies from shared memory -------------------------------------------------------------- */
 
 typedef struct copying {
   emu_tmem_copy how;
@@ -233,9 +230,7 @@ void emu_run_tmem_cp(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
     if (!copy(w, i, r, (unsigned)__builtin_ctz(left))) return;
 }
 
-/* ---- Shifts
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Shifts --------------------------------------------------------------------------------- */
 
 enum { SHIFT_COLUMNS = 8 }; /* 32 bytes */
 
@@ -274,8 +269,7 @@ void emu_run_tmem_shift(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) 
     if (!shift(w, i, r, (unsigned)__builtin_ctz(left))) return;
 }
 
-/* ---- Commits
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Commits -------------------------------------------------------------------------------- */
 
 typedef struct arrival {
   uint64_t offset;
@@ -284,6 +278,7 @@ typedef struct arrival {
 
 static bool run_arrival(emu_tmem_op *op) {
   const arrival *a = op->what;
+  emu_tmem_commits(op, a->offset);
   return emu_mbarrier_commit((emu_mwarp *)op->w, op->code, op->i, op->lane, a->offset, a->host);
 }
 

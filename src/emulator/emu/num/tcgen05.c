@@ -1,7 +1,7 @@
 /* emu/num/tcgen05.c: descriptors of tcgen05 and the places of its matrices. */
 #include "emu/num/tcgen05.h"
 
-/* ---- Loads and stores of a warp --------------------------------------------------------------------- */
+/* ---- Loads and stores of a warp ------------------------------------------------------------- */
 
 static const struct {
   uint8_t regs, width, most, lanes;
@@ -40,8 +40,7 @@ void num_tc_place(num_tc_shape shape, unsigned thread, unsigned reg, unsigned ha
   }
 }
 
-/* ---- Types ------------------------------------------------------------------------------------------------
- */
+/* ---- Types ---------------------------------------------------------------------------------- */
 
 typedef struct type_facts {
   uint8_t bits; /* in shared memory, padding included */
@@ -93,8 +92,7 @@ void num_tc_unpad(const uint8_t from[16], unsigned bits, uint8_t to[16]) {
   for (unsigned k = 0; k < 16; k++) to[k] = (uint8_t)(padded(from, k, bits) << (bits == 4 ? 2 : 0));
 }
 
-/* ---- Instruction descriptors
- * --------------------------------------------------------------------------------- */
+/* ---- Instruction descriptors ---------------------------------------------------------------- */
 
 static unsigned field(uint32_t descriptor, unsigned bit, unsigned bits) {
   return descriptor >> bit & ((1u << bits) - 1);
@@ -197,8 +195,7 @@ const char *num_tc_decode(const num_tc_form *f, uint32_t d, num_tc_product *p) {
   return NULL;
 }
 
-/* ---- Data paths
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Data paths ----------------------------------------------------------------------------- */
 
 static unsigned parts_of(const num_tc_product *p) {
   return p->paths == NUM_TC_HALVES ? 2 : p->paths == NUM_TC_QUARTERS ? 4 : 1;
@@ -215,8 +212,7 @@ unsigned num_tc_lane(const num_tc_product *p, unsigned row, unsigned column, uns
 
 unsigned num_tc_groups(const num_tc_product *p) { return p->paths == NUM_TC_SPREAD ? 0x55 : 0xff; }
 
-/* ---- Metadata of sparse A
- * ---------------------------------------------------------------------------------------- */
+/* ---- Metadata of sparse A ------------------------------------------------------------------- */
 
 /* Four bits: of four elements two are kept, of pairs of nibbles two pairs; of two elements of tf32 one. Types
  * of 16 and 32 bits: a word has 16 bits each of two rows, and those of the second half of K lie 8 lanes
@@ -250,8 +246,7 @@ unsigned num_tc_meta_k(const num_tc_product *p, unsigned lane, unsigned kept, ui
   }
 }
 
-/* ---- Shared memory
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Shared memory -------------------------------------------------------------------------- */
 
 const char *num_tc_descriptor(uint64_t bits, num_tc_desc *out) {
   static const uint8_t widths[8] = {16, 128, 128, 0, 64, 0, 32, 0};

@@ -21,7 +21,7 @@ enum {
   NUM_TC_A_COLUMNS = 8,
 };
 
-/* ---- Loads and stores of a warp --------------------------------------------------------------------- */
+/* ---- Loads and stores of a warp ------------------------------------------------------------- */
 
 typedef enum num_tc_shape {
   NUM_TC_16X64B,
@@ -39,7 +39,7 @@ unsigned num_tc_lanes(num_tc_shape shape); /* 16 or 32 */
 void num_tc_place(num_tc_shape shape, unsigned thread, unsigned reg, unsigned half, unsigned *lane,
                   unsigned *column);
 
-/* ---- Products ------------------------------------------------------------------------------------------ */
+/* ---- Products ------------------------------------------------------------------------------- */
 
 typedef enum num_tc_kind {
   NUM_TC_F16,
@@ -125,8 +125,7 @@ double num_tc_scale(bool ue8m0, uint8_t bits);
 /* Element k of a line of bytes in shared memory (tensor: in tensor memory), K-major. */
 uint32_t num_tc_element(unsigned type, const uint8_t *line, unsigned k, bool tensor);
 
-/* ---- Shared memory ---------------------------------------------------------------------------------------
- */
+/* ---- Shared memory -------------------------------------------------------------------------- */
 
 typedef struct num_tc_desc {
   num_wgmma_desc d;

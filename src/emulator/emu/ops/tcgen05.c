@@ -40,8 +40,7 @@ typedef struct numbers {
   double b_scale[2][QUARTERS][MAX_N][MAX_SCALES];
 } numbers;
 
-/* ---- Elements ---------------------------------------------------------------------------------------------
- */
+/* ---- Elements ------------------------------------------------------------------------------- */
 
 typedef struct decoder {
   unsigned type, bits;
@@ -94,8 +93,7 @@ INLINE uint32_t element_of(const decoder *d, const operand *o, const char *const
   return num_tc_element(d->type, (const uint8_t *)chunk, k % per, false);
 }
 
-/* ---- Reading operands
- * --------------------------------------------------------------------------------------- */
+/* ---- Reading operands ----------------------------------------------------------------------- */
 
 static operand operand_a(const num_tc_product *p) {
   return (operand){p->a_mn_major, p->rows, p->kept, NUM_TC_A_BYTES};
@@ -187,8 +185,7 @@ static void read_scales(const product *m, unsigned cta, numbers *to) {
       read_factors(m, cta, q, m->b_scale, p->b_scale, j, to->b_scale[cta][q][j]);
 }
 
-/* ---- Sums
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Sums ----------------------------------------------------------------------------------- */
 
 /* The exact product added and rounded once; as in ops/wgmma.c. */
 INLINE float fused(float a, float b, float c) {
@@ -248,7 +245,7 @@ static uint32_t end_of(const product *m, float sum, uint32_t d) {
 static void multiply(const product *m, const numbers *v, unsigned cta) {
   const num_tc_product *p = &m->p;
   const unsigned columns = num_tc_d_columns(p);
-  float sums[MAX_N] __attribute__((aligned(64)));
+  float sums[MAX_N] __attribute__((aligned(64))) = {0};
   for (unsigned part = 0; part < parts_of(p); part++)
     for (unsigned row = 0; row < p->rows; row++) {
       const unsigned lane = lane_of(m, row, part);
@@ -286,9 +283,7 @@ static bool run_product(emu_tmem_op *op) {
   return true;
 }
 
-/* ---- Issue
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Issue ---------------------------------------------------------------------------------- */
 
 /* Lane 0, or why not; the column. */
 static const char *first_column(const char *r, const emu_pointer *at, unsigned lane, unsigned *column) {
