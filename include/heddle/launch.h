@@ -59,10 +59,6 @@ HD_OWN hd_status hd_launch_loops(const hd_compiled *code, uint32_t launch, bool 
 HD_OWN hd_status hd_launch_check_plan(const hd_compiled *code, uint32_t launch, const hd_plan *p, hd_diag *d);
 /* Put what shape=auto stands for in this launch in its place; other plans stay as they are. */
 HD_OWN hd_status hd_launch_settle_shape(const hd_compiled *code, uint32_t launch, hd_plan *p, hd_diag *d);
-/* The same of a kernel of which the grid alone is known, and its block as far as that is: enough if constants
- * divide the CTA's number. HD_ERR_REFUSED if arguments do. A plan stays as it is if the grid is not known. */
-HD_OWN hd_status hd_grid_settle_shape(const hd_ptx_module *m, uint32_t func, const hd_grid *grid,
-                                      const uint32_t block[3], hd_plan *p, hd_diag *d);
 
 /* ---- Resolved plans -------------------------------------------------------------- */
 
@@ -112,7 +108,8 @@ HD_OWN hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, con
 
 /* Completes the options of hd_rewrite_kernel once the kernel is known: its `prepare`, with this as `ctx`. */
 typedef struct hd_rewrite_facts {
-  hd_plan *plan;         /* shape=auto is settled in it, by hd_grid_settle_shape */
+  hd_plan *plan; /* shape=auto is settled in it by the grid, if that is known, and the block as far as that
+                    is: enough if constants divide the CTA's number, and HD_ERR_REFUSED if arguments do */
   const char *unwritten; /* as hd_unwritten_by_word has it; NULL: nothing is */
   uint32_t *loads;       /* those that it lists; the caller's to free */
 } hd_rewrite_facts;

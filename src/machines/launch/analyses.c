@@ -117,8 +117,8 @@ static hd_status refuse_arguments(const hd_analysis *a, hd_diag *d) {
   return st;
 }
 
-hd_status hd_grid_settle_shape(const hd_ptx_module *m, uint32_t func, const hd_grid *grid,
-                               const uint32_t block[3], hd_plan *p, hd_diag *d) {
+static hd_status settle_by_grid(const hd_ptx_module *m, uint32_t func, const hd_grid *grid,
+                                const uint32_t block[3], hd_plan *p, hd_diag *d) {
   hd_analysis *a;
   uint32_t cluster[3];
   hd_point at = {0};
@@ -133,5 +133,15 @@ hd_status hd_grid_settle_shape(const hd_ptx_module *m, uint32_t func, const hd_g
   if (a->tiles.answer == HD_TILES_FOUND && a->tiles.loop == HD_NONE) give_shape(p, &a->tiles.shape);
   if (a->tiles.answer != HD_TILES_FOUND && a->tiles.n_params) st = refuse_arguments(a, d);
   hd_analysis_free(a);
+  return st;
+}
+
+hd_status hd_rewrite_complete(void *facts, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *o,
+                              hd_diag *d) {
+  hd_rewrite_facts *f = facts;
+  hd_status st = settle_by_grid(m, func, &o->grid, o->block, f->plan, d);
+  if (st != HD_OK || !f->unwritten) return st;
+  st = hd_unwritten_by_word(m, func, f->unwritten, &f->loads, &o->n_unwritten, d);
+  o->unwritten = f->loads;
   return st;
 }

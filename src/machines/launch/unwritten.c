@@ -332,13 +332,3 @@ hd_status hd_unwritten_by_word(const hd_ptx_module *m, uint32_t func, const char
   slice_end_writes(&found);
   return st;
 }
-
-hd_status hd_rewrite_complete(void *facts, const hd_ptx_module *m, uint32_t func, hd_rewrite_options *o,
-                              hd_diag *d) {
-  hd_rewrite_facts *f = facts;
-  hd_status st = hd_grid_settle_shape(m, func, &o->grid, o->block, f->plan, d);
-  if (st != HD_OK || !f->unwritten) return st;
-  st = hd_unwritten_by_word(m, func, f->unwritten, &f->loads, &o->n_unwritten, d);
-  o->unwritten = f->loads;
-  return st;
-}

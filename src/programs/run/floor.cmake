@@ -19,6 +19,10 @@ endforeach()
 target_link_libraries(heddle_run_front PRIVATE -Wl,--as-needed -Wl,--whole-archive $<TARGET_FILE:heddle_run>
   -Wl,--no-whole-archive ${run_floors} ${run_packed} ${CMAKE_DL_LIBS} Threads::Threads m)
 target_include_directories(heddle_run_front PRIVATE ${CMAKE_SOURCE_DIR}/include)
+# What it lacks would be missed when a program starts. Sanitizers are the program's own.
+if(NOT HEDDLE_SANITIZE)
+  target_link_options(heddle_run_front PRIVATE -Wl,-z,defs)
+endif()
 set_target_properties(heddle_run_front PROPERTIES LINKER_LANGUAGE CXX)
 target_link_options(heddle_run_front PRIVATE -static-libstdc++ -static-libgcc -Wl,-Bsymbolic -Wl,-z,now -Wl,--gc-sections
   -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/libheddle-run.map)
