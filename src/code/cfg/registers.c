@@ -1,4 +1,6 @@
 /* Which registers an instruction reads and writes. */
+#include <string.h>
+
 #include "cfg/internal.h"
 #include "heddle/ptx_facts.h"
 
@@ -66,24 +68,39 @@ void hd_inst_reads(const hd_cfg *g, uint32_t inst, hd_reg_visit *visit, void *ct
 
 /* ---- Writers -------------------------------------------------------------------------- */
 
-static void count(void *ctx, uint32_t reg) { ((uint32_t *)ctx)[reg + 2]++; }
+/* Registers that instructions write, in the order of the text. */
+typedef struct written {
+  hd_arena *arena;
+  uint32_t *regs, *insts, n, cap, inst;
+} written;
 
-typedef struct filler {
-  hd_writers *w;
-  uint32_t inst;
-} filler;
+static uint32_t *grow(written *w, const uint32_t *old) {
+  uint32_t *more = hd_arena_alloc(w->arena, 2 * (size_t)w->cap * sizeof *more, _Alignof(uint32_t));
+  memcpy(more, old, w->n * sizeof *more);
+  return more;
+}
 
-static void fill(void *ctx, uint32_t reg) {
-  filler *f = ctx;
-  f->w->insts[f->w->first[reg + 1]++] = f->inst;
+static void add_written(void *ctx, uint32_t reg) {
+  written *w = ctx;
+  if (w->n == w->cap) {
+    w->regs = grow(w, w->regs);
+    w->insts = grow(w, w->insts);
+    w->cap *= 2;
+  }
+  w->regs[w->n] = reg;
+  w->insts[w->n++] = w->inst;
 }
 
 void hd_writers_find(const hd_cfg *g, hd_arena *arena, hd_writers *out) {
+  written w = {.arena = arena, .cap = g->n_insts + 16};
+  w.regs = hd_arena_alloc(arena, (size_t)w.cap * sizeof *w.regs, _Alignof(uint32_t));
+  w.insts = hd_arena_alloc(arena, (size_t)w.cap * sizeof *w.insts, _Alignof(uint32_t));
+  for (; w.inst < g->n_insts; w.inst++) hd_inst_writes(g, w.inst, add_written, &w);
   out->first = HD_NEW_N(arena, (size_t)g->n_regs + 3, uint32_t);
-  for (uint32_t i = 0; i < g->n_insts; i++) hd_inst_writes(g, i, count, out->first);
+  for (uint32_t i = 0; i < w.n; i++) out->first[w.regs[i] + 2]++;
   for (uint32_t r = 2; r < g->n_regs + 2; r++) out->first[r] += out->first[r - 1];
-  out->insts = HD_NEW_N(arena, (size_t)out->first[g->n_regs + 1] + 1, uint32_t);
-  for (uint32_t i = 0; i < g->n_insts; i++) hd_inst_writes(g, i, fill, &(filler){out, i});
+  out->insts = HD_NEW_N(arena, (size_t)w.n + 1, uint32_t);
+  for (uint32_t i = 0; i < w.n; i++) out->insts[out->first[w.regs[i] + 1]++] = w.insts[i];
 }
 
 static void mark(void *ctx, uint32_t reg) { ((uint8_t *)ctx)[reg] = 1; }

@@ -199,8 +199,8 @@ static wait_likeness compare(wait_search *w, uint32_t a, uint32_t b, unsigned le
   const unsigned m = wait_access(w, a)->bytes, n = wait_access(w, b)->bytes;
   uint64_t apart;
   if (level >= MOST_LEVELS) return WAIT_UNKNOWN_PLACES;
-  if (wait_same_place(w, a, b)) return WAIT_ONE_PLACE;
   if (have_two_roots(w, a, b)) return WAIT_TWO_PLACES;
+  if (wait_same_place(w, a, b)) return WAIT_ONE_PLACE;
   const wait_sum *x = address_of(w, a), *y = address_of(w, b);
   if (!x || !y) return WAIT_UNKNOWN_PLACES;
   switch (differ(w, x, y, &apart, level)) {

@@ -9,10 +9,13 @@
  *
  * What the thread itself writes in between does not matter either: it may leave the bits that are looked at,
  * or put back what is waited to change. */
+#include <string.h>
+
 #include "rewrite/waits/waits.h"
 
 /* A body that is searched alone looks once less than a poll does, at most: two calls of it make a poll. */
 enum { POLL_LOOKS = 3, CALL_LOOKS = POLL_LOOKS - 1, MOST_CARRIED = 32 };
+enum { AHEAD_ENOUGH = 4 };
 enum { MOST_AT_ONCE = 3 }; /* looks at one place with nothing in between, in what is no poll */
 /* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere.
  */
@@ -35,6 +38,7 @@ enum {
   WHAT_STRONG = 1 << 4,  /* one that is made to see what others write */
   WHAT_GUARDED = 1 << 5, /* it may not run */
   WHAT_CALL = 1 << 6,    /* a call of a body that is not looked into */
+  WHAT_LOOK = 1 << 7,
 };
 
 /* How far a path has come. */
@@ -57,9 +61,13 @@ typedef struct poll {
   uint32_t *first;          /* per block: its first event; one more behind the last block */
   uint32_t *order;          /* blocks in reverse postorder */
   uint32_t n_order;
-  uint32_t from, to; /* in that order: paths begin there, and come to no look behind */
-  bool begun;        /* paths begin with one look only */
-  bool known;        /* what is known of places is asked for */
+  uint32_t from, to;                 /* in that order: paths begin there, and come to no look behind */
+  bool begun;                        /* paths begin with one look only */
+  bool known;                        /* what is known of places is asked for */
+  bool sighted[WAIT_STRONG + 1];     /* of each strength: some look needs no fence */
+  bool calls;                        /* some look is a call */
+  uint8_t (*ahead)[WAIT_STRONG + 1]; /* per block: what lies on some path behind it: looks of each strength,
+                                      * and fences (WAIT_OWN); no more than AHEAD_ENOUGH */
 } poll;
 
 /* It may find what it found before, or what its CTA knows, as long as no fence stands in between. */
@@ -90,18 +98,10 @@ static void mark_all(poll *x) {
 static const touch touch_of[] = {
     [WAIT_UNKNOWN_PLACES] = TOUCH_UNKNOWN, [WAIT_ONE_PLACE] = TOUCH_SAME, [WAIT_TWO_PLACES] = TOUCH_NONE};
 
-/* How closely places are looked at. */
-typedef enum closeness {
-  NOT_LOOKED_AT = 0, /* all may be one */
-  LOOKED_AT,         /* those of looks of another strength are another, unless they are seen to be the same */
-  COMPARED,          /* what is known of places is asked for */
-} closeness;
-
 /* Marks one look, and those behind it that are at its place. Of those of the same strength, which rounds of a
- * poll have, an unknown place counts as the same. */
-static void mark_places(poll *x, uint32_t look, closeness close) {
+ * poll have, an unknown place counts as the same; `known`: what is known of their places is asked for. */
+static void mark_places(poll *x, uint32_t look, bool known) {
   wait_search *w = x->w;
-  const bool known = close == COMPARED;
   x->known = known;
   const uint32_t home = w->g.insts[look].block, from = w->g.blocks[home].rpo;
   x->from = from;
@@ -118,7 +118,7 @@ static void mark_places(poll *x, uint32_t look, closeness close) {
               : TOUCH_NONE;
     else if (behind && alike)
       t = known ? touch_of[wait_compare_places(w, look, other)] : TOUCH_SAME;
-    else if (behind && (close == NOT_LOOKED_AT || wait_same_place(w, look, other)))
+    else if (behind && wait_same_place(w, look, other))
       t = TOUCH_SAME;
     x->touches[other] = (uint8_t)t;
     if (t != TOUCH_NONE && w->g.blocks[block].rpo < x->n_order && w->g.blocks[block].rpo >= x->to)
@@ -264,7 +264,7 @@ static void list_events(poll *x) {
     const hd_block *block = &w->g.blocks[b];
     x->first[b] = n;
     for (uint32_t i = block->first; i < block->first + block->n_insts; i++) {
-      x->what[i] = what_is(w, i);
+      x->what[i] = what_is(w, i) | (x->touches[i] != TOUCH_NONE ? WHAT_LOOK : 0);
       if (x->touches[i] != TOUCH_NONE || x->what[i] & (WHAT_FENCE | WHAT_REST | WHAT_ASKS))
         x->events[n++] = i;
     }
@@ -311,6 +311,54 @@ static bool is_polled(const poll *x) {
   return false;
 }
 
+/* Adds what a block holds from an instruction on. */
+static void add_ahead(const poll *x, uint32_t block, uint32_t from, uint8_t ahead[WAIT_STRONG + 1]) {
+  const wait_search *w = x->w;
+  for (uint32_t k = x->first[block + 1]; k > x->first[block] && x->events[k - 1] >= from; k--) {
+    const uint32_t i = x->events[k - 1], source = w->source[i];
+    if (x->what[i] & WHAT_LOOK && ahead[source] < AHEAD_ENOUGH) ahead[source]++;
+    if (x->what[i] & WHAT_FENCE && ahead[WAIT_OWN] < AHEAD_ENOUGH) ahead[WAIT_OWN]++;
+  }
+}
+
+/* Behind list_events. */
+static void look_ahead(poll *x) {
+  const hd_cfg *g = &x->w->g;
+  for (uint32_t i = 0; i < x->n_looks; i++) {
+    const uint32_t look = x->looks[i];
+    x->sighted[x->w->source[look]] |= !(x->what[look] & WHAT_BLIND);
+    x->calls |= (x->what[look] & WHAT_CALL) != 0;
+  }
+  for (uint32_t i = x->n_order; i > 0; i--) {
+    const hd_block *b = &g->blocks[x->order[i - 1]];
+    uint8_t *most = x->ahead[x->order[i - 1]];
+    for (uint32_t k = 0; k < b->n_succ; k++) {
+      const uint32_t to = g->edges[b->first_succ + k];
+      uint8_t ahead[WAIT_STRONG + 1];
+      if (g->blocks[to].rpo < i) continue;
+      memcpy(ahead, x->ahead[to], sizeof ahead);
+      add_ahead(x, to, 0, ahead);
+      for (unsigned s = 0; s <= WAIT_STRONG; s++)
+        if (ahead[s] > most[s]) most[s] = ahead[s];
+    }
+  }
+}
+
+/* Enough looks and fences lie ahead to make a poll with this one. */
+static bool may_be_polled(const poll *x, uint32_t look) {
+  wait_search *w = x->w;
+  const uint32_t block = w->g.insts[look].block, source = w->source[look];
+  uint8_t ahead[WAIT_STRONG + 1];
+  if (x->calls || w->g.blocks[block].rpo == HD_NONE) return true;
+  memcpy(ahead, x->ahead[block], sizeof ahead);
+  add_ahead(x, block, look + 1, ahead);
+  if (ahead[source] >= POLL_LOOKS - 1 && (x->sighted[source] || ahead[WAIT_OWN] >= POLL_LOOKS - 1))
+    return true;
+  for (uint32_t i = 0; i < x->n_looks; i++)
+    if (w->source[x->looks[i]] != source && wait_same_place(w, look, x->looks[i])) return true;
+  return false;
+}
+
 uint32_t wait_unrolled(wait_search *w) {
   const hd_cfg *g = &w->g;
   poll x = {.w = w,
@@ -319,6 +367,7 @@ uint32_t wait_unrolled(wait_search *w) {
             .what = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .back = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .carried = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t),
+            .ahead = hd_arena_zalloc(w->arena, g->n_blocks + 1u, sizeof *x.ahead),
             .ends = HD_NEW_N(w->arena, 2 * (g->n_blocks + 1u), way),
             .events = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
             .first = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t),
@@ -333,15 +382,15 @@ uint32_t wait_unrolled(wait_search *w) {
   mark_all(&x);
   list_events(&x);
   if (!is_polled(&x)) return HD_NONE;
+  look_ahead(&x);
   x.begun = true;
   for (uint32_t i = 0; i < x.n_looks; i++) {
     if (w->steps >= WAIT_WALK) return x.looks[i];
-    bool polled = true;
-    for (closeness close = NOT_LOOKED_AT; close <= COMPARED && polled; close++) {
-      mark_places(&x, x.looks[i], close);
-      polled = is_polled(&x);
-    }
-    if (!polled) continue;
+    if (!may_be_polled(&x, x.looks[i])) continue;
+    mark_places(&x, x.looks[i], false);
+    if (!is_polled(&x)) continue;
+    mark_places(&x, x.looks[i], true);
+    if (!is_polled(&x)) continue;
     leave_out(&x);
     if (is_polled(&x)) return x.looks[i];
   }

@@ -478,7 +478,9 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
   w->whole = max_insts && rewrite_is_whole(&w->g);
   if (s->reach.n == 1) w->whole = true;
   prepare(w);
+  const size_t before = s->n;
   look_at_cycles(w, s);
+  if (s->n != before) return; /* one reason is enough, and this search is long */
   enter_all(w);
   const uint32_t unrolled = wait_unrolled(w);
   if (unrolled != HD_NONE)
