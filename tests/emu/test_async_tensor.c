@@ -494,10 +494,8 @@ static void unknown_forms_are_refused(void **state) {
   static const char *const forms[][2] = {
       {T "3d.shared::cta.global.im2col." TX " [%r1], [%d1, {0, 0, 0}], [%r2], {%r3}",
        ".im2col is not emulated"},
-      {T "2d.shared::cta.global.tile::gather4." TX " [%r1], [%d1, {0, 0, 0, 0, 0}], [%r2]",
-       ".tile::gather4 is not"},
-      {T "2d.global.shared::cta.tile::scatter4.bulk_group [%d1, {0, 0, 0, 0, 0}], [%r1]",
-       ".tile::scatter4 is not"},
+      {T "2d.shared::cta.global.tile::gather4." TX " [%r1], [%d1, {0, 0}], [%r2]", "and 5 coordinates"},
+      {T "2d.global.shared::cta.tile::scatter4.bulk_group [%d1, {0, 0}], [%r1]", "and 5 coordinates"},
       {T "2d.shared::cta.global." TX ".multicast::cluster [%r1], [%d1, {0, 0}], [%r2], 3", "no such form"},
       {T "2d.global.shared::cta.tile.bulk_group.cta_group::1 [%d1, {0, 0}], [%r1]", "no such form"},
       {T "2d.shared::cta.global." TX " [%r1], [%d1, {0}], [%r2]", "no tensor map and 2 coordinates"},

@@ -10,27 +10,29 @@ static const struct {
     {"`wgmma.mma_async`", "`.sp`",
      "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %w1, 0, 1, 1, 1, "
      "0, 0"},
+    {"`mma`", "`.sp`",
+     "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32."
+     "ue8m0 {%f1, "
+     "%f2, %f3, %f4}, {%w1, %w2, %w3, %w4}, {%w5, %w6, %w7, %w8}, {%f1, %f2, %f3, %f4}, %w9, 0, %w1, {0, 0}, "
+     "%w2, {0, "
+     "0}"},
     {"`mma`", "`.block_scale`",
-     "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {%f1, %f2, %f3, "
-     "%f4}, "
-     "{%w1, %w2, %w3, %w4}, {%w1, %w2}, {%f1, %f2, %f3, %f4}, %w1, {0, 0}, %w2, {0, 0}"},
-    {"`cp.async.bulk`", "`.tile::gather4`",
-     "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%d1], [%d2, "
-     "{%w1, %w2, "
-     "%w3, %w4, %w5}], [%d3]"},
-    {"`cp.async.bulk`", "`.tile::scatter4`",
-     "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%d1, {%w1, %w2, %w3, %w4, %w5}], "
-     "[%d2]"},
-    {"`cp.async.bulk`", "`.cp_mask`",
-     "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%d1], [%d2], %w1, %h1"},
+     "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0 "
+     "{%f1, "
+     "%f2, %f3, %f4}, {%w1, %w2, %w3, %w4}, {%w5, %w6, %w7, %w8}, {%f1, %f2, %f3, %f4}, %w9, 0, %w1, {0, 0}, "
+     "%w2, {0, "
+     "0}"},
+    {"`mma`", "`.rz`",
+     "mma.sync.aligned.m8n8k4.row.col.rz.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, {%g1, %g2}"},
+    {"`mma`", "`.rm`",
+     "mma.sync.aligned.m8n8k4.row.col.rm.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, {%g1, %g2}"},
+    {"`mma`", "`.rp`",
+     "mma.sync.aligned.m8n8k4.row.col.rp.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, {%g1, %g2}"},
     {"`cp.async.bulk`", "`.im2col`",
      "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%d1], [%d2, {%w1, %w2, "
      "%w3}], "
      "[%d3], {%h1}"},
     {"`fma`", "`.oob`", "fma.rn.oob.f16 %h1, %h2, %h3, %h4"},
-    {"`st`", "`.bulk`", "st.bulk.weak.shared::cta [%d1], %d2, 0"},
-    {"`red`", "`.async`", "red.async.relaxed.cluster.add.u32 [%d1], %w1"},
-    {"`st`", "`.async`", "st.async.weak.b32 [%d1], %w1, [%d2]"},
     {"`sust`", "`.p`", "sust.p.1d.b32.trap [%d1, {%w2}], {%w1}"},
     {"`tex`", "`2dms`", "tex.2dms.v4.f32.s32 {%w1, %w2, %w3, %w4}, [%d1, {%w5, %w6, %w7, %w7}]"},
     {"`tex`", "`a2dms`", "tex.a2dms.v4.f32.s32 {%w1, %w2, %w3, %w4}, [%d1, {%w5, %w6, %w7, %w7}]"},

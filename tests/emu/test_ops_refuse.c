@@ -56,7 +56,6 @@ static const char *const refused[] = {
      "{%f1, %f2, %f3, %f4}, %w5, 0"),
     ("mma.sp.sync.aligned.m8n8k32.row.col.s32.u4.s4.s32 {%w1, %w2}, {%w3}, {%w4}, {%w1, %w2}, %w5, 0"),
     "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, {%g1, %g2}",
-    "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%w1, %w2}, [%d1]",
     "cvt.rn.f16x2.s32 %w1, %w2, %w3",
     "isspacep.const %p1, %d1",
     "mov.u32 %w1, %nosuchreg",

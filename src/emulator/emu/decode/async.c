@@ -1,5 +1,4 @@
-/* emu/decode/async.c: mbarrier, cp.async.bulk, cp.async.mbarrier.arrive, tensormap, mapa, getctarank,
- * clusterlaunchcontrol. */
+/* emu/decode/async.c: mbarrier, cp.async.bulk, cp.async.mbarrier.arrive, tensormap, clusterlaunchcontrol. */
 #include "emu/machine/async.h"
 #include "emu/decode/decode.h"
 #include "emu/machine/tensormap.h"
@@ -184,6 +183,7 @@ static const emu_rule rule_copies_arrive = {prepare_copies_arrive, emit_copies_a
 /* The words of a bulk copy, a bulk reduction or a wait for them. */
 typedef struct bulk_words {
   bool reduce, prefetch, tensor, commit, wait, read, on_barrier, on_group, hint, l2, noftz, tile, multicast;
+  bool gather, scatter, masked;
   uint8_t group;    /* .cta_group: 1 or 2 */
   hd_mod spaces[2]; /* as written */
   unsigned n_spaces, rank;
@@ -233,6 +233,9 @@ static bool read_bulk_words(emu_decoder *d, emu_form *f, bulk_words *w) {
     case HD_M_PREFETCH: w->prefetch = true; break;
     case HD_M_TENSOR: w->tensor = true; break;
     case HD_M_TILE: w->tile = true; break;
+    case HD_M_TILE_GATHER4: w->tile = w->gather = true; break;
+    case HD_M_TILE_SCATTER4: w->tile = w->scatter = true; break;
+    case HD_M_CP_MASK: w->masked = true; break;
     case HD_M_COMMIT_GROUP: w->commit = true; break;
     case HD_M_WAIT_GROUP: w->wait = true; break;
     case HD_M_MBARRIER_COMPLETE_TX_BYTES: w->on_barrier = true; break;
@@ -279,6 +282,16 @@ static bool bulk_op_of(const bulk_words *w, emu_bulk_op *op) {
   return to_global ? !from_global && w->on_group && !w->on_barrier : w->on_barrier && !w->on_group;
 }
 
+/* Whether the words of sm_100 stand where the PTX ISA has them. */
+static bool new_words_fit(const bulk_words *w, emu_bulk_op op) {
+  const bool rows = w->gather || w->scatter;
+  if (rows && (!w->tensor || w->rank != 2 || w->reduce || (w->gather && w->scatter))) return false;
+  if (w->gather && op != EMU_BULK_LOAD && op != EMU_BULK_PREFETCH) return false;
+  if (w->scatter && op != EMU_BULK_STORE) return false;
+  if (w->masked && (w->tensor || w->reduce || op != EMU_BULK_STORE)) return false;
+  return !w->group || (w->tensor && op == EMU_BULK_LOAD);
+}
+
 /* Whether the instruction is no reduction, or one that the PTX ISA has. Reductions of tensors take their type
  * from the map. */
 static bool reduction_fits(const bulk_words *w, emu_bulk_op op) {
@@ -308,8 +321,7 @@ static void prepare_bulk(emu_decoder *d, emu_form *f) {
   if ((w.multicast && (w.commit || w.wait || w.n_spaces != 2 || w.spaces[0] != HD_M_SHARED_CLUSTER ||
                        w.spaces[1] != HD_M_GLOBAL)) ||
       w.tensor != (w.rank > 0) || (w.tile && !w.tensor) || w.read || !bulk_op_of(&w, &op) ||
-      !reduction_fits(&w, op) || (w.tensor && op == EMU_BULK_SHARED) ||
-      (w.group && (!w.tensor || op != EMU_BULK_LOAD))) {
+      !reduction_fits(&w, op) || !new_words_fit(&w, op) || (w.tensor && op == EMU_BULK_SHARED)) {
     f->refused = emu_no_form;
     return;
   }
@@ -320,9 +332,10 @@ static void prepare_bulk(emu_decoder *d, emu_form *f) {
 static bool put_tensor(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, emu_bulk *b,
                        emu_pointer *map) {
   const hd_ptx_opnd *at = o && o->kind == HD_O_BRACKET && o->n_kids == 2 ? emu_kid(fn, o, 1) : NULL;
-  if (!at || at->kind != HD_O_VEC || at->n_kids != b->rank)
-    return emu_refuse(fn, s, "it names no tensor map and %u coordinates", b->rank);
-  for (unsigned k = 0; k < b->rank; k++)
+  const unsigned n = b->by_rows ? 1 + EMU_TENSOR_ROWS : b->rank;
+  if (!at || at->kind != HD_O_VEC || at->n_kids != n)
+    return emu_refuse(fn, s, "it names no tensor map and %u coordinates", n);
+  for (unsigned k = 0; k < n; k++)
     if (!emu_source(fn, s, emu_kid(fn, at, k), 32, &b->coordinate[k])) return false;
   return put_pointer(fn, s, emu_kid(fn, o, 0), EMU_GENERIC, map);
 }
@@ -341,9 +354,11 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   emu_bulk *b = HD_NEW(fn->d->env->arena, emu_bulk);
   *b = (emu_bulk){.size_slot = EMU_NO_SLOT,
                   .mask_slot = EMU_NO_SLOT,
+                  .bytes_slot = EMU_NO_SLOT,
                   .pair = w.group == 2,
                   .reduce = w.reduce,
-                  .rank = w.rank};
+                  .rank = w.rank,
+                  .by_rows = w.gather || w.scatter};
   in->extra = b;
   if (!bulk_op_of(&w, &b->op)) return false;
   if (w.reduce) {
@@ -356,7 +371,8 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   /* destination, source {, size} {, mbarrier} {, ranks} {, policy} */
   const bool waits = b->op == EMU_BULK_LOAD || b->op == EMU_BULK_SHARED,
              prefetch = b->op == EMU_BULK_PREFETCH;
-  if (!operand_count(fn, s, 1u + !prefetch + !w.tensor + waits + w.multicast + w.hint)) return false;
+  if (!operand_count(fn, s, 1u + !prefetch + !w.tensor + waits + w.multicast + w.hint + w.masked))
+    return false;
   unsigned next = 0;
   if (!prefetch) {
     const hd_ptx_opnd *dst = emu_operand(fn, s, next++);
@@ -374,7 +390,8 @@ static bool emit_bulk(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s,
   if (!w.tensor && !emu_source(fn, s, emu_operand(fn, s, next++), 32, &b->size_slot)) return false;
   if (waits && !emu_put_shared(fn, s, emu_operand(fn, s, next++), HD_SPACE_SHARED, &b->bar)) return false;
   if (w.multicast && !emu_source(fn, s, emu_operand(fn, s, next++), 16, &b->mask_slot)) return false;
-  return !w.hint || emu_source(fn, s, emu_operand(fn, s, next), 64, &b->policy_slot);
+  if (w.hint && !emu_source(fn, s, emu_operand(fn, s, next++), 64, &b->policy_slot)) return false;
+  return !w.masked || emu_source(fn, s, emu_operand(fn, s, next), 16, &b->bytes_slot);
 }
 static const emu_rule rule_bulk = {prepare_bulk, emit_bulk};
 
@@ -483,33 +500,6 @@ static bool emit_tensormap(emu_function *fn, const emu_form *f, const hd_ptx_stm
          emu_source(fn, s, emu_operand(fn, s, array ? 2 : 1), f->data[T_BITS], &x->value_slot);
 }
 const emu_rule emu_rule_tensormap = {prepare_tensormap, emit_tensormap};
-
-/* ---- mapa, getctarank ------------------------------------------------------------------------------ */
-
-static void prepare_cluster_address(emu_decoder *d, emu_form *f) {
-  f->data[0] = 0;
-  for (unsigned k = 0; k < f->ptx->n_mods; k++) {
-    const hd_mod mod = f->ptx->mods[k];
-    if (mod == HD_M_U32 || mod == HD_M_U64)
-      f->data[0] = emu_type_bits(mod);
-    else if (mod != HD_M_SHARED_CLUSTER) {
-      emu_refuse_word(d, f, mod);
-      return;
-    }
-  }
-  if (!f->data[0]) f->refused = emu_no_form;
-  f->proto.fn = f->ptx->op == HD_OP_MAPA ? emu_run_mapa : emu_run_getctarank;
-  f->proto.mem.bytes = (uint8_t)(f->data[0] / 8);
-}
-static bool emit_cluster_address(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  const unsigned bits = f->data[0];
-  const bool mapa = f->ptx->op == HD_OP_MAPA;
-  return operand_count(fn, s, mapa ? 3 : 2) &&
-         emu_destination(fn, s, emu_operand(fn, s, 0), mapa ? bits : 32, false, &in->dst) &&
-         emu_source(fn, s, emu_operand(fn, s, 1), bits, &in->src[0]) &&
-         (!mapa || emu_source(fn, s, emu_operand(fn, s, 2), 32, &in->src[1]));
-}
-const emu_rule emu_rule_cluster_address = {prepare_cluster_address, emit_cluster_address};
 
 /* ---- clusterlaunchcontrol --------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
  *   wgmma.c             warpgroup products
  *   image.c             textures and surfaces
  *   async.c             mbarrier, bulk copies, tensor maps
- *   remote.c            st.async, red.async
+ *   remote.c            st.async, red.async, st.bulk; mapa, getctarank
  *   multimem.c          multimem, as plain accesses
  *   guess.c             plain loads of values that atom.cas then compares
  *   store.c             where the next store is
@@ -234,6 +234,9 @@ emu_class emu_type_class(hd_mod type);
 unsigned emu_type_bits(hd_mod type);
 bool emu_num_fmt(hd_mod type, num_fmt *fmt, bool *pair);
 
+/* Let the form be another one, which means the same, and another rule's. */
+void emu_use_plain(emu_decoder *d, emu_form *f, const hd_ptx_form *plain, const emu_rule *rule);
+
 /* The rules, by subject. */
 extern const emu_rule emu_rule_plain, emu_rule_lop3, emu_rule_mov, emu_rule_alloca, emu_rule_stack,
     emu_rule_nop;
@@ -251,8 +254,7 @@ extern const emu_rule emu_rule_shfl, emu_rule_vote, emu_rule_match, emu_rule_red
 
 /* ---- async.c        ------------------------------------------------------------------------------ */
 
-extern const emu_rule emu_rule_mbarrier, emu_rule_tensormap, emu_rule_cluster_address,
-    emu_rule_launch_control;
+extern const emu_rule emu_rule_mbarrier, emu_rule_tensormap, emu_rule_launch_control;
 /* A pointer into shared memory: with the state space, or generic and then shared when it runs. */
 struct emu_pointer;
 bool emu_put_shared(emu_function *fn, const hd_ptx_stmt *s, const hd_ptx_opnd *o, unsigned space,
@@ -269,7 +271,7 @@ extern const emu_rule emu_rule_tcgen05;
 
 /* ---- remote.c        ----------------------------------------------------------------------------- */
 
-extern const emu_rule emu_rule_remote;
+extern const emu_rule emu_rule_remote, emu_rule_fill, emu_rule_cluster_address;
 
 /* ---- multimem.c        --------------------------------------------------------------------------- */
 

@@ -172,6 +172,13 @@ void emu_use(emu_decoder *d, emu_form *f, const char *name) {
   if (!f->op) f->refused = emu_no_form;
 }
 
+void emu_use_plain(emu_decoder *d, emu_form *f, const hd_ptx_form *plain, const emu_rule *rule) {
+  f->ptx = plain;
+  f->rule = rule;
+  emu_read_words(plain, &f->words);
+  rule->prepare(d, f);
+}
+
 /* ---- Rules by opcode ---------------------------------------------------------------------- */
 
 static void prepare_nothing(emu_decoder *d, emu_form *f) {

@@ -242,6 +242,11 @@ static bool is_remote(emu_decoder *d, emu_form *f) {
 
 static void prepare_ld(emu_decoder *d, emu_form *f) {
   memory_words w;
+  if (f->ptx->op == HD_OP_ST && EMU_HAS(f, BULK)) {
+    f->rule = &emu_rule_fill;
+    f->rule->prepare(d, f);
+    return;
+  }
   if (f->ptx->op == HD_OP_ST && is_remote(d, f)) return;
   if (prepare_access(d, f, &w) && w.atom >= 0) f->refused = emu_no_form;
 }

@@ -95,9 +95,6 @@ static void prepare_multimem(emu_decoder *d, emu_form *f) {
     f->refused = emu_no_form;
     return;
   }
-  f->ptx = plain;
-  f->rule = loads ? &emu_rule_ld : stores ? &emu_rule_st : &emu_rule_atom;
-  emu_read_words(plain, &f->words);
-  f->rule->prepare(d, f);
+  emu_use_plain(d, f, plain, loads ? &emu_rule_ld : stores ? &emu_rule_st : &emu_rule_atom);
 }
 const emu_rule emu_rule_multimem = {prepare_multimem, NULL};

@@ -142,6 +142,9 @@ static bool mma_type(hd_mod mod, uint8_t *out) {
   case HD_M_B1: *out = NUM_MMA_B1; return true;
   case HD_M_E4M3: *out = NUM_MMA_E4M3; return true;
   case HD_M_E5M2: *out = NUM_MMA_E5M2; return true;
+  case HD_M_E2M3: *out = NUM_MMA_E2M3; return true;
+  case HD_M_E3M2: *out = NUM_MMA_E3M2; return true;
+  case HD_M_E2M1: *out = NUM_MMA_E2M1; return true;
   case HD_M_S32: *out = NUM_MMA_S32; return true;
   case HD_M_F32: *out = NUM_MMA_F32; return true;
   default: return false;
@@ -156,8 +159,16 @@ typedef struct matrix_words {
   bool first_is_column;
   bool satfinite, sparse;
   char b1_op;
+  hd_mod kind;      /* .kind::f8f6f4 ... */
+  bool scaled;      /* .block_scale */
+  unsigned factors; /* .scale_vec::2X: 2 */
+  hd_mod factor_type;
   hd_mod other;
 } matrix_words;
+
+static bool is_small(unsigned type) {
+  return type == NUM_MMA_E2M3 || type == NUM_MMA_E3M2 || type == NUM_MMA_E2M1;
+}
 
 static void read_matrix_words(const emu_decoder *d, const emu_form *f, matrix_words *w) {
   *w = (matrix_words){0};
@@ -168,6 +179,7 @@ static void read_matrix_words(const emu_decoder *d, const emu_form *f, matrix_wo
     const char *text = hd_ptx_mod_text(d->m, mod);
     if (mma_type(mod, &type)) {
       if (w->n_types < 4) w->types[w->n_types++] = type;
+      if (is_small(type) && !w->kind && !w->other) w->other = mod;
       continue;
     }
     if (sscanf(text, "m%un%uk%u%n", &w->m, &w->n, &w->k, &end) == 3 && !text[end]) continue;
@@ -184,6 +196,16 @@ static void read_matrix_words(const emu_decoder *d, const emu_form *f, matrix_wo
     /* Ordered metadata are such as another order of the same says, too. */
     case HD_M_SP:
     case HD_M_SP_ORDERED_METADATA: w->sparse = true; break;
+    case HD_M_KIND_F8F6F4:
+    case HD_M_KIND_MXF8F6F4:
+    case HD_M_KIND_MXF4:
+    case HD_M_KIND_MXF4NVF4: w->kind = mod; break;
+    case HD_M_BLOCK_SCALE: w->scaled = true; break;
+    case HD_M_SCALE_VEC_1X: w->factors = 1; break;
+    case HD_M_SCALE_VEC_2X: w->factors = 2; break;
+    case HD_M_SCALE_VEC_4X: w->factors = 4; break;
+    case HD_M_UE8M0:
+    case HD_M_UE4M3: w->factor_type = mod; break;
     case HD_M_XOR: w->b1_op = '^'; break;
     case HD_M_AND: w->b1_op = '&'; break;
     default:
@@ -209,6 +231,43 @@ static bool setup_mma(const matrix_words *w, num_mma *m, unsigned *selectors) {
          m->b_regs <= EMU_FRAGMENT_REGS && m->c_regs <= EMU_FRAGMENT_REGS && m->d_regs <= EMU_FRAGMENT_REGS;
 }
 
+/* What .kind says of the other words, as ptxas has it; *scaling.per_k is 0 without .block_scale. Elements of
+ * the kinds of 4 bits are packed. */
+static bool kind_fits(const matrix_words *w, matrix_words *typed, num_scaling *scaling) {
+  static const struct {
+    hd_mod kind;
+    unsigned k;
+    hd_mod factor_type;
+    unsigned factors;
+    bool is_default; /* where no word says how many factors */
+  } kinds[] = {{HD_M_KIND_MXF8F6F4, 32, HD_M_UE8M0, 1, true},
+               {HD_M_KIND_MXF4, 64, HD_M_UE8M0, 2, true},
+               {HD_M_KIND_MXF4NVF4, 64, HD_M_UE8M0, 2, false},
+               {HD_M_KIND_MXF4NVF4, 64, HD_M_UE4M3, 4, false}};
+  *typed = *w;
+  *scaling = (num_scaling){0};
+  if (w->n_types != 4) return !w->kind && !w->scaled;
+  const bool fp8 = (is_small(w->types[1]) || w->types[1] == NUM_MMA_E4M3 || w->types[1] == NUM_MMA_E5M2) &&
+                   (is_small(w->types[2]) || w->types[2] == NUM_MMA_E4M3 || w->types[2] == NUM_MMA_E5M2);
+  if (!w->kind || w->kind == HD_M_KIND_F8F6F4)
+    return !w->scaled && !w->factors && !w->factor_type &&
+           (!w->kind || (fp8 && w->k == (w->sparse ? 64 : 32)));
+  for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++) {
+    if (kinds[n].kind != w->kind || kinds[n].factor_type != w->factor_type || kinds[n].k != w->k ||
+        (w->factors ? w->factors != kinds[n].factors : !kinds[n].is_default))
+      continue;
+    const bool packed = w->kind != HD_M_KIND_MXF8F6F4;
+    if (!w->scaled || w->sparse || w->types[0] != NUM_MMA_F32 || !fp8 ||
+        (packed && (w->types[1] != NUM_MMA_E2M1 || w->types[2] != NUM_MMA_E2M1)))
+      return false;
+    if (packed) typed->types[1] = typed->types[2] = NUM_MMA_E2M1X8;
+    *scaling =
+        (num_scaling){.fmt = w->factor_type == HD_M_UE8M0 ? NUM_UE8M0 : NUM_E4M3, .per_k = kinds[n].factors};
+    return true;
+  }
+  return false;
+}
+
 /* f16 m8n8k4, in any layouts. */
 static bool setup_quads(const matrix_words *w, emu_mma *x) {
   const bool f16 = w->n_types == 4 && w->types[1] == NUM_MMA_F16 && w->types[2] == NUM_MMA_F16;
@@ -226,20 +285,37 @@ static bool setup_quads(const matrix_words *w, emu_mma *x) {
 }
 
 static void prepare_mma(emu_decoder *d, emu_form *f) {
-  matrix_words w;
+  matrix_words words, w;
   num_mma m;
+  num_scaling scaling;
   emu_mma quads;
   unsigned selectors;
-  read_matrix_words(d, f, &w);
+  read_matrix_words(d, f, &words);
   f->proto.control = EMU_GATHER;
-  if (w.other)
-    emu_refuse_word(d, f, w.other);
+  if (words.other)
+    emu_refuse_word(d, f, words.other);
+  else if (words.scaled && words.sparse)
+    f->refused = ".sp with .block_scale is not emulated";
+  else if (!kind_fits(&words, &w, &scaling))
+    f->refused = emu_no_form;
   else if (setup_quads(&w, &quads))
     emu_use(d, f, "mma.quads");
   else if (w.rows != 1 || w.columns != 1 || w.first_is_column || !setup_mma(&w, &m, &selectors))
     f->refused = emu_no_form;
   else
-    emu_use(d, f, w.sparse ? "mma.sp" : "mma");
+    emu_use(d, f, w.sparse ? "mma.sp" : scaling.per_k ? "mma.scaled" : "mma");
+}
+/* mma d, a, b, c, factors of a, {byte, thread}, factors of b, {byte, thread} */
+static bool put_factors(emu_function *fn, const hd_ptx_stmt *s, emu_mma *x) {
+  const hd_ptx_opnd *of_a = emu_operand(fn, s, 5), *of_b = emu_operand(fn, s, 7);
+  if (of_a->kind != HD_O_VEC || of_a->n_kids != 2 || of_b->kind != HD_O_VEC || of_b->n_kids != 2)
+    return emu_refuse(fn, s, "it names no byte and thread of its factors");
+  return emu_source(fn, s, emu_operand(fn, s, 4), 32, &x->scale_a) &&
+         emu_source(fn, s, emu_operand(fn, s, 6), 32, &x->scale_b) &&
+         emu_source(fn, s, emu_kid(fn, of_a, 0), 16, &x->byte_a) &&
+         emu_source(fn, s, emu_kid(fn, of_a, 1), 16, &x->thread_a) &&
+         emu_source(fn, s, emu_kid(fn, of_b, 0), 16, &x->byte_b) &&
+         emu_source(fn, s, emu_kid(fn, of_b, 1), 16, &x->thread_b);
 }
 /* mma.sp d, a, b, c, metadata, selector */
 static bool put_metadata(emu_function *fn, const hd_ptx_stmt *s, unsigned selectors, emu_mma *x) {
@@ -251,11 +327,16 @@ static bool put_metadata(emu_function *fn, const hd_ptx_stmt *s, unsigned select
   return emu_source(fn, s, emu_operand(fn, s, 4), 32, &x->meta);
 }
 static bool emit_mma(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
-  matrix_words w;
+  matrix_words words, w;
   emu_mma *x = HD_NEW(fn->d->env->arena, emu_mma);
   unsigned selectors = 1;
-  read_matrix_words(fn->d, f, &w);
-  if (!operand_count(fn, s, w.sparse ? 6 : 4) || (!setup_quads(&w, x) && !setup_mma(&w, &x->m, &selectors)) ||
+  read_matrix_words(fn->d, f, &words);
+  if (!kind_fits(&words, &w, &x->scaling) ||
+      !operand_count(fn, s,
+                     w.sparse   ? 6
+                     : w.scaled ? 8
+                                : 4) ||
+      (w.scaled && !put_factors(fn, s, x)) || (!setup_quads(&w, x) && !setup_mma(&w, &x->m, &selectors)) ||
       (w.sparse && !put_metadata(fn, s, selectors, x)))
     return false;
   const unsigned bits = x->m.a == NUM_MMA_F64 ? 64 : 32;
@@ -360,7 +441,7 @@ static void read_wmma_words(const emu_decoder *d, const emu_form *f, wmma_words 
   }
   const emu_form reduced = {.ptx = &rest};
   read_matrix_words(d, &reduced, &x->w);
-  x->known = !x->w.other && !x->w.sparse;
+  x->known = !x->w.other && !x->w.sparse && !x->w.kind && !x->w.scaled;
 }
 
 static void prepare_wmma(emu_decoder *d, emu_form *f) {
@@ -410,31 +491,56 @@ const emu_rule emu_rule_wmma = {prepare_wmma, emit_wmma};
 
 /* ---- ldmatrix, stmatrix, movmatrix --------------------------------------------------------------------- */
 
+/* emu_form.data of these: the state space, and the bits of an element in memory, of .b16: 0. */
+enum { X_SPACE = 0, X_BITS = 1 };
+
+/* The shapes of ptxas. Those of .b8 are transposed; elements of 6 and 4 bits become ones of 8. */
+static bool shape_fits(const emu_form *f) {
+  const bool loads = f->ptx->op == HD_OP_LDMATRIX, widens = EMU_HAS(f, B8X16);
+  const unsigned bits = f->data[X_BITS],
+                 shapes = EMU_HAS(f, M8N8) + EMU_HAS(f, M8N16) + EMU_HAS(f, M16N16) + EMU_HAS(f, M16N8);
+  if (shapes != 1 || (bits == 0) != EMU_HAS(f, B16) || widens != (bits == 6 || bits == 4) ||
+      (widens && !loads))
+    return false;
+  if (EMU_HAS(f, M8N8)) return !bits;
+  if (EMU_HAS(f, M8N16)) return widens && !f->proto.mem.transposed;
+  if (EMU_HAS(f, M16N16)) return loads && bits && f->proto.mem.transposed && f->proto.mem.count <= 2;
+  return f->ptx->op == HD_OP_STMATRIX && bits == 8 && f->proto.mem.transposed;
+}
+
 static void prepare_xmatrix(emu_decoder *d, emu_form *f, const char *name) {
   f->proto.control = EMU_GATHER;
   f->proto.mem.cache = HD_CACHE_L1;
-  f->data[0] = EMU_GENERIC;
+  f->data[X_SPACE] = EMU_GENERIC;
   for (unsigned k = 0; k < f->ptx->n_mods; k++) {
     switch (f->ptx->mods[k]) {
     case HD_M_SYNC:
     case HD_M_ALIGNED:
     case HD_M_M8N8:
+    case HD_M_M16N16:
+    case HD_M_M8N16:
+    case HD_M_M16N8:
+    case HD_M_B8X16:
     case HD_M_B16: break;
+    case HD_M_B8: f->data[X_BITS] = 8; break;
+    case HD_M_B6X16_P32: f->data[X_BITS] = 6; break;
+    case HD_M_B4X16_P64: f->data[X_BITS] = 4; break;
     case HD_M_X1: f->proto.mem.count = 1; break;
     case HD_M_X2: f->proto.mem.count = 2; break;
     case HD_M_X4: f->proto.mem.count = 4; break;
     case HD_M_TRANS: f->proto.mem.transposed = 1; break;
     case HD_M_SHARED:
-    case HD_M_SHARED_CTA: f->data[0] = HD_SPACE_SHARED; break;
+    case HD_M_SHARED_CTA: f->data[X_SPACE] = HD_SPACE_SHARED; break;
     default: emu_refuse_word(d, f, f->ptx->mods[k]); return;
     }
   }
+  f->proto.mem.type = (uint8_t)f->data[X_BITS];
   emu_use(d, f, name);
-  if (!EMU_HAS(f, M8N8) || !EMU_HAS(f, B16)) f->refused = emu_no_form;
+  if (!shape_fits(f)) f->refused = emu_no_form;
 }
 static bool emit_xmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in,
                          unsigned regs) {
-  const unsigned n = f->proto.mem.count;
+  const unsigned n = f->proto.mem.count * (EMU_HAS(f, M16N16) ? 2u : 1u);
   const hd_ptx_opnd *o = emu_operand(fn, s, regs);
   if (!operand_count(fn, s, 2)) return false;
   if (!n || (o->kind == HD_O_VEC ? o->n_kids : 1) != n)
@@ -442,14 +548,21 @@ static bool emit_xmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt 
   uint32_t *slots = HD_NEW_N(fn->d->env->arena, EMU_FRAGMENT_REGS, uint32_t);
   in->extra = slots;
   return put_fragment(fn, s, o, n, 32, regs == 0, slots) &&
-         emu_put_address(fn, s, emu_operand(fn, s, 1 - regs), f->data[0], in);
+         emu_put_address(fn, s, emu_operand(fn, s, 1 - regs), f->data[X_SPACE], in);
 }
-static void prepare_ldmatrix(emu_decoder *d, emu_form *f) { prepare_xmatrix(d, f, "ldmatrix"); }
+static void prepare_ldmatrix(emu_decoder *d, emu_form *f) {
+  prepare_xmatrix(d, f,
+                  EMU_HAS(f, M16N16)  ? "ldmatrix.m16n16"
+                  : EMU_HAS(f, M8N16) ? "ldmatrix.m8n16"
+                                      : "ldmatrix");
+}
 static bool emit_ldmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   return emit_xmatrix(fn, f, s, in, 0);
 }
 const emu_rule emu_rule_ldmatrix = {prepare_ldmatrix, emit_ldmatrix};
-static void prepare_stmatrix(emu_decoder *d, emu_form *f) { prepare_xmatrix(d, f, "stmatrix"); }
+static void prepare_stmatrix(emu_decoder *d, emu_form *f) {
+  prepare_xmatrix(d, f, EMU_HAS(f, M16N8) ? "stmatrix.m16n8" : "stmatrix");
+}
 static bool emit_stmatrix(emu_function *fn, const emu_form *f, const hd_ptx_stmt *s, emu_inst *in) {
   return emit_xmatrix(fn, f, s, in, 1);
 }

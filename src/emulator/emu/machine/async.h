@@ -2,7 +2,7 @@
  *
  *   mbarrier.c      the objects, their phases, threads that wait for one
  *   bulk.c          copies of contiguous bytes; what a copy in flight still reads and writes
- *   remote.c        registers sent to another CTA of the cluster
+ *   remote.c        registers sent to another CTA of the cluster; zeros
  *   tensor.c        copies of boxes
  *   tensormap.c     tensor maps
  *   decode/async.c  their rules
@@ -103,6 +103,8 @@ typedef enum emu_bulk_type {
 /* Whether the PTX ISA has a reduction of this operation and type (cp.reduce.async.bulk). */
 bool emu_bulk_reduces(emu_atom_op op, emu_bulk_type type);
 
+enum { EMU_TENSOR_ROWS = 4 };
+
 /* The extra of a copy. */
 typedef struct emu_bulk {
   emu_bulk_op op;
@@ -116,7 +118,9 @@ typedef struct emu_bulk {
   emu_atom_op atom;
   emu_bulk_type type;
   uint32_t rank; /* tensors: of the instruction, 1 to 5 */
+  bool by_rows;  /* tile::gather4, tile::scatter4: the coordinates are a column and EMU_TENSOR_ROWS rows */
   uint32_t coordinate[HD_TENSOR_DIMS];
+  uint32_t bytes_slot; /* .cp_mask: which of each 16 bytes are copied (u16); EMU_NO_SLOT: all */
 } emu_bulk;
 void emu_run_bulk(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 /* commit_group; wait_group, which leaves the `imm` youngest groups. */
@@ -177,6 +181,13 @@ typedef struct emu_remote {
   uint32_t slot[4];
 } emu_remote;
 void emu_run_remote(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
+
+/* The extra of st.bulk, which fills shared memory with zeros. */
+typedef struct emu_fill {
+  emu_pointer at;
+  uint32_t size_slot; /* bytes (u64) */
+} emu_fill;
+void emu_run_fill(emu_warp *w, const emu_inst *i, char *r, uint32_t mask);
 
 /* ---- cancel.c ---------------------------------------------------------------------------------- */
 

@@ -444,6 +444,19 @@ static bool side(emu_warp *w, const emu_inst *i, const emu_pointer *p, bool shar
   return aligned(w, i, lane, what, *at);
 }
 
+enum { ALL_BYTES = (1 << PIECE) - 1 };
+
+/* The bytes of 16 whose bits are set: run by run. */
+static bool copy_piece(emu_mover *m, uint64_t src, uint64_t dst, uint32_t bytes) {
+  if (bytes == ALL_BYTES) return emu_mover_copy(m, src, dst, PIECE);
+  while (bytes) {
+    const unsigned first = (unsigned)__builtin_ctz(bytes), n = (unsigned)__builtin_ctz(~(bytes >> first));
+    if (!emu_mover_copy(m, src + first, dst + first, n)) return false;
+    bytes &= ~(((1u << n) - 1) << first);
+  }
+  return true;
+}
+
 static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
   const emu_bulk *b = i->extra;
   const uint64_t size = emu_lane_u32(r, b->size_slot, lane);
@@ -460,7 +473,9 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
     emu_mover m;
     emu_mover_begin(&m, w, i, b, lane);
     m.bar = bar;
-    for (uint64_t at = 0; ok && at < size; at += PIECE) ok = emu_mover_copy(&m, src + at, dst + at, PIECE);
+    const uint32_t bytes = b->bytes_slot == EMU_NO_SLOT ? ALL_BYTES : emu_lane_u32(r, b->bytes_slot, lane);
+    for (uint64_t at = 0; ok && at < size; at += PIECE)
+      ok = copy_piece(&m, src + at, dst + at, bytes & ALL_BYTES);
     ok = ok && emu_mover_end(&m);
     ((emu_mwarp *)w)->issuer = 0;
     ok = ok && (!waits || emu_mbarrier_complete_tx(w, i, lane, bar, size));

@@ -338,10 +338,12 @@ typedef struct emu_cp_async {
 enum { EMU_FRAGMENT_REGS = 8 };
 typedef struct emu_mma {
   num_mma m;
-  num_mma_quad quad; /* f16 m8n8k4, of which m has the numbers of registers only */
-  char split;        /* wmma: 'm' or 'n' */
-  uint8_t selector;  /* mma.sp */
-  uint32_t meta;     /* mma.sp */
+  num_mma_quad quad;   /* f16 m8n8k4, of which m has the numbers of registers only */
+  char split;          /* wmma: 'm' or 'n' */
+  uint8_t selector;    /* mma.sp */
+  uint32_t meta;       /* mma.sp */
+  num_scaling scaling; /* .block_scale; per_k is 0: none. Its bytes and threads are the next slots' (u16) */
+  uint32_t scale_a, scale_b, byte_a, thread_a, byte_b, thread_b;
   uint32_t d[EMU_FRAGMENT_REGS], a[EMU_FRAGMENT_REGS], b[EMU_FRAGMENT_REGS], c[EMU_FRAGMENT_REGS];
 } emu_mma;
 

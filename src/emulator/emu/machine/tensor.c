@@ -213,6 +213,15 @@ static bool move_box(emu_mover *m, const box *b, uint64_t shared) {
   }
 }
 
+/* Boxes of one row, each at a row of its own, one behind the other: a column and four rows. */
+static bool move_rows(emu_mover *m, box *b, const char *r, uint64_t shared) {
+  for (unsigned k = 0; k < EMU_TENSOR_ROWS; k++) {
+    b->start[1] = (int32_t)emu_lane_u32(r, m->b->coordinate[1 + k], m->lane);
+    if (!move_box(m, b, shared + k * b->pitch)) return false;
+  }
+  return true;
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 /* The reduction's type is the tensor's. */
@@ -262,6 +271,11 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
   }
   for (uint32_t k = 0; k < b->rank; k++) x.start[k] = (int32_t)emu_lane_u32(r, b->coordinate[k], lane);
   measure(&x);
+  if (b->by_rows && x.rows != 1) {
+    emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
+              "the box of the tensor map at 0x%" PRIx64 " has %" PRIu64 " rows, not 1", map, x.rows);
+    return false;
+  }
   if (x.rows > EMU_SHARED_LIMIT / x.pitch) {
     emu_fault(w, i, 1u << lane, HD_FAULT_OTHER,
               "the box of the tensor map at 0x%" PRIx64 " has %" PRIu64 " bytes, more than shared memory",
@@ -284,9 +298,10 @@ static bool copy(emu_warp *w, const emu_inst *i, const char *r, unsigned lane) {
     m.convert = b->op == EMU_BULK_LOAD ? conversion_of(x.t.type) : 0;
     m.fill = x.t.fill == HD_TENSOR_FILL_NAN ? NAN_PATTERN : 0;
     ok = !b->reduce || reduction_type(w, i, lane, b, &x.t, &m.type);
-    ok = ok && move_box(&m, &x, shared) && emu_mover_end(&m);
+    ok = ok && (b->by_rows ? move_rows(&m, &x, r, shared) : move_box(&m, &x, shared)) && emu_mover_end(&m);
     ((emu_mwarp *)w)->issuer = 0;
-    ok = ok && (b->op != EMU_BULK_LOAD || emu_mbarrier_complete_tx(w, i, lane, bar, x.bytes));
+    ok = ok && (b->op != EMU_BULK_LOAD ||
+                emu_mbarrier_complete_tx(w, i, lane, bar, b->by_rows ? EMU_TENSOR_ROWS * x.bytes : x.bytes));
   }
   return ok;
 }

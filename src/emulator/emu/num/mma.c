@@ -27,7 +27,7 @@ enum { MAX_M = 16, N = 8, K_F32 = 32, K_F64 = 16, K_INTEGER = 64, K_BITS = 256 }
 /* ---- Types and shapes ---------------------------------------------------- */
 
 /* As multiplicands, types of one family may be mixed. */
-enum { NO_FAMILY, F16, BF16, TF32, F64, INT8, INT4, BITS, FP8, FAMILIES };
+enum { NO_FAMILY, F16, BF16, TF32, F64, INT8, INT4, BITS, FP8, FP4, FAMILIES };
 
 static const struct {
   uint8_t bits, family;
@@ -36,7 +36,8 @@ static const struct {
     [NUM_MMA_F64] = {64, F64},       [NUM_MMA_S8] = {8, INT8},    [NUM_MMA_U8] = {8, INT8},
     [NUM_MMA_S4] = {4, INT4},        [NUM_MMA_U4] = {4, INT4},    [NUM_MMA_B1] = {1, BITS},
     [NUM_MMA_E4M3] = {8, FP8},       [NUM_MMA_E5M2] = {8, FP8},   [NUM_MMA_S32] = {32, NO_FAMILY},
-    [NUM_MMA_F32] = {32, NO_FAMILY},
+    [NUM_MMA_F32] = {32, NO_FAMILY}, [NUM_MMA_E2M3] = {8, FP8},   [NUM_MMA_E3M2] = {8, FP8},
+    [NUM_MMA_E2M1] = {8, FP8},       [NUM_MMA_E2M1X8] = {4, FP4},
 };
 
 /* All are m x 8 x k. .f16 m8n8k4 is four products at once, laid out by a rule of its own. */
@@ -52,6 +53,7 @@ static const struct {
     [INT4] = {{8, 32}, {16, 32}, {16, 64}},
     [BITS] = {{8, 128}, {16, 128}, {16, 256}},
     [FP8] = {{16, 16}, {16, 32}},
+    [FP4] = {{16, 64}},
 };
 
 /* Whether the family accumulates in this type. */
@@ -60,7 +62,8 @@ static bool accumulates(unsigned family, unsigned type) {
   case F16:
   case FP8: return type == NUM_MMA_F16 || type == NUM_MMA_F32;
   case BF16:
-  case TF32: return type == NUM_MMA_F32;
+  case TF32:
+  case FP4: return type == NUM_MMA_F32;
   case F64: return type == NUM_MMA_F64;
   default: return type == NUM_MMA_S32;
   }
@@ -140,6 +143,12 @@ static float e4m3_to_f32(uint32_t v) {
   return v & 0x80 ? -magnitude : magnitude;
 }
 
+/* The same of formats without NaN: bits up to the sign, of the mantissa, and 2^(127 - bias). */
+static float small_to_f32(uint32_t v, unsigned bits, unsigned mantissa_bits, float scale) {
+  const float magnitude = num_f32((v & ((1u << bits) - 1)) << (23 - mantissa_bits)) * scale;
+  return v >> bits & 1 ? -magnitude : magnitude;
+}
+
 /* The elements of one register, as many as per_register() says. */
 static void unpack_f32(unsigned type, uint32_t v, float *out) {
   switch (type) {
@@ -153,6 +162,15 @@ static void unpack_f32(unsigned type, uint32_t v, float *out) {
   case NUM_MMA_TF32: out[0] = num_f32(v & 0xffffe000u); break;
   case NUM_MMA_E4M3:
     for (unsigned i = 0; i < 4; i++) out[i] = e4m3_to_f32(v >> 8 * i);
+    break;
+  case NUM_MMA_E2M3:
+    for (unsigned i = 0; i < 4; i++) out[i] = small_to_f32(v >> 8 * i, 5, 3, 0x1p126f);
+    break;
+  case NUM_MMA_E3M2:
+    for (unsigned i = 0; i < 4; i++) out[i] = small_to_f32(v >> 8 * i, 5, 2, 0x1p124f);
+    break;
+  case NUM_MMA_E2M1:
+    for (unsigned i = 0; i < 4; i++) out[i] = small_to_f32(v >> (8 * i + 2), 3, 1, 0x1p126f);
     break;
   case NUM_MMA_E5M2: /* an f16's upper byte */
     for (unsigned i = 0; i < 4; i++) out[i] = num_f16_to_f32((uint16_t)(v >> 8 * i << 8));

@@ -261,6 +261,10 @@ typedef enum num_mma_type {
   NUM_MMA_E5M2,
   NUM_MMA_S32,
   NUM_MMA_F32,
+  NUM_MMA_E2M3, /* these three in the low six bits of eight, e2m1 above two zeros */
+  NUM_MMA_E3M2,
+  NUM_MMA_E2M1,
+  NUM_MMA_E2M1X8, /* e2m1, packed: of num_scaled_run alone */
 } num_mma_type;
 typedef struct num_mma {
   uint8_t m, n;
@@ -288,6 +292,17 @@ float num_mma_value(unsigned type, uint32_t reg, unsigned elem);
 bool num_sparse_setup(num_mma *m, unsigned *selectors);
 void num_sparse_run(const num_mma *m, unsigned selector, void *d, const void *a, const void *b, const void *c,
                     const uint32_t meta[32]);
+/* mma with .block_scale: num/scaled.c. m has passed num_mma_setup; C and D are f32. Products are exact, with
+ * their factors; sums as above. */
+typedef struct num_scaling {
+  num_fmt fmt;    /* of the factors: NUM_UE8M0, or NUM_E4M3 for ue4m3 */
+  unsigned per_k; /* factors to a row of A and a column of B: 1, 2 or 4 */
+  uint32_t byte_a, thread_a, byte_b, thread_b;
+} num_scaling;
+/* Whether the bytes and threads are ones that hold factors. */
+bool num_scaling_valid(const num_scaling *s);
+void num_scaled_run(const num_mma *m, const num_scaling *s, void *d, const void *a, const void *b,
+                    const void *c, const uint32_t scale_a[32], const uint32_t scale_b[32]);
 /* mma.m8n8k4 of f16, four products at once: num/quad.c. a and b have two registers, c and d four (f16) or
  * eight (f32); d overlaps none of them. Sums as above. */
 typedef struct num_mma_quad {

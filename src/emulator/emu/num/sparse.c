@@ -25,7 +25,8 @@ static const struct {
     {NUM_MMA_TF32, 1, 4, true, {8, 16}},  {NUM_MMA_S8, 1, 2, false, {32, 64}},
     {NUM_MMA_U8, 1, 2, false, {32, 64}},  {NUM_MMA_S4, 2, 2, false, {64, 128}},
     {NUM_MMA_U4, 2, 2, false, {64, 128}}, {NUM_MMA_E4M3, 1, 2, false, {64}},
-    {NUM_MMA_E5M2, 1, 2, false, {64}},
+    {NUM_MMA_E5M2, 1, 2, false, {64}},    {NUM_MMA_E2M3, 1, 2, false, {64}},
+    {NUM_MMA_E3M2, 1, 2, false, {64}},    {NUM_MMA_E2M1, 1, 2, false, {64}},
 };
 
 static unsigned kind_of(unsigned a) {

@@ -48,6 +48,33 @@ HANDLER(mma_sparse) {
   write_fragment(r, x->d, x->m.d_regs, 128, d, mask);
 }
 
+/* The bytes and threads are the same in all lanes. */
+HANDLER(mma_scaled) {
+  const emu_mma *x = i->extra;
+  const uint32_t slots[] = {x->byte_a, x->thread_a, x->byte_b, x->thread_b};
+  uint32_t ids[4];
+  if (emu_skips_products(w)) return;
+  for (unsigned k = 0; k < 4; k++) {
+    const uint32_t *id = slot(r, slots[k]);
+    ids[k] = (uint16_t)id[0];
+    for (unsigned l = 1; l < 32; l++)
+      if ((uint16_t)id[l] != ids[k]) ids[k] = UINT32_MAX;
+  }
+  num_scaling s = x->scaling;
+  s.byte_a = ids[0], s.thread_a = ids[1], s.byte_b = ids[2], s.thread_b = ids[3];
+  if (!num_scaling_valid(&s)) {
+    emu_fault(w, i, mask, HD_FAULT_OTHER,
+              "its factors are in no bytes and threads, or not in the same for all");
+    return;
+  }
+  fragment a, b, c, d;
+  read_fragment(r, x->a, x->m.a_regs, 128, a);
+  read_fragment(r, x->b, x->m.b_regs, 128, b);
+  read_fragment(r, x->c, x->m.c_regs, 128, c);
+  num_scaled_run(&x->m, &s, d, a, b, c, slot(r, x->scale_a), slot(r, x->scale_b));
+  write_fragment(r, x->d, x->m.d_regs, 128, d, mask);
+}
+
 HANDLER(mma_quads) {
   const emu_mma *x = i->extra;
   if (emu_skips_products(w)) return;
@@ -180,6 +207,87 @@ HANDLER(stmatrix) {
   for (unsigned l = 0; found && l < 8 * i->mem.count; l++)
     memcpy((char *)(uintptr_t)h.at[l], rows[l], sizeof rows[l]);
 }
+
+/* Rows of 16 elements of 8 bits, or of 6 or 4 bits packed at the row's beginning, which go to the low bits of
+ * 8. A register has 4 elements. */
+static void widen_row(const void *from, unsigned bits, uint8_t to[16]) {
+  uint64_t words[2];
+  memcpy(words, from, sizeof words);
+  for (unsigned e = 0; e < 16; e++) {
+    const unsigned at = e * bits;
+    uint64_t v = words[at / 64] >> at % 64;
+    if (at / 64 == 0 && at % 64 + bits > 64) v |= words[1] << (64 - at);
+    to[e] = (uint8_t)(v & ((1u << bits) - 1));
+  }
+}
+
+/* Matrices of 8 rows: a lane has four neighbours of a row, as with .b16 two. */
+HANDLER(ldmatrix_m8n16) {
+  emu_hosts h;
+  uint32_t rows;
+  if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, &h, &rows)) return;
+  const uint32_t *slots = i->extra;
+  for (unsigned k = 0; k < i->mem.count; k++) {
+    uint32_t part[32] __attribute__((aligned(64)));
+    for (unsigned j = 0; j < 8; j++) {
+      uint8_t row[16];
+      widen_row((const void *)(uintptr_t)h.at[8 * k + j], i->mem.type, row);
+      memcpy(&part[(size_t)4 * j], row, sizeof row);
+    }
+    if (slots[k] != EMU_NO_SLOT) blend32(slot(r, slots[k]), part, mask);
+  }
+}
+
+/* Where the byte of a transposed matrix is in memory: byte b of register k of lane l. What mma has of columns
+ * 2*(l % 4) and the next one, in rows l/4 and l/4 + 8, becomes rows. */
+INLINE unsigned row_of_byte(unsigned l, unsigned b) { return 2 * (l % 4) + b % 2; }
+INLINE unsigned column_of_byte(unsigned l, unsigned b) { return l / 4 + 8 * (b / 2); }
+
+/* Matrices of 16 rows, two registers each: of each four rows the first has the first two. */
+HANDLER(ldmatrix_m16n16) {
+  emu_hosts h;
+  uint64_t addr[32] __attribute__((aligned(64)));
+  const uint32_t rows = i->mem.count == 2 ? ALL_LANES : 0xffff;
+  addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
+  if ((mask & rows) != rows) {
+    emu_fault(w, i, mask, HD_FAULT_OTHER, "not all threads that give a row's address take part");
+    return;
+  }
+  if (!locate(w, i, rows, addr, &(const emu_locate){i->mem.space, 16, 16, i->mem.cache, HD_ACCESS_LOAD}, &h))
+    return;
+  const uint32_t *slots = i->extra;
+  for (unsigned k = 0; k < 2u * i->mem.count; k++) {
+    uint8_t matrix[16][16];
+    uint32_t part[32] __attribute__((aligned(64)));
+    for (unsigned j = 0; j < 16; j++)
+      widen_row((const void *)(uintptr_t)h.at[16 * (k / 2) + j], i->mem.type, matrix[j]);
+    for (unsigned l = 0; l < 32; l++) {
+      part[l] = 0;
+      for (unsigned b = 0; b < 4; b++)
+        part[l] |= (uint32_t)matrix[4 * (l % 4) + 2 * (k % 2) + b % 2][column_of_byte(l, b)] << 8 * b;
+    }
+    if (slots[k] != EMU_NO_SLOT) blend32(slot(r, slots[k]), part, mask);
+  }
+}
+
+HANDLER(stmatrix_m16n8) {
+  emu_hosts h;
+  uint32_t which;
+  uint8_t rows[32][16];
+  const uint32_t *slots = i->extra;
+  for (unsigned k = 0; k < i->mem.count; k++) {
+    const uint32_t *reg = slot(r, slots[k]);
+    for (unsigned l = 0; l < 32; l++)
+      for (unsigned b = 0; b < 4; b++)
+        rows[8 * k + row_of_byte(l, b)][column_of_byte(l, b)] = (uint8_t)(reg[l] >> 8 * b);
+  }
+  w->storing = (const char *)rows[0];
+  const bool found = find_rows(w, i, r, mask, HD_ACCESS_STORE, &h, &which);
+  w->storing = NULL;
+  for (unsigned l = 0; found && l < 8u * i->mem.count; l++)
+    memcpy((char *)(uintptr_t)h.at[l], rows[l], sizeof rows[l]);
+}
+
 HANDLER(movmatrix) {
   uint32_t in[32], out[32] __attribute__((aligned(64)));
   memcpy(in, slot(r, i->src[0]), sizeof in);
@@ -189,11 +297,15 @@ HANDLER(movmatrix) {
 
 const emu_op EMU_OPS(matrix)[] = {{"mma", "", mma},
                                   {"mma.sp", "", mma_sparse},
+                                  {"mma.scaled", "", mma_scaled},
                                   {"mma.quads", "", mma_quads},
                                   {"wmma.mma", "", wmma_mma},
                                   {"wmma.load", "", wmma_load},
                                   {"wmma.store", "", wmma_store},
                                   {"ldmatrix", "", ldmatrix},
+                                  {"ldmatrix.m8n16", "", ldmatrix_m8n16},
+                                  {"ldmatrix.m16n16", "", ldmatrix_m16n16},
                                   {"stmatrix", "", stmatrix},
+                                  {"stmatrix.m16n8", "", stmatrix_m16n8},
                                   {"movmatrix", "", movmatrix},
                                   {0}};
