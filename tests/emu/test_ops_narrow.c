@@ -238,6 +238,39 @@ static void packed_blocks_have_factors(void **state) {
     }
 }
 
+/* The same numbers as e2m1 and as e4m3 have the same sparse products. */
+static void sparse_products_do_not_ask_for_the_format(void **state) {
+  static const uint8_t as_e4m3[8] = {0x00, 0x30, 0x38, 0x3c, 0x40, 0x44, 0x48, 0x4c};
+  uint32_t in[2][LANES][10] = {{{0}}};
+  float out[2][LANES][4];
+  for (unsigned l = 0; l < LANES; l++) {
+    for (unsigned k = 0; k < 32; k++) {
+      const unsigned code = (unsigned)hd_random_at(26, l * 32 + k) & 15;
+      in[0][l][k / 4] |= code << 2 << 8 * (k % 4);
+      in[1][l][k / 4] |= (as_e4m3[code & 7] | (code & 8) << 4) << 8 * (k % 4);
+    }
+    in[0][l][8] = in[1][l][8] = l % 2 ? 0x44e4d8c9 : 0x9c4ede48; /* two different places of each four */
+  }
+  for (unsigned which = 0; which < 2; which++) {
+    char body[1024];
+    const char *type = which ? "e4m3" : "e2m1";
+    snprintf(body, sizeof body,
+             "ld.global.v2.b32 {%%w1, %%w2}, [%%in]; ld.global.v2.b32 {%%w3, %%w4}, [%%in+8]; "
+             "ld.global.v2.b32 {%%w5, "
+             "%%w6}, [%%in+16]; ld.global.v2.b32 {%%w7, %%w8}, [%%in+24]; ld.global.b32 %%w9, [%%in+32]; "
+             "mov.f32 %%f1, 0f00000000; "
+             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.%s.%s.f32 {%%f1, %%f2, "
+             "%%f3, "
+             "%%f4}, {%%w1, %%w2, %%w3, %%w4}, {%%w5, %%w6, %%w7, %%w8}, {%%f1, %%f1, %%f1, %%f1}, %%w9, 0; "
+             "st.global.v4.f32 [%%out], {%%f1, %%f2, %%f3, %%f4};",
+             type, type);
+    memset(out[which], 0, sizeof out[which]);
+    run_words("", body, (const uint64_t *)in[which], 5, (uint64_t *)out[which], 2, LANES);
+  }
+  assert_memory_equal(out[0], out[1], sizeof out[0]);
+  assert_true(out[0][0][0] != 0 || out[0][5][1] != 0);
+}
+
 static void what_ptxas_refuses_is_refused(void **state) {
 #define ABC "{%f1, %f2, %f3, %f4}, {%w1, %w2, %w3, %w4}, {%w5, %w6}, {%f1, %f2, %f3, %f4}"
 #define FACTORS ", %w7, {0, 0}, %w8, {0, 0}"
@@ -272,6 +305,7 @@ int main(void) {
                 formats_are_multiplied_with_each_other),
       BEHAVIOUR("blocks have factors", blocks_have_factors),
       BEHAVIOUR("packed blocks have factors", packed_blocks_have_factors),
+      BEHAVIOUR("sparse products do not ask for the format", sparse_products_do_not_ask_for_the_format),
       BEHAVIOUR("what ptxas refuses is refused", what_ptxas_refuses_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
