@@ -24,7 +24,10 @@ static void why_no_plan_is_kept_is_true_of_what_was_done(void **state) {
     const char *why;
   } cases[] = {
       {{original, untried, untried}, false, 0, "no plan but the default was replayed"},
-      {{original, slow, untried}, false, 0, "no plan that was replayed gains enough and can be proved"},
+      {{original, slow, untried},
+       false,
+       0,
+       "1 of 2 plans replayed, and no such plan gains enough and can be proved"},
       {{original, slow, unlooked},
        true,
        1u << HD_BOUND_TIME,

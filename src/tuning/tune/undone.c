@@ -67,8 +67,10 @@ void undone_explain(hd_optimized *z) {
   }
   if (next)
     undone_leave_unproved(z, next, next->bound, "looked at again");
+  else if (replayed)
+    hd_fit(z->why, sizeof z->why,
+           "%zu of %zu plans replayed, and no such plan gains enough and can be proved", replayed,
+           z->n_rows - 1);
   else
-    hd_fit(z->why, sizeof z->why, "%s",
-           replayed ? "no plan that was replayed gains enough and can be proved"
-                    : "no plan but the default was replayed");
+    hd_fit(z->why, sizeof z->why, "no plan but the default was replayed");
 }
