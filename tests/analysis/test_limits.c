@@ -224,6 +224,33 @@ static void offsets_beyond_the_arguments_have_no_value(void **state) {
   }
 }
 
+/* ---- Texts --------------------------------------------------------------------------------------- */
+
+/* Each step names the number before it twice. */
+static void the_text_of_a_formula_is_bounded(void **state) {
+  hd_buf text = {0}, formula = {0};
+  hd_arena arena;
+  hd_analysis *a;
+  hd_diag d;
+  hd_buf_puts(&text, header);
+  hd_buf_puts(&text, "mad.lo.s32 %r10, %r3, 1000, %r2;\n");
+  for (unsigned k = 0; k < 12; k++)
+    hd_buf_puts(&text, "div.s32 %r12, %r10, 3;\nadd.s32 %r13, %r10, -3;\nmax.s32 %r13, %r13, 0;\n"
+                       "add.s32 %r10, %r12, %r13;\n");
+  put_store(&text);
+  hd_buf_puts(&text, "ret;\n}\n");
+  hd_ptx_module *m = parse(&text, &arena);
+  assert_int_equal(hd_analyze(m, 0, NULL, &a, &d), HD_OK);
+  assert_int_equal(a->n_sites, 1);
+  hd_poly_print(a, a->sites[0].address, &formula);
+  assert_non_null(strstr(formula.data, "..."));
+  assert_true(formula.len > 8192 && formula.len < 3 * 8192);
+  hd_buf_free(&formula);
+  hd_analysis_free(a);
+  hd_arena_free(&arena);
+  hd_buf_free(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("numbers at the ends of their types compute as the emulator does",
@@ -231,6 +258,7 @@ int main(void) {
       BEHAVIOUR("dotted words without a type of theirs have no formula",
                 words_without_a_type_of_theirs_have_no_formula),
       BEHAVIOUR("loads beyond the arguments have no value", offsets_beyond_the_arguments_have_no_value),
+      BEHAVIOUR("the text of a formula is bounded", the_text_of_a_formula_is_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

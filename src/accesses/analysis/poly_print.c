@@ -4,7 +4,7 @@
 
 #include "analysis/internal.h"
 
-enum { MAX_DEPTH = 16 };
+enum { MAX_DEPTH = 16, MOST_TEXT = 8192 }; /* bytes of a formula's text, about */
 
 /* ---- Names ---------------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ const char *hd_why_text(hd_why w) { return (size_t)w < HD_WHY_COUNT ? whys[w].te
 
 /* ---- Polynomials ----------------------------------------------------------------------- */
 
-static void put_poly(const hd_analysis *a, hd_poly p, hd_buf *out, unsigned depth);
+static void put_poly(const hd_analysis *a, hd_poly p, hd_buf *out, unsigned depth, size_t most);
 
 static void put_var_name(const hd_analysis *a, uint32_t var, hd_buf *out) {
   hd_buf_puts(out, a->module->syms[a->module->vars[var].sym].name);
@@ -67,7 +67,7 @@ void hd_param_print(const hd_analysis *a, uint32_t param, hd_buf *out) {
     hd_buf_puts(out, name);
 }
 
-static void put_symbol(const hd_analysis *a, hd_symbol symbol, hd_buf *out, unsigned depth) {
+static void put_symbol(const hd_analysis *a, hd_symbol symbol, hd_buf *out, unsigned depth, size_t most) {
   static const char part[] = "xyz";
   const hd_value_symbol *s = &a->symbols[symbol];
   switch (s->kind) {
@@ -127,21 +127,21 @@ static void put_symbol(const hd_analysis *a, hd_symbol symbol, hd_buf *out, unsi
   hd_buf_printf(out, "%s(", names[s->kind]);
   bool parentheses = s->kind == HD_V_FLOOR && a->polys[s->a].n > 1;
   if (parentheses) hd_buf_putc(out, '(');
-  put_poly(a, s->a, out, depth + 1);
+  put_poly(a, s->a, out, depth + 1, most);
   if (parentheses) hd_buf_putc(out, ')');
   switch (s->kind) {
   case HD_V_GE: hd_buf_puts(out, " >= 0"); break;
   case HD_V_EQ: hd_buf_puts(out, " == 0"); break;
   case HD_V_FLOOR:
     hd_buf_puts(out, " / ");
-    put_poly(a, s->b, out, depth + 1);
+    put_poly(a, s->b, out, depth + 1, most);
     break;
   case HD_V_BOTH:
   case HD_V_IF:
   case HD_V_BITAND:
   case HD_V_BITXOR:
     hd_buf_puts(out, ", ");
-    put_poly(a, s->b, out, depth + 1);
+    put_poly(a, s->b, out, depth + 1, most);
     break;
   default: break;
   }
@@ -149,10 +149,10 @@ static void put_symbol(const hd_analysis *a, hd_symbol symbol, hd_buf *out, unsi
 }
 
 /* The constant comes last. */
-static void put_poly(const hd_analysis *a, hd_poly p, hd_buf *out, unsigned depth) {
+static void put_poly(const hd_analysis *a, hd_poly p, hd_buf *out, unsigned depth, size_t most) {
   const hd_polynomial *q = &a->polys[p];
   bool any = false;
-  if (depth > MAX_DEPTH) {
+  if (depth > MAX_DEPTH || out->len > most) {
     hd_buf_puts(out, "...");
     return;
   }
@@ -160,20 +160,26 @@ static void put_poly(const hd_analysis *a, hd_poly p, hd_buf *out, unsigned dept
     for (uint32_t i = 0; i < q->n; i++) {
       const hd_term *t = &a->terms[q->first + i];
       const hd_product *prod = &a->products[t->product];
-      if ((prod->n == 0) != (pass == 1)) continue;
+      if ((prod->n == 0) != (pass == 1) || (any && out->len > most)) continue;
       uint64_t size = t->coefficient < 0 ? 0 - (uint64_t)t->coefficient : (uint64_t)t->coefficient;
       hd_buf_puts(out, t->coefficient < 0 ? (any ? " - " : "-") : any ? " + " : "");
       any = true;
       if (size != 1 || prod->n == 0) hd_buf_printf(out, "%" PRIu64 "%s", size, prod->n ? "*" : "");
       for (uint32_t k = 0; k < prod->n; k++) {
         if (k) hd_buf_putc(out, '*');
-        put_symbol(a, a->factors[prod->first + k], out, depth);
+        put_symbol(a, a->factors[prod->first + k], out, depth, most);
       }
     }
   if (!any) hd_buf_putc(out, '0');
 }
 
-void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out) { put_poly(a, p, out, 0); }
+/* Functions share their parts, and a text has each part as often as it is named: the text of a short formula
+ * may be longer than any memory. */
+static void put_bounded(const hd_analysis *a, hd_poly p, hd_buf *out, unsigned depth) {
+  put_poly(a, p, out, depth, out->len + MOST_TEXT);
+}
+
+void hd_poly_print(const hd_analysis *a, hd_poly p, hd_buf *out) { put_bounded(a, p, out, 0); }
 
 /* p is 0 or 1; the text is the condition that holds where it is 1. */
 void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out) {
@@ -183,16 +189,16 @@ void hd_guard_print(const hd_analysis *a, hd_poly p, hd_buf *out) {
   const hd_product *prod = q->n == 1 || negated ? &a->products[t[negated].product] : NULL;
   const hd_value_symbol *s = prod && prod->n == 1 ? &a->symbols[a->factors[prod->first]] : NULL;
   if (s && (s->kind == HD_V_GE || s->kind == HD_V_EQ)) {
-    put_poly(a, s->a, out, 1);
+    put_bounded(a, s->a, out, 1);
     hd_buf_puts(out, s->kind == HD_V_GE ? (negated ? " < 0" : " >= 0") : negated ? " != 0" : " == 0");
   } else {
-    put_poly(a, p, out, 0);
+    put_bounded(a, p, out, 0);
   }
 }
 
 void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *out) {
   if (s->lo == s->hi) {
-    put_poly(a, s->poly, out, 0);
+    put_bounded(a, s->poly, out, 0);
     hd_buf_printf(out, " == %" PRId64, s->lo);
     return;
   }
@@ -200,7 +206,7 @@ void hd_assumption_print(const hd_analysis *a, const hd_assumption *s, hd_buf *o
     hd_buf_puts(out, "-2^31 <= ");
   else if (s->lo != INT64_MIN)
     hd_buf_printf(out, "%" PRId64 " <= ", s->lo);
-  put_poly(a, s->poly, out, 0);
+  put_bounded(a, s->poly, out, 0);
   if (s->hi == INT32_MAX)
     hd_buf_puts(out, " < 2^31");
   else if (s->hi == UINT32_MAX)
