@@ -116,12 +116,13 @@ HD_OWN hd_stream hd_streaming_loads(const hd_load_facts *loads, uint32_t n, doub
 HD_OWN hd_status hd_resolve(const hd_workload *w, const hd_plan_set *plans, const hd_run_options *o,
                             const hd_study *study, hd_resolved *out, hd_diag *d);
 
-/* The text of the workload's kernels under a plan that is resolved first, for its one launch: what rewriting
- * takes of a launch's arguments, as shape=auto does, is at hand. Of the options the number of SMs, registers,
- * no_hoisting and assume count. How it is launched is appended to *how (hd_recipe_tell). HD_ERR_USAGE for
- * several launches, or an order whose table heddle would have to make (`optimize` keeps one). */
+/* Write the text of the workload's kernels to a file under a plan that is resolved first, for its one launch:
+ * what rewriting takes of a launch's arguments, as shape=auto does, is at hand. Of the options the number of
+ * SMs, registers, no_hoisting and assume count. How it is launched is appended to *how (hd_recipe_tell).
+ * HD_ERR_USAGE for several launches, or an order whose table heddle would have to make (`optimize` keeps
+ * one). */
 HD_OWN hd_status hd_rewrite_launch(const hd_workload *w, const hd_plan *p, const hd_rewrite_options *o,
-                                   hd_buf *text, hd_buf *how, hd_diag *d);
+                                   const char *output, hd_buf *how, hd_diag *d);
 
 /* Resolve one plan for all kernels, then hd_check_resolved; the same on a device, for its architecture. */
 HD_API hd_status hd_check(const hd_workload *w, const hd_plan *p, const hd_check_options *o,

@@ -79,13 +79,12 @@ static hd_status analyze_file(analyzer *out, const char *path, hd_diag *d) {
   hd_ptx_module *m = NULL;
   hd_point at = {0};
   uint64_t number = UINT64_MAX;
-  uint32_t only = UINT32_MAX;
+  uint32_t only = UINT32_MAX, found = 0;
   hd_status st = cli_read_launch("analyze", &o->in, &number, at.grid, at.block, d);
   if (st != HD_OK) return st;
   hd_arena_init(&arena);
   st = o->kernel ? hd_kernel_find(path, number, o->kernel, &arena, &m, &only, NULL, d)
                  : hd_module_load(path, number, &arena, &m, d);
-  size_t found = 0;
   for (uint32_t f = 0; st == HD_OK && f < m->n_funcs; f++) {
     if (!m->funcs[f].entry || !m->funcs[f].has_body || (o->kernel && f != only)) continue;
     found++;

@@ -22,11 +22,8 @@ static int rewrite_file(const hd_rewrite_file_options *o, bool json) {
 static hd_status rewrite_launched(const char *name, const cli_input *in, const hd_rewrite_file_options *o,
                                   hd_buf *how, hd_diag *d) {
   hd_workload *w = NULL;
-  hd_buf text = {0};
   hd_status st = cli_open_workload(name, in, NULL, &w, d);
-  if (st == HD_OK) st = hd_rewrite_launch(w, o->plan, o->options, &text, how, d);
-  if (st == HD_OK) st = hd_file_write(o->output, text.data, text.len, d);
-  hd_buf_free(&text);
+  if (st == HD_OK) st = hd_rewrite_launch(w, o->plan, o->options, o->output, how, d);
   hd_workload_close(w);
   return st;
 }
@@ -56,9 +53,8 @@ int cmd_rewrite(int argc, char **argv) {
       {0}};
   int n, rc = cli_parse(options, argc, argv, &n);
   if (rc >= 0) return rc;
-  const char *kernel = cli_word(&in, "kernel");
   if (!plan_text) return cli_usage("rewrite: name a plan with --plan");
-  if (all && kernel) return cli_usage("rewrite: either --all or one kernel with -k");
+  if (all && cli_word(&in, "kernel")) return cli_usage("rewrite: either --all or one kernel with -k");
   if (all && json && strcmp(output, "-") == 0)
     return cli_usage("rewrite: --json needs -o, since stdout holds the module");
   hd_diag d = {0};
@@ -88,7 +84,7 @@ int cmd_rewrite(int argc, char **argv) {
   else if (st == HD_OK && launched)
     st = rewrite_launched(argv[1], &in, &o, &how, &d);
   else if (st == HD_OK)
-    st = hd_rewrite_kernel(&o, kernel, &how, &d);
+    st = hd_rewrite_kernel(&o, cli_word(&in, "kernel"), &how, &d);
   if (st == HD_OK && how.len && strcmp(output, "-") != 0) fputs(how.data, stderr);
   hd_buf_free(&how);
   free(facts.loads);

@@ -198,11 +198,9 @@ hd_status cli_read_launch(const char *command, const cli_input *in, uint64_t *mo
   const char *m = cli_word(in, "module"), *g = cli_word(in, "grid"), *b = cli_word(in, "block");
   if (m && !hd_parse_u64(m, strlen(m), UINT32_MAX, module))
     return hd_fail(d, HD_ERR_USAGE, "%s: --module takes a whole number, not '%s'", command, m);
-  if (g && !cli_parse_dims(g, grid))
-    return hd_fail(d, HD_ERR_USAGE, "%s: --grid takes X[,Y[,Z]], not '%s'", command, g);
-  if (b && !cli_parse_dims(b, block))
-    return hd_fail(d, HD_ERR_USAGE, "%s: --block takes X[,Y[,Z]], not '%s'", command, b);
-  return HD_OK;
+  const char *bad = g && !cli_parse_dims(g, grid) ? "grid" : b && !cli_parse_dims(b, block) ? "block" : NULL;
+  if (!bad) return HD_OK;
+  return hd_fail(d, HD_ERR_USAGE, "%s: --%s takes X[,Y[,Z]], not '%s'", command, bad, cli_word(in, bad));
 }
 
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d) {

@@ -79,8 +79,8 @@ static hd_status refuse_made_table(const hd_workload *w, const hd_plan *p, hd_di
   return HD_OK;
 }
 
-hd_status hd_rewrite_launch(const hd_workload *w, const hd_plan *p, const hd_rewrite_options *o, hd_buf *text,
-                            hd_buf *how, hd_diag *d) {
+hd_status hd_rewrite_launch(const hd_workload *w, const hd_plan *p, const hd_rewrite_options *o,
+                            const char *output, hd_buf *how, hd_diag *d) {
   const hd_plan_set plans = {.all = *p};
   const hd_run_options run = {
       .compile = {.no_hoisting = o->no_hoisting, .assume = o->assume, .registers = &o->registers}};
@@ -91,10 +91,9 @@ hd_status hd_rewrite_launch(const hd_workload *w, const hd_plan *p, const hd_rew
   if (st != HD_OK) return st;
   st = hd_apply_resolved(&r, &run.compile, o->grid.n_sms, HD_TEXT_IN_PLACE, &out, d);
   if (st == HD_OK) {
-    hd_buf_put(text, out.text.data, out.text.len);
-    hd_recipe_print(w->launches[0].kernel, &out.recipes[0], text);
+    hd_recipe_print(w->launches[0].kernel, &out.recipes[0], &out.text);
     hd_recipe_tell(w->launches[0].kernel, &out.recipes[0], how);
-    st = text->failed || how->failed ? hd_nomem(d) : HD_OK;
+    st = out.text.failed ? hd_nomem(d) : hd_file_write(output, out.text.data, out.text.len, d);
     hd_rewritten_free(&out);
   }
   hd_resolved_free(&r);
