@@ -187,22 +187,6 @@ hd_status cli_open_workload(const char *name, const cli_input *in, const char *p
   return st;
 }
 
-const char *cli_word(const cli_input *in, const char *option) {
-  for (size_t i = in->n_words; i-- > 0;)
-    if (strcmp(in->words[i].option, option) == 0) return in->words[i].text;
-  return NULL;
-}
-
-hd_status cli_read_launch(const char *command, const cli_input *in, uint64_t *module, uint32_t grid[3],
-                          uint32_t block[3], hd_diag *d) {
-  const char *m = cli_word(in, "module"), *g = cli_word(in, "grid"), *b = cli_word(in, "block");
-  if (m && !hd_parse_u64(m, strlen(m), UINT32_MAX, module))
-    return hd_fail(d, HD_ERR_USAGE, "%s: --module takes a whole number, not '%s'", command, m);
-  const char *bad = g && !cli_parse_dims(g, grid) ? "grid" : b && !cli_parse_dims(b, block) ? "block" : NULL;
-  if (!bad) return HD_OK;
-  return hd_fail(d, HD_ERR_USAGE, "%s: --%s takes X[,Y[,Z]], not '%s'", command, bad, cli_word(in, bad));
-}
-
 hd_status cli_open_device(const char *name, unsigned threads, hd_device **out, hd_diag *d) {
   hd_device_options o = {.emu = {.threads = threads}, .gpu_dir = cli_gpus_dir()};
   char own[16];

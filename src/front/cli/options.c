@@ -259,3 +259,19 @@ int cli_parse(const cli_option *options, int argc, char **argv, int *n) {
   }
   return count_words(c, argv, *n);
 }
+
+const char *cli_word(const cli_input *in, const char *option) {
+  for (size_t i = in->n_words; i-- > 0;)
+    if (strcmp(in->words[i].option, option) == 0) return in->words[i].text;
+  return NULL;
+}
+
+hd_status cli_read_launch(const char *command, const cli_input *in, uint64_t *module, uint32_t grid[3],
+                          uint32_t block[3], hd_diag *d) {
+  const char *m = cli_word(in, "module"), *g = cli_word(in, "grid"), *b = cli_word(in, "block");
+  if (m && !hd_parse_u64(m, strlen(m), UINT32_MAX, module))
+    return hd_fail(d, HD_ERR_USAGE, "%s: --module takes a whole number, not '%s'", command, m);
+  const char *bad = g && !cli_parse_dims(g, grid) ? "grid" : b && !cli_parse_dims(b, block) ? "block" : NULL;
+  if (!bad) return HD_OK;
+  return hd_fail(d, HD_ERR_USAGE, "%s: --%s takes X[,Y[,Z]], not '%s'", command, bad, cli_word(in, bad));
+}

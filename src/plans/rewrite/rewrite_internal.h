@@ -212,7 +212,7 @@ void rewrite_put_binding_tail(const rewrite_job *j, hd_buf *text);
  * own comes before. *n: 1 when there is one, which is the first statement then. */
 hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d);
 
-/* levers/bind.c. The end of a task: attend what others still do, wait for all threads of the warp, and for
+/* levers/attend.c. The end of a task: attend what others still do, wait for all threads of the warp, and for
  * copies under way. */
 void rewrite_put_task_end(const rewrite_job *j, hd_buf *text);
 #define REWRITE_BY_NUMBER                                                                                    \

@@ -108,3 +108,11 @@ hd_status rewrite_attend(const rewrite_job *j, uint32_t begin, hd_diag *d) {
   hd_arena_free(&arena);
   return st;
 }
+
+void rewrite_put_task_end(const rewrite_job *j, hd_buf *t) {
+  claim_put_attendance(j, t);
+  if (j->traits.copies) rewrite_put(j, t, "\tcp.async.wait_all;\n");
+  if (j->traits.bulk_copies) /* waits for groups that are committed, and for no other copy */
+    rewrite_put(j, t, "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;\n");
+  rewrite_put(j, t, "\tbar.warp.sync -1;\n");
+}

@@ -109,21 +109,7 @@ hd_status rewrite_declare_lender(const rewrite_job *j, uint32_t *n, hd_diag *d) 
 
 /* ---- The loop over tasks ------------------------------------------------------------------------ */
 
-/* From a loop with one entry ptxas hoists parameters, addresses and values computed from thread ids, into
- * registers that are then taken all the time. It does not treat a loop with two entries as a loop. So the
- * loop over tasks (in CTAs that claim as one: of the warps that wait) is given another, from before it to
- * $~inside, which is never taken, because the state's address is never 0. The registers that this way would
- * leave undefined are set first; else ptxas takes their zeros for dead.
- *
- * The price is convergence. Where ptxas sees no loop it puts a YIELD in front of the atomic of the one lane
- * that claims ahead, and after that the warp's lanes may do the task apart, one and thirty-one: seen on an
- * H100, where tasks then took twice as long. A vote brings them together. */
-void claim_put_second_entry(const rewrite_job *j, hd_buf *t) {
-  if (!j->claim->second_entry) return;
-  claim_put_address(j, t, NULL);
-  rewrite_put(j, t, "\tsetp.eq.u64 %%~ok, %%~queue, 0;\n\t@%%~ok bra $~inside;\n");
-}
-
+/* The registers that the second entry would leave undefined are set before it. */
 static void put_second_entry(const rewrite_job *j, hd_buf *t) {
   if (!j->claim->second_entry) return;
   rewrite_put(j, t, "\tmov.u32 %%~u, 0;\n\tmov.u32 %%~w, 0;\n");
@@ -143,14 +129,6 @@ static void put_convergence(const rewrite_job *j, hd_buf *t) {
 static void put_no_segment(const rewrite_job *j, hd_buf *t) {
   if (j->claim->take != CLAIM_SEGMENT || !j->claim->packs) return;
   rewrite_put(j, t, "\tmov.u32 %%~w, 0;\n\tmov.u32 %%~stop, 0;\n");
-}
-
-void rewrite_put_task_end(const rewrite_job *j, hd_buf *t) {
-  claim_put_attendance(j, t);
-  if (j->traits.copies) rewrite_put(j, t, "\tcp.async.wait_all;\n");
-  if (j->traits.bulk_copies) /* waits for groups that are committed, and for no other copy */
-    rewrite_put(j, t, "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;\n");
-  rewrite_put(j, t, "\tbar.warp.sync -1;\n");
 }
 
 static void put_task_end(const rewrite_job *j, hd_buf *t) {

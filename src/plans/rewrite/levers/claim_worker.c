@@ -184,6 +184,23 @@ void claim_put_vote(const rewrite_job *j, hd_buf *t) {
   rewrite_put(j, t, "\t@%%~lead red.global.add.u32 [%%~queue+%" PRIu64 "], 1;\n", j->recipe->ballot_offset);
 }
 
+/* ---- The second entry ---------------------------------------------------------------------------- */
+
+/* From a loop with one entry ptxas hoists parameters, addresses and values computed from thread ids, into
+ * registers that are then taken all the time. It does not treat a loop with two entries as a loop. So the
+ * loop over tasks (in CTAs that claim as one: of the warps that wait) is given another, from before it to
+ * $~inside, which is never taken, because the state's address is never 0. The registers that this way would
+ * leave undefined are set first; else ptxas takes their zeros for dead.
+ *
+ * The price is convergence. Where ptxas sees no loop it puts a YIELD in front of the atomic of the one lane
+ * that claims ahead, and after that the warp's lanes may do the task apart, one and thirty-one: seen on an
+ * H100, where tasks then took twice as long. A vote brings them together. */
+void claim_put_second_entry(const rewrite_job *j, hd_buf *t) {
+  if (!j->claim->second_entry) return;
+  claim_put_address(j, t, NULL);
+  rewrite_put(j, t, "\tsetp.eq.u64 %%~ok, %%~queue, 0;\n\t@%%~ok bra $~inside;\n");
+}
+
 /* ---- The way out ------------------------------------------------------------------------------------ */
 
 void claim_put_clear(const rewrite_job *j, hd_buf *t) {
