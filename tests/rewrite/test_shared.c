@@ -289,6 +289,40 @@ static const struct {
     {"mov.u32 %r2, dynamic; and.b32 %r4, %r2, 0x3ffff; shr.u32 %r5, %r4, 4; mov.b64 %d4, {%r5, %r1}; "
      "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r4, %r5}, %d4, %d4, 1, 1, 1, 0, 0;",
      BY_VARIABLES},
+    /* Bits of an address from the boundary on say where it lies: set, turned, or compared. */
+    {"mov.u32 %r2, dynamic; or.b32 %r4, %r2, 512; st.shared.u32 [%r4], 1;", BY_VARIABLES},
+    {"mov.u32 %r2, dynamic; or.b32 %r4, %r2, 1024; st.shared.u32 [%r4], 1;", BY_NUMBER},
+    {"mov.u32 %r2, dynamic; xor.b32 %r4, %r2, 4096; st.shared.u32 [%r4], 1;", BY_NUMBER},
+    {"mov.u32 %r2, dynamic; L: xor.b32 %r2, %r2, 8192; st.shared.u32 [%r2], 1; setp.lt.u32 %p1, %r1, 3; @%p1 "
+     "bra L;",
+     BY_NUMBER},
+    {"mov.u32 %r2, far; shl.b32 %r4, %r1, 4; and.b32 %r5, %r4, 1008; xor.b32 %r6, %r2, %r5; st.shared.u32 "
+     "[%r6], 1;",
+     BY_VARIABLES},
+    {"mov.u32 %r2, dynamic; shl.b32 %r4, %r1, 4; and.b32 %r5, %r4, 1008; add.u32 %r6, %r5, 16; xor.b32 %r7, "
+     "%r2, %r6; st.shared.u32 [%r7], 1;",
+     BY_NUMBER},
+    {"mov.u32 %r2, dynamic; shl.b32 %r4, %r1, 4; xor.b32 %r4, %r2, %r4; st.shared.u32 [%r4], 1;", BY_NUMBER},
+    {"mov.u32 %r2, dynamic; mov.u32 %r4, 1; L: shl.b32 %r4, %r4, 1; xor.b32 %r5, %r2, %r4; st.shared.u32 "
+     "[%r5], "
+     "1; setp.lt.u32 %p1, %r4, 4096; @%p1 bra L;",
+     BY_NUMBER},
+    {"mov.u32 %r2, dynamic; ld.global.u32 %r4, [%d1]; or.b32 %r4, %r2, %r4; st.shared.u32 [%r4], 1;",
+     BY_NUMBER},
+    {"mov.u32 %r2, dynamic; setp.lt.u32 %p1, %r2, 2048; @%p1 st.shared.u32 [%r2], 1;", BY_NUMBER},
+    {"mov.u32 %r2, dynamic; setp.eq.u32 %p1, %r2, %r1; selp.b32 %r4, 4, 8, %p1; add.u32 %r2, %r2, %r4; "
+     "st.shared.u32 [%r2], 1;",
+     BY_NUMBER},
+    {"mov.u32 %r2, dynamic; add.u32 %r4, %r2, 64; L: st.shared.u32 [%r2], 1; add.u32 %r2, %r2, 4; "
+     "setp.ne.u32 "
+     "%p1, %r2, %r4; @%p1 bra L;",
+     BY_VARIABLES},
+    {"mov.u64 %d2, dynamic; cvta.shared.u64 %d3, %d2; or.b64 %d4, %d3, 1024; st.u32 [%d4], 1;", BY_NUMBER},
+    {"mov.u64 %d2, dynamic; cvta.shared.u64 %d3, %d2; or.b64 %d4, %d3, 64; st.u32 [%d4], 1;", BY_VARIABLES},
+    {"mov.u64 %d2, dynamic; cvta.shared.u64 %d3, %d2; setp.ne.u64 %p1, %d3, 0; @%p1 st.u32 [%d3], 1;",
+     BY_VARIABLES},
+    {"mov.u32 %r2, dynamic; and.b32 %r4, %r2, 127; setp.eq.u32 %p1, %r4, 0; @%p1 st.shared.u32 [%r2], 1;",
+     BY_VARIABLES},
 };
 
 static void shared_memory_that_is_reached_by_numbers_is_left_alone(void **state) {

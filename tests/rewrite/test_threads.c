@@ -16,17 +16,19 @@ static size_t refusals_of(const char *body, bool in_cta, const uint32_t block[3]
   hd_arena arena;
   hd_ptx_module *m;
   hd_diag d;
-  snprintf(text, sizeof text,
-           ".version 8.0\n.target %s\n.address_size 64\n"
-           ".func stores() { .reg .b64 %%d; st.global.u32 [%%d], 1; ret; } "
-           ".extern .func memset(.reg .b64 %%p); .extern .func __assertfail(.reg .b64 %%p); "
-           ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } .func "
-           "meets() { bar.sync 0; ret; } .func quiet() { ret; } "
-           ".visible .entry k(.param .u64 p, .param .u64 q)\n{ .local .b32 own;\n"
-           ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>, %%of<2>;\n.reg .pred %%p<9>;\n.shared .b32 s[64], "
-           "t[64];\n.shared .b64 m;\n"
-           "mov.u32 %%r1, %%tid.x; ld.param.u64 %%of0, [p]; ld.param.u64 %%of1, [q];\n%s\nret;\n}\n",
-           target, body);
+  snprintf(
+      text, sizeof text,
+      ".version 8.0\n.target %s\n.address_size 64\n"
+      ".func stores() { .reg .b64 %%d; st.global.u32 [%%d], 1; ret; } "
+      ".extern .func memset(.reg .b64 %%p); .extern .func __assertfail(.reg .b64 %%p); "
+      ".func looks() { .reg .b64 %%d; .reg .b32 %%r; ld.volatile.global.u32 %%r, [%%d]; ret; } .func "
+      "meets() { bar.sync 0; ret; } .func quiet() { ret; } .func ends() { exit; } .func after() { call.uni "
+      "ends; ret; } "
+      ".visible .entry k(.param .u64 p, .param .u64 q)\n{ .local .b32 own;\n"
+      ".reg .b32 %%r<9>;\n.reg .b64 %%rd<9>, %%of<2>;\n.reg .pred %%p<9>;\n.shared .b32 s[64], "
+      "t[64];\n.shared .b64 m;\n"
+      "mov.u32 %%r1, %%tid.x; ld.param.u64 %%of0, [p]; ld.param.u64 %%of1, [q];\n%s\nret;\n}\n",
+      target, body);
   hd_arena_init(&arena);
   if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
   size_t n = hd_rewrite_thread_refusals(m, (uint32_t)hd_ptx_find_kernel(m, "k"), in_cta, block, &first, 1);
@@ -81,6 +83,14 @@ static void what_warps_do_as_warps_bars_it(void **state) {
     assert_memory_equal(first.what, bodies[i], strcspn(bodies[i], " "));
   }
   assert_int_equal(refusals("ld.volatile.global.u32 %r2, [%rd1];", true), 0);
+}
+
+/* Threads that end in a function are seen by no path of the kernel's, and barriers wait for the others. */
+static void threads_that_end_in_a_function_bar_it(void **state) {
+  assert_int_equal(refusals("@%p1 call.uni ends; bar.sync 0;", true), 1);
+  assert_int_equal(refusals("L: bar.sync 0; @%p1 call ends; bra L;", true), 1);
+  assert_int_equal(refusals("@%p1 call after; bar.red.popc.u32 %r2, 0, %p2;", true), 1);
+  assert_int_equal(refusals("@%p1 exit; st.global.u32 [%of0], 1;", true), 0);
 }
 
 /* That the lanes of a warp go one way, or load from one address, is so for the warps as they are. */
@@ -563,6 +573,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_belongs_to_a_cta_may_be_renumbered_inside_it),
       cmocka_unit_test(what_warps_do_as_warps_bars_it),
+      cmocka_unit_test(threads_that_end_in_a_function_bar_it),
       cmocka_unit_test(what_the_text_promises_of_warps_bars_it),
       cmocka_unit_test(warps_that_talk_through_global_memory_keep_their_threads),
       cmocka_unit_test(warps_that_talk_without_a_barrier_keep_their_threads),

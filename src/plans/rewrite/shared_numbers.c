@@ -2,10 +2,11 @@
  * meet a variable of the rewriter's own.
  *
  * A value is what its operands make of it, whichever way was taken to them. The address of a variable stays
- * one if numbers are added to it or taken away, if its low bits are cleared, or mixed with numbers. Numbers
- * are what the host passes, what memory holds, and bits of an address below the boundary by which variables
- * may move: these stay. The distance of two variables, and all else that is made of addresses, is neither.
- * Generic addresses of shared memory come from variables, as cvta is looked at like an access. */
+ * one if numbers are added to it or taken away, if its low bits are cleared, or mixed with numbers that have
+ * no others: low bits are those below the boundary by which variables may move. Numbers are what the host
+ * passes, what memory holds, and an address's low bits: these stay. A comparison of an address with a number
+ * asks where the variable lies. The distance of two variables, and all else that is made of addresses, is
+ * neither. Generic addresses of shared memory come from variables, as cvta is looked at like an access. */
 #include "rewrite/rewrite_internal.h"
 
 enum {
@@ -24,6 +25,8 @@ typedef struct search {
   uint8_t *now;   /* what it holds here, if it was written since the last label */
   uint32_t *since, stretch; /* the stretch of statements without a label in which it was */
   uint8_t *shifts;
+  uint8_t *widths; /* of numbers in registers: bits that may be set, from the lowest on */
+  bool compared;   /* an address is, with a number */
   unsigned stored; /* spaces in which memory may hold what is made of addresses */
   unsigned passed; /* DISTANCE, if some parameter of a function may */
   bool changed;
@@ -77,9 +80,19 @@ static unsigned of_operand(const search *s, const hd_ptx_opnd *o) {
   return NUMBER;
 }
 
-static void add_kinds(search *s, hd_sym sym, unsigned k) {
+enum { ALL_BITS = 32 };
+
+/* A width that grows again does so in a loop, and ends at all bits. */
+static void add_width(search *s, hd_sym sym, unsigned width) {
+  if (width <= s->widths[sym]) return;
+  s->widths[sym] = (uint8_t)(s->widths[sym] ? ALL_BITS : width);
+  s->changed = true;
+}
+
+static void add_kinds(search *s, hd_sym sym, unsigned k, unsigned width) {
   s->changed |= (k & ~(unsigned)s->kinds[sym]) != 0;
   s->kinds[sym] |= (uint8_t)k;
+  add_width(s, sym, width);
   if (s->m->syms[sym].kind == HD_SYM_VAR && k & ~(unsigned)NUMBER) s->passed = DISTANCE;
 }
 
@@ -158,6 +171,96 @@ static unsigned shifted_down(search *s, const hd_ptx_stmt *st, const hd_ptx_term
   return as_number(k & ~(unsigned)PLACE) | (k & PLACE ? SHIFTED : 0);
 }
 
+/* ---- Widths of numbers --------------------------------------------------------------------------- */
+
+static unsigned bits_of(uint64_t value) {
+  unsigned n = 0;
+  while (n < ALL_BITS && value >> n) n++;
+  return n;
+}
+
+static unsigned operand_width(const search *s, const hd_ptx_stmt *st, uint32_t operand) {
+  const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd + operand];
+  int64_t value;
+  if (number_at(s, st, operand, &value)) return value < 0 ? ALL_BITS : bits_of((uint64_t)value);
+  return o->kind == HD_O_REG && !o->part && !(o->flags & HD_OF_NEG) ? s->widths[o->sym] : ALL_BITS;
+}
+
+static unsigned greater(unsigned a, unsigned b) { return a > b ? a : b; }
+
+static unsigned term_width(const search *s, const hd_ptx_stmt *st, const hd_ptx_term *t) {
+  const unsigned w = operand_width(s, st, t->of);
+  int64_t by;
+  if (!t->by) return w;
+  if (!number_at(s, st, t->by, &by) || by < 0) return ALL_BITS;
+  const uint64_t more = t->power ? (uint64_t)by : bits_of((uint64_t)by);
+  return w + more < ALL_BITS ? w + (unsigned)more : ALL_BITS;
+}
+
+/* Of what an instruction leaves, where that is a number. */
+static unsigned width_of(const search *s, const hd_ptx_stmt *st) {
+  const hd_ptx_form *f = &s->m->forms[st->form];
+  const hd_ptx_result *r = hd_ptx_result_of(s->m, st);
+  int64_t by;
+  unsigned w = ALL_BITS;
+  if (!st->n_opnds || !hd_ptx_form_is_whole(f, 32) || (r->n_opnds && st->n_opnds < r->n_opnds)) return w;
+  switch ((hd_ptx_makes)r->makes) {
+  case HD_MAKES_SUM:
+    w = term_width(s, st, &r->terms[0]);
+    if (r->n_terms == 2) w = r->terms[1].minus ? ALL_BITS : greater(w, term_width(s, st, &r->terms[1])) + 1;
+    break;
+  case HD_MAKES_MASKED:
+    w = operand_width(s, st, 1);
+    if (operand_width(s, st, 2) < w) w = operand_width(s, st, 2);
+    break;
+  case HD_MAKES_JOINED:
+  case HD_MAKES_MIXED:
+    if (st->n_opnds == 3) w = greater(operand_width(s, st, 1), operand_width(s, st, 2));
+    break;
+  case HD_MAKES_QUOTIENT:
+    w = operand_width(s, st, 1);
+    if (w < ALL_BITS && r->terms[0].power && number_at(s, st, 2, &by) && by >= 0)
+      w = (int64_t)w > by ? w - (unsigned)by : 0;
+    break;
+  case HD_MAKES_CHOICE: w = greater(operand_width(s, st, 1), operand_width(s, st, 2)); break;
+  case HD_MAKES_PART: /* bfe d, a, pos, len */
+    if (hd_ptx_form_has(f, HD_M_U32) && st->n_opnds == 4 && number_at(s, st, 3, &by) && by >= 0 &&
+        by < ALL_BITS)
+      w = (unsigned)by;
+    break;
+  case HD_MAKES_ANYTHING:
+  case HD_MAKES_PLACE:
+  case HD_MAKES_REMAINDER:
+  case HD_MAKES_LEAST:
+  case HD_MAKES_GREATEST:
+  case HD_MAKES_COMPARISON: break;
+  }
+  return w < ALL_BITS ? w : ALL_BITS;
+}
+
+/* ---- What is computed ---------------------------------------------------------------------------- */
+
+/* or, xor: with higher bits than those that stay it depends on the address's own which place comes of it. */
+static unsigned mixed(const search *s, const hd_ptx_stmt *st) {
+  const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd];
+  const unsigned a = of_operand(s, &o[1]), b = of_operand(s, &o[2]), k = sum(a, b, false);
+  const bool high = (a & PLACE && (uint64_t)1 << operand_width(s, st, 2) > s->boundary) ||
+                    (b & PLACE && (uint64_t)1 << operand_width(s, st, 1) > s->boundary);
+  return high && k & PLACE ? (k & ~(unsigned)PLACE) | DISTANCE : k;
+}
+
+/* A generic pointer may be asked for being none. */
+static bool compares_with_number(const search *s, const hd_ptx_stmt *st) {
+  const hd_ptx_form *f = &s->m->forms[st->form];
+  const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd];
+  if (hd_ptx_result_of(s->m, st)->makes != HD_MAKES_COMPARISON || st->n_opnds < 3) return false;
+  const unsigned a = of_operand(s, &o[1]), b = of_operand(s, &o[2]);
+  const bool by_place = (a & ~(unsigned)NUMBER && b & NUMBER) || (b & ~(unsigned)NUMBER && a & NUMBER);
+  const bool none = (hd_ptx_form_has(f, HD_M_EQ) || hd_ptx_form_has(f, HD_M_NE)) &&
+                    hd_ptx_form_is_whole(f, 64) && o[2].kind == HD_O_INT && o[2].imm == 0;
+  return by_place && !none;
+}
+
 static unsigned computed(search *s, const hd_ptx_stmt *st) {
   const hd_ptx_form *f = &s->m->forms[st->form];
   const hd_ptx_opnd *o = &s->m->opnds[st->first_opnd];
@@ -175,9 +278,8 @@ static unsigned computed(search *s, const hd_ptx_stmt *st) {
   case HD_MAKES_QUOTIENT: return shifted_down(s, st, &r->terms[0]);
   case HD_MAKES_MASKED: return masked(s, st, &r->terms[0]);
   case HD_MAKES_PART: k = part(s, st); return k == 0xff ? as_number(all) : k;
-  case HD_MAKES_JOINED: return sum(of_operand(s, &o[1]), of_operand(s, &o[2]), false);
-  case HD_MAKES_MIXED:
-    return st->n_opnds == 3 ? sum(of_operand(s, &o[1]), of_operand(s, &o[2]), false) : as_number(all);
+  case HD_MAKES_JOINED:
+  case HD_MAKES_MIXED: return st->n_opnds == 3 ? mixed(s, st) : as_number(all);
   case HD_MAKES_LEAST:
   case HD_MAKES_GREATEST:
   case HD_MAKES_CHOICE: return of_operand(s, &o[1]) | of_operand(s, &o[2]);
@@ -236,7 +338,7 @@ static void see_store(search *s, const hd_ptx_stmt *st, const hd_ptx_access *a) 
     const hd_ptx_touch *t = &a->touches[i];
     const hd_sym of = t->space & HD_IN_PARAM ? named(s, st, t) : 0;
     if (!(t->kinds & HD_ACC_WRITE)) continue;
-    if (of) add_kinds(s, of, x.k);
+    if (of) add_kinds(s, of, x.k, ALL_BITS);
     written |= spaces_of(t);
   }
   const bool copies = a->kinds & HD_ACC_READ && s->stored; /* also an atomic, which adds to what is there */
@@ -262,10 +364,10 @@ static void see_callee(search *s, const hd_ptx_stmt *st, uint32_t func) {
   uint32_t n;
   const hd_ptx_opnd *o = list_of(s, st, false, &n);
   for (uint32_t i = 0; i < n && i < f->n_params; i++)
-    add_kinds(s, s->m->vars[f->first_param + i].sym, of_operand(s, &o[i]));
+    add_kinds(s, s->m->vars[f->first_param + i].sym, of_operand(s, &o[i]), ALL_BITS);
   o = list_of(s, st, true, &n);
   for (uint32_t i = 0; i < n && i < f->n_rets; i++)
-    if (o[i].sym) add_kinds(s, o[i].sym, s->kinds[s->m->vars[f->first_ret + i].sym]);
+    if (o[i].sym) add_kinds(s, o[i].sym, s->kinds[s->m->vars[f->first_ret + i].sym], ALL_BITS);
 }
 
 static void see_call(search *s, const hd_ptx_stmt *st) {
@@ -278,12 +380,12 @@ static void see_call(search *s, const hd_ptx_stmt *st) {
   for (uint32_t i = 1; callee == HD_NONE && i < s->reach->n; i++) see_callee(s, st, s->reach->funcs[i]);
   const hd_ptx_opnd *o = list_of(s, st, true, &n);
   for (uint32_t i = 0; i < n; i++)
-    if (o[i].sym) add_kinds(s, o[i].sym, NUMBER | DISTANCE);
+    if (o[i].sym) add_kinds(s, o[i].sym, NUMBER | DISTANCE, ALL_BITS);
 }
 
 typedef struct writing {
   search *s;
-  unsigned kinds;
+  unsigned kinds, width;
   bool whole; /* it leaves nothing of what was there */
 } writing;
 
@@ -293,7 +395,7 @@ static bool write_leaf(void *ctx, const hd_ptx_leaf *leaf) {
   if (!(leaf->role & HD_ROLE_WRITTEN) || !leaf->sym) return true;
   const bool whole = w->whole && leaf->opnd && !leaf->opnd->part;
   const unsigned before = whole ? 0 : held(s, leaf->sym);
-  add_kinds(s, leaf->sym, w->kinds);
+  add_kinds(s, leaf->sym, w->kinds, whole ? w->width : ALL_BITS);
   s->now[leaf->sym] = (uint8_t)(before | w->kinds);
   s->since[leaf->sym] = s->stretch;
   return true;
@@ -313,7 +415,8 @@ static void see(search *s, const hd_ptx_stmt *st) {
                : a.kinds & HD_ACC_READ ? loaded(s, st, &a)
                : st->n_opnds           ? computed(s, st)
                                        : 0,
-               !st->guard};
+               a.unknown || a.kinds & HD_ACC_READ ? ALL_BITS : width_of(s, st), !st->guard};
+  s->compared |= compares_with_number(s, st);
   hd_ptx_visit(s->m, st, write_leaf, &w);
 }
 
@@ -328,8 +431,12 @@ static bool is_by_number(const search *s, const hd_ptx_stmt *st) {
            !hd_ptx_form_has(f, HD_M_TO) && of_operand(s, &o[1]) & ~(unsigned)PLACE;
   for (unsigned k = 0; k < a.n; k++) {
     const hd_ptx_touch *t = &a.touches[k];
-    if (!(t->space & HD_IN_ANY_SHARED) || t->operand >= st->n_opnds) continue;
+    if (!(t->space & (HD_IN_ANY_SHARED | HD_IN_GENERIC)) || t->operand >= st->n_opnds) continue;
     const unsigned kinds = of_operand(s, &o[t->operand]);
+    if (t->space & HD_IN_GENERIC) { /* a number leads to other memory, for no cvta has seen it */
+      if (kinds & (SHIFTED | DISTANCE)) return true;
+      continue;
+    }
     /* A descriptor of matrices holds some bits of an address. */
     if (o[t->operand].kind == HD_O_ADDR ? kinds & ~(unsigned)PLACE
                                         : o[t->operand].kind == HD_O_REG && kinds == NUMBER)
@@ -364,11 +471,13 @@ bool rewrite_shared_by_number(const hd_ptx_module *m, const hd_reach *reach, uns
               .kinds = HD_NEW_N(arena, m->n_syms + 1u, uint8_t),
               .now = HD_NEW_N(arena, m->n_syms + 1u, uint8_t),
               .since = HD_NEW_N(arena, m->n_syms + 1u, uint32_t),
-              .shifts = HD_NEW_N(arena, m->n_syms + 1u, uint8_t)};
+              .shifts = HD_NEW_N(arena, m->n_syms + 1u, uint8_t),
+              .widths = HD_NEW_N(arena, m->n_syms + 1u, uint8_t)};
   const hd_ptx_func *kernel = &m->funcs[reach->funcs[0]];
   for (uint32_t i = kernel->first_param; i < kernel->first_param + kernel->n_params; i++)
     s.kinds[m->vars[i].sym] = NUMBER;
   while (go_through(&s, false)) {
   }
-  return go_through(&s, true);
+  s.compared = false; /* from now on what is seen is all that there is */
+  return go_through(&s, true) || s.compared;
 }

@@ -263,7 +263,7 @@ HANDLER(cvt_rs) {
     for (unsigned k = 0; k < x->n; k++) {
       float v = ((const float *)slot(r, x->value[k]))[l];
       if (i->cvt.relu) v = (float)num_relu(v);
-      packed = packed << bits |
+      packed = (uint32_t)((uint64_t)packed << bits) |
                num_from_f32_stochastic(fmt, v, random_of(fmt, random[l], k), n_random, i->cvt.satfinite);
     }
     dst[l] = packed;

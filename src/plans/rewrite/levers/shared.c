@@ -17,8 +17,15 @@
 enum { MOST_SHARED = 48 * 1024 };
 
 /* Swizzles of wgmma and of tensor copies repeat every 1024 bytes of the address itself; before sm_90 no
- * instruction depends on more than the 128 bytes of the banks. */
-unsigned rewrite_shared_boundary(const hd_ptx_module *m) { return m->sm >= 90 ? 1024 : 128; }
+ * instruction depends on more than the 128 bytes of the banks. A variable that asks for more moves by as much
+ * as its neighbours only if all move by that. */
+unsigned rewrite_shared_boundary(const hd_ptx_module *m) {
+  unsigned most = m->sm >= 90 ? 1024 : 128;
+  for (uint32_t i = 0; i < m->n_vars; i++)
+    if (hd_ptx_mod_value(m->vars[i].space) & HD_IN_ANY_SHARED && hd_ptx_var_align(&m->vars[i]) > most)
+      most = hd_ptx_var_align(&m->vars[i]);
+  return most;
+}
 
 /* The new variable moves the kernel's. */
 static bool moves(const rewrite_job *j) { return j->traits.dynamic_shared || j->traits.shared_behind; }

@@ -241,9 +241,33 @@ static const char *why_not_apart(const hd_ptx_module *m, const partings *all, co
   return (all->n > 1 || p->in_function) && hd_ptx_form_has(&m->forms[p->st->form], HD_M_RED) ? SEVERAL : NULL;
 }
 
+/* The paths through functions are not examined, and threads that end in one attend no barrier any more. */
+static void scan_exits(scan *s, uint32_t func) {
+  const hd_ptx_module *m = s->look.m;
+  hd_arena arena;
+  hd_reach reach;
+  jmp_buf out_of_memory;
+  hd_arena_init(&arena);
+  arena.escape = &out_of_memory;
+  if (setjmp(out_of_memory)) {
+    rewrite_scan_refuse(&s->look, HD_REFUSE_NO_MEMORY, NULL, "no memory");
+  } else {
+    hd_reach_find(m, func, &arena, &reach);
+    for (uint32_t k = 1; k < reach.n; k++)
+      for (uint32_t i = 0; i < m->funcs[reach.funcs[k]].n_stmts; i++) {
+        const hd_ptx_stmt *st = &m->funcs[reach.funcs[k]].stmts[i];
+        if (st->kind == HD_S_INST && m->forms[st->form].op == HD_OP_EXIT)
+          rewrite_scan_refuse(&s->look, HD_REFUSE_WORKS_TOGETHER, st,
+                              "ends the thread from within a function");
+      }
+  }
+  hd_arena_free(&arena);
+}
+
 static void scan_parting(scan *s, uint32_t func) {
   hd_diag d;
   partings all = {0};
+  scan_exits(s, func);
   if (find_parting(s->look.m, func, s->block, &all, &d) != HD_OK)
     rewrite_scan_refuse(&s->look, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL,
                         d.message);
