@@ -72,7 +72,7 @@ static bool is_multiple(wait_search *w, const wait_sum *a, const wait_sum *b, in
 }
 
 static bool is_stride(wait_search *w, const wait_sum *s) {
-  bool launched = s->ok && (s->n || s->number) && is_short(s->number);
+  bool launched = s->ok && (s->n || s->number) && is_short(s->number) && sum_goes_one_way(s);
   for (uint32_t i = 0; i < s->n && launched; i++) launched = sum_is_launched(w, &s->terms[i]);
   return launched;
 }

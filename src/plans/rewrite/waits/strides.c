@@ -1,12 +1,13 @@
 /* Strides of the launch: numbers that are not 0 if what the launch passes is not.
  *
  * A number is taken apart into a sum of products (products.c). Parameters, sizes of the CTA and the grid, and
- * addresses of variables are what the launch passes. What is left of a sum of them is not taken for 0, unless
- * all of it falls out. Of one of two numbers, or the bits of both, each must be a stride. What is loaded,
- * divided, masked or cut, and a thread's own number, may be 0. */
+ * addresses of variables are what the launch passes. What is left of a sum of them is not taken for 0 if all
+ * of it is added or all of it subtracted: one size may be as large as another, or 1. A parameter of fewer
+ * than 32 bits is a flag or a small count, which may be 0. Of one of two numbers, or the bits of both, each
+ * must be a stride. What is loaded, divided, masked or cut, and a thread's own number, may be 0. */
 #include "rewrite/waits/sums.h"
 
-enum { MOST_DEPTH = 8, MOST_FACTOR = 1 << 16, MOST_OF_PLACE = 1 << 24, MOST_THREADS = 1024 };
+enum { MOST_DEPTH = 8, MOST_FACTOR = 1 << 16, MOST_OF_PLACE = 1 << 24, MOST_THREADS = 1024, LEAST_BITS = 32 };
 
 static wait_worth worth_of(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth);
 
@@ -20,11 +21,17 @@ static bool is_size(const wait_search *w, uint32_t at) {
   return hd_inst_form(&w->g, at)->op == HD_OP_MOV && o->kind == HD_O_SREG && wait_positive(w, at, o);
 }
 
+static bool loads_stride(const wait_search *w, uint32_t at) {
+  hd_ptx_type type[2];
+  hd_ptx_types_of(hd_inst_form(&w->g, at), type);
+  return type[0].bits >= LEAST_BITS && wait_loads_launch(w, at);
+}
+
 /* What the launch passes, as it is. */
 static bool is_launched(wait_search *w, const sum_atom *a) {
   if (a->variable) return true;
   const uint32_t at = sum_written_by(w, a->reg, a->at);
-  return at != HD_NONE && (wait_loads_launch(w, at) || is_size(w, at));
+  return at != HD_NONE && (loads_stride(w, at) || is_size(w, at));
 }
 
 static bool are_launched(wait_search *w, const sum_term *t) {
@@ -35,6 +42,14 @@ static bool are_launched(wait_search *w, const sum_term *t) {
 
 bool sum_is_launched(wait_search *w, const sum_term *t) {
   return is_small(t->times, MOST_OF_PLACE) && are_launched(w, t);
+}
+
+/* Whether a number is below 0 is known if 32 bits hold it: 4294967295 is -1 in as many. */
+bool sum_goes_one_way(const wait_sum *s) {
+  const bool below = s->n && (int64_t)s->terms->times < 0;
+  for (uint32_t i = 1; i < s->n; i++)
+    if (((int64_t)s->terms[i].times < 0) != below) return false;
+  return !s->n || !s->number || (is_small(s->number, INT32_MAX) && ((int64_t)s->number < 0) == below);
 }
 
 static wait_worth worth_of_sum(wait_search *w, const wait_sum *s, uint64_t most, unsigned depth);
@@ -52,7 +67,7 @@ static bool is_kept_whole(const wait_search *w, uint32_t at) {
 static wait_worth worth_of_write(wait_search *w, uint32_t at, unsigned depth) {
   const hd_ptx_opnd *o = wait_operands(w, at);
   const hd_ptx_result *r = wait_result(w, at);
-  if (wait_loads_launch(w, at)) return WAIT_OF_LAUNCH;
+  if (loads_stride(w, at)) return WAIT_OF_LAUNCH;
   if (o[0].kind != HD_O_REG || !is_kept_whole(w, at)) return WAIT_PERHAPS_ZERO;
   switch (r->makes) {
   case HD_MAKES_SUM: {
@@ -83,7 +98,7 @@ static wait_worth worth_of_atom(wait_search *w, const sum_atom *a, unsigned dept
 
 static wait_worth worth_of_sum(wait_search *w, const wait_sum *s, uint64_t most, unsigned depth) {
   wait_worth least = WAIT_OF_LAUNCH;
-  bool launched = true;
+  bool launched = sum_goes_one_way(s);
   if (!s->ok) return WAIT_PERHAPS_ZERO;
   if (!s->n) return s->number ? WAIT_OF_TEXT : WAIT_PERHAPS_ZERO;
   for (uint32_t i = 0; i < s->n; i++)

@@ -39,6 +39,8 @@ void sum_scale(const wait_search *w, wait_sum *s, const sum_term *by);
 /* What is known of a sum, and whether a term is made of what the launch passes alone, as it is. */
 wait_worth sum_worth(wait_search *w, const wait_sum *s);
 bool sum_is_launched(wait_search *w, const sum_term *t);
+/* All of its terms, and its number, are added, or all are subtracted. */
+bool sum_goes_one_way(const wait_sum *s);
 
 /* Both have one value: what one instruction has written on the way is the same. */
 bool sum_same_atom(wait_search *w, const sum_atom *a, const sum_atom *b);
