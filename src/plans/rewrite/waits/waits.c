@@ -409,7 +409,8 @@ static void prepare(wait_search *w) {
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->fetches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->passes = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
-  w->any_settled = w->any_fence = false;
+  w->any_settled = false;
+  w->any_fence = w->kernel_fence;
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
   w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->places = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_place *);
@@ -425,6 +426,18 @@ static void prepare(wait_search *w) {
     w->any_fence = w->any_fence || w->wide_fence[i];
   }
   for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
+}
+
+/* A fence anywhere in the kernel or in the functions that it calls. */
+static bool has_wide_fence(wait_search *w, const hd_reach *reach) {
+  for (uint32_t k = 0; k < reach->n; k++) {
+    const hd_ptx_func *f = &w->m->funcs[reach->funcs[k]];
+    for (const hd_ptx_stmt *st = f->stmts; st < f->stmts + f->n_stmts; st++)
+      if (st->kind == HD_S_INST &&
+          wait_form_is_wide_fence(&w->m->forms[st->form], wait_access_of(w, st->form)))
+        return true;
+  }
+  return false;
 }
 
 /* Functions that may call themselves, and those that they call; a flag per function of the module. */
@@ -492,6 +505,7 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   bool inlines = rewrite_can_inline(s);
   w->access = hd_arena_alloc(w->arena, (w->m->n_forms + 1u) * sizeof *w->access, _Alignof(hd_ptx_access));
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
+  w->kernel_fence = reach.n > 1 && has_wide_fence(w, &s->reach);
   find_recursive_looks(w, s);
   look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
   if (inlines && rewrite_is_whole(&w->g)) return;

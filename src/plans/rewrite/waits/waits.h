@@ -53,11 +53,12 @@ typedef struct wait_search {
   uint32_t *in, stamp; /* per block: in[b] == stamp */
   const uint32_t *blocks;
   uint32_t n_blocks;
-  bool fence;       /* one that orders more than the CTA */
-  bool any_fence;   /* the same anywhere in the graph: threads of the CTA may meet behind it */
-  bool stays;       /* some plain load that decides may look at one place in many rounds */
-  bool any_settled; /* some block is */
-  bool whole;       /* the graph holds every function that the kernel may run */
+  bool fence;        /* one that orders more than the CTA */
+  bool any_fence;    /* the same anywhere in the graph: threads of the CTA may meet behind it */
+  bool kernel_fence; /* the same, in other functions of the kernel as well */
+  bool stays;        /* some plain load that decides may look at one place in many rounds */
+  bool any_settled;  /* some block is */
+  bool whole;        /* the graph holds every function that the kernel may run */
 
   uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
@@ -100,9 +101,11 @@ static inline bool wait_leaves(const wait_search *w, uint32_t block) {
   return false;
 }
 const hd_ptx_access *wait_access_make(wait_search *w, uint32_t form);
-static inline const hd_ptx_access *wait_access(wait_search *w, uint32_t inst) {
-  const uint32_t form = hd_inst_stmt(&w->g, inst)->form;
+static inline const hd_ptx_access *wait_access_of(wait_search *w, uint32_t form) {
   return w->known_form[form] ? &w->access[form] : wait_access_make(w, form);
+}
+static inline const hd_ptx_access *wait_access(wait_search *w, uint32_t inst) {
+  return wait_access_of(w, hd_inst_stmt(&w->g, inst)->form);
 }
 
 /* ---- quick.c ---------------------------------------------------------------------------------- */
