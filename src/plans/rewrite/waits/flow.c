@@ -1,6 +1,6 @@
 /* The values that decide whether a region is left. They are followed backwards from the conditions of its
- * exits: through registers, through variables that pass values into functions, through shared and local
- * memory, and through the branches that decide whether an instruction runs at all.
+ * exits: through registers and the carry, through variables that pass values into functions, through shared
+ * and local memory, and through the branches that decide whether an instruction runs at all.
  *
  * The order of instructions is ignored: everything that may write a register counts. */
 #include <string.h>
@@ -20,6 +20,7 @@ typedef struct trace {
   uint32_t *work, n_work;         /* instructions whose operands are still to be looked at */
   uint32_t bad;                   /* the instruction that the exits wait for; HD_NONE */
   bool stores_seen;               /* of global memory */
+  bool carries_seen;              /* all that the region writes */
   uint32_t *doubtful, n_doubtful; /* plain loads that may look at the same place again */
   written_place *places;          /* NULL: not listed so far */
   uint32_t n_places;
@@ -313,6 +314,25 @@ static void trace_call(trace *t, uint32_t call) {
   }
 }
 
+/* What may have written the carry that the instruction reads: the last before it in its block, or any of the
+ * region. */
+static void trace_carry(trace *t, uint32_t inst) {
+  wait_search *w = t->w;
+  const hd_block *own = &w->g.blocks[w->g.insts[inst].block];
+  for (uint32_t k = inst; k > own->first; k--) {
+    if (!(hd_inst_form(&w->g, k - 1)->flags & HD_OPF_WRITES_CARRY)) continue;
+    trace_inst(t, k - 1);
+    if (!hd_inst_stmt(&w->g, k - 1)->guard) return;
+  }
+  for (uint32_t i = 0; i < w->n_blocks && !t->carries_seen; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (hd_inst_form(&w->g, k)->flags & HD_OPF_WRITES_CARRY) trace_inst(t, k);
+  }
+  t->carries_seen = true;
+}
+
 static void look_at(trace *t, uint32_t inst) {
   wait_search *w = t->w;
   const hd_ptx_access *a = wait_access(w, inst);
@@ -323,6 +343,7 @@ static void look_at(trace *t, uint32_t inst) {
   }
   trace_block(t, w->g.insts[inst].block);
   hd_inst_reads(&w->g, inst, trace_reg, t);
+  if (hd_inst_form(&w->g, inst)->flags & HD_OPF_READS_CARRY) trace_carry(t, inst);
   if (wait_is_opaque(w, inst)) trace_call(t, inst);
   for (unsigned k = 0; k < a->n; k++) {
     if (!(a->touches[k].kinds & HD_ACC_READ) || a->touches[k].operand >= s->n_opnds) continue;

@@ -400,6 +400,7 @@ bool wait_reads_others(wait_search *w, uint32_t inst) {
 static bool looks_anew(wait_search *w, uint32_t inst) {
   const wait_source source = (wait_source)w->source[inst];
   if (source == WAIT_OWN) return false;
+  if (wait_call_copies(w, inst)) return w->fence;
   return source == WAIT_STRONG || w->fence || (source == WAIT_CTA && w->any_fence) ||
          (source == WAIT_WEAK && !wait_is_plain_load(w, inst));
 }

@@ -16,10 +16,10 @@ enum { MANY_LOOKS = 3 };
 typedef enum quick_kind {
   QUICK_NOT_LOOKED_AT = 0,
   QUICK_PLAIN,
-  QUICK_SOURCE, /* reads memory that may be global, or calls */
-  QUICK_LOOK,   /* the same, by a load or an atomic that is made to see what others write */
+  QUICK_SOURCE, /* reads memory that may be global */
+  QUICK_LOOK,   /* the same, by a load or an atomic that is made to see what others write, or by other code */
   QUICK_FENCE,  /* makes loads see it */
-  QUICK_MEMORY, /* reads other memory, which may hold a foreign value */
+  QUICK_MEMORY, /* reads other memory, or the carry, which may hold a foreign value */
   QUICK_BRANCH, /* may go elsewhere, or end */
 } quick_kind;
 
@@ -48,7 +48,9 @@ static quick_kind kind_of(quick *q, uint32_t form) {
   if (f->flags & HD_OPF_LEAVES) {
     kind = QUICK_BRANCH;
   } else if (f->flags & HD_OPF_CALLS) {
-    kind = QUICK_SOURCE;
+    kind = QUICK_LOOK;
+  } else if (f->flags & HD_OPF_READS_CARRY) {
+    kind = QUICK_MEMORY;
   } else {
     hd_ptx_access a = hd_ptx_access_of(f);
     bool fresh = a.order > HD_ORDERED_WEAK || (a.cache && a.cache != HD_M_CA) ||

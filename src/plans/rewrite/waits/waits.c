@@ -103,8 +103,10 @@ static bool call_reads_nothing(const wait_search *w, uint32_t inst) {
 
 static wait_source source_of(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
-  if (f->flags & HD_OPF_CALLS)
-    return wait_call_is_harmless(w, inst) || call_reads_nothing(w, inst) ? WAIT_OWN : WAIT_STRONG;
+  if (f->flags & HD_OPF_CALLS) /* free brings nothing */
+    return wait_call_is_harmless(w, inst) || calls_system(w, inst, "free") || call_reads_nothing(w, inst)
+               ? WAIT_OWN
+               : WAIT_STRONG;
   const hd_ptx_access *a = wait_access(w, inst);
   unsigned kinds = hd_ptx_access_in(a, HD_IN_ANY_GLOBAL);
   if (!(kinds & HD_ACC_READ)) return WAIT_OWN;
