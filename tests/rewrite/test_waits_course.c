@@ -521,9 +521,40 @@ static void an_address_of_sums_with_themselves_is_looked_through(void **state) {
   hd_buf_free(&text);
 }
 
+/* A look by the coordinate %r5, which goes on, and a fence or none. */
+#define IMAGE(look, fence) AT_COORDINATE("add.u32 %r5, %r5, 4;\n", look, fence)
+#define AT_COORDINATE(step, look, fence) ROUNDS(step look "\n" fence)
+#define FENCED(look) IMAGE(look, "membar.gl;")
+
+static void coordinates_that_are_clamped_do_not_move(void **state) {
+  static const wait_case cases[] = {
+      {"a surface", FENCED("suld.b.1d.b32.clamp {%r1}, [%rd1, {%r5}];"), "suld"},
+      {"a surface of two dimensions", FENCED("suld.b.2d.b32.clamp {%r1}, [%rd1, {%r5, %r8}];"), "suld"},
+      {"layers of a surface", FENCED("suld.b.a1d.b32.clamp {%r1}, [%rd1, {%r5, %r8}];"), "suld"},
+      {"backwards",
+       AT_COORDINATE("sub.u32 %r5, %r5, 4;\n", "suld.b.1d.b32.clamp {%r1}, [%rd1, {%r5}];", "membar.gl;"),
+       "suld"},
+      {"a texture", FENCED("tex.1d.v4.u32.s32 {%r1, %r2, %r0, %r9}, [%rd1, {%r5}];"), "tex"},
+      {"a texture of numbers",
+       FENCED("cvt.rn.f32.u32 %f1, %r5;\ntex.1d.v4.u32.f32 {%r1, %r2, %r0, %r9}, "
+              "[%rd1, {%f1}];"),
+       "tex"},
+  };
+  static const wait_case others[] = {
+      {"a surface that traps beyond its end", FENCED("suld.b.1d.b32.trap {%r1}, [%rd1, {%r5}];"), NULL},
+      {"a surface that is 0 beyond its end", FENCED("suld.b.1d.b32.zero {%r1}, [%rd1, {%r5}];"), NULL},
+      {"no fence", IMAGE("suld.b.1d.b32.clamp {%r1}, [%rd1, {%r5}];", ""), NULL},
+      {"a texture, and no fence", IMAGE("tex.1d.v4.u32.s32 {%r1, %r2, %r0, %r9}, [%rd1, {%r5}];", ""), NULL},
+      {"a fence of the CTA", IMAGE("suld.b.1d.b32.clamp {%r1}, [%rd1, {%r5}];", "membar.cta;"), NULL},
+  };
+  EXPECT_ALL(cases);
+  EXPECT_ALL(others);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("an address moves one way, or it may stay", an_address_moves_one_way_or_it_stays),
+      BEHAVIOUR("coordinates that are clamped do not move", coordinates_that_are_clamped_do_not_move),
       BEHAVIOUR("a step is a stride of the launch, or it may be 0",
                 a_step_is_a_stride_of_the_launch_or_it_may_be_0),
       BEHAVIOUR("an index that comes round soon stays", an_index_that_comes_round_soon_stays),

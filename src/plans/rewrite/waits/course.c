@@ -448,10 +448,19 @@ bool wait_looks_once(wait_search *w, uint32_t inst) {
   return o && w->source[inst] == WAIT_WEAK && runs_twice(w) && may_move(w, inst, o);
 }
 
+/* The coordinates of a texture, and of a surface that clamps, may lie beyond its end, where all are one
+ * place.
+ */
+static bool may_clamp(wait_search *w, uint32_t inst) {
+  const hd_ptx_access *a = wait_access(w, inst);
+  if (hd_ptx_access_in(a, HD_IN_TEXTURE)) return true;
+  return hd_ptx_access_in(a, HD_IN_SURFACE) && hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_CLAMP);
+}
+
 bool wait_goes_through(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *o = wait_address(w, inst);
   course_search x = {.w = w, .look = w->g.insts[inst].block};
-  if (!o) return false;
+  if (!o || (w->fence && may_clamp(w, inst))) return false;
   if (wait_looks_elsewhere(w, inst)) return true;
   if (w->source[inst] != WAIT_STRONG) return may_move(w, inst, o);
   const course_kind kind = in_bits(course_of_operand(&x, inst, o), 64).kind;
