@@ -146,7 +146,10 @@ static void tries_of_each_place_in_turn_are_rounds(void **state) {
               "%rd5;\n" AT_PLACE(1, 0) AT_PLACE(2, 0) AT_PLACE(5, 0) COUNT "st.global.u32 [%rd2], %r3;"),
        "ld.volatile"},
       {"two at each", EACH(AT_PLACE(1, 0) AT_PLACE(2, 0)), NULL},
-      {"one at each of three in a row", EACH(AT_PLACE(1, 0) AT_PLACE(2, 4) AT_PLACE(5, 8)), NULL},
+      {"one at each of three in a row, and the next three",
+       KERNEL("L: mul.wide.u32 %rd4, %r4, 12;\nadd.s64 %rd3, %rd1, %rd4;\n" AT_PLACE(1, 0) AT_PLACE(2, 4)
+                  AT_PLACE(5, 8) COUNT "st.global.u32 [%rd2], %r3;"),
+       NULL},
   };
   hd_refusal r;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -213,3 +213,48 @@ static wait_likeness compare(wait_search *w, uint32_t a, uint32_t b, unsigned le
 }
 
 wait_likeness wait_compare_places(wait_search *w, uint32_t a, uint32_t b) { return compare(w, a, b, 0); }
+
+/* ---- Windows ------------------------------------------------------------------------------------ */
+
+/* The only instruction of the region that writes a register; HD_NONE. */
+static uint32_t writer_inside(wait_search *w, uint32_t reg) {
+  uint32_t only = HD_NONE;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++) {
+    if (!wait_inside(w, w->writers.insts[i])) continue;
+    if (only != HD_NONE) return HD_NONE;
+    only = w->writers.insts[i];
+  }
+  return only;
+}
+
+/* By how much one term of a sum goes on in each round of the region. False: it stays, or it is not known. */
+static bool term_step(wait_search *w, const sum_term *t, wait_sum *step) {
+  for (uint32_t k = 0; k < t->n; k++) {
+    sum_term factor = *t;
+    if (t->atoms[k].variable || !wait_written_inside(w, t->atoms[k].reg)) continue;
+    const uint32_t at = writer_inside(w, t->atoms[k].reg);
+    factor.atoms[k] = factor.atoms[--factor.n];
+    if (at == HD_NONE || !sum_is_launched(w, &factor) || !is_step(w, at, t->atoms[k].reg, step)) return false;
+    sum_scale(w, step, &factor);
+    return step->ok;
+  }
+  return false;
+}
+
+bool wait_slides(wait_search *w, uint32_t a, uint32_t b, int64_t *rounds) {
+  const wait_sum *x = address_of(w, a), *y = address_of(w, b);
+  if (!x || !y || !x->ok) return false;
+  const wait_sum apart = sum_difference(w, x, y);
+  int64_t by, of;
+  w->steps++;
+  *rounds = 0;
+  if (!apart.ok) return false;
+  if (!apart.n && !apart.number) return true;
+  for (uint32_t i = 0; i < x->n; i++) {
+    wait_sum step;
+    if (!term_step(w, &x->terms[i], &step) || !is_multiple(w, &step, &apart, &by, &of) || by % of) continue;
+    *rounds = by / of;
+    return true;
+  }
+  return false;
+}

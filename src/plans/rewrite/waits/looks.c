@@ -505,6 +505,29 @@ static bool is_look(wait_search *w, uint32_t inst) {
   return false;
 }
 
+/* Looks that go through places, one behind the other, so that each place is looked at in several rounds: the
+ * first of so many. */
+static uint32_t find_window(wait_search *w) {
+  uint32_t *looks = HD_NEW_N(w->arena, w->g.n_insts + 1u, uint32_t), n = 0;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (w->passes[k] == w->stamp && w->source[k] == WAIT_STRONG) looks[n++] = k;
+  }
+  for (uint32_t i = 0; i < n && n >= WAIT_POLL_LOOKS; i++) {
+    int64_t rounds[WAIT_POLL_LOOKS];
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < n && found < WAIT_POLL_LOOKS && w->steps < WAIT_WALK; k++) {
+      uint32_t other = 0;
+      if (!wait_slides(w, looks[i], looks[k], &rounds[found])) continue;
+      while (rounds[other] != rounds[found]) other++;
+      found += other == found;
+    }
+    if (found == WAIT_POLL_LOOKS) return looks[i];
+  }
+  return HD_NONE;
+}
+
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest) {
   const uint32_t regions = hd_regions_find(&w->regions, rest, n_rest, w->members, w->first);
   for (uint32_t i = 0; i < w->first[regions]; i++) w->inner[w->members[i]] = w->stamp;
@@ -513,7 +536,7 @@ uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest)
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
       if (is_look(w, k) && !is_written_here(w, k)) return k;
   }
-  return HD_NONE;
+  return find_window(w);
 }
 
 /* In a cycle within that its threads end, nothing looks at the region again. */

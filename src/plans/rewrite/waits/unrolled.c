@@ -3,9 +3,9 @@
  *     look; setp p; @p bra FOUND; look; setp p; @p bra FOUND; look; ...
  *
  * What becomes of the values does not matter: they may be masked, selected, voted about or summed up. One
- * place is looked at POLL_LOOKS times on one path, and time goes by in between: at a branch, a barrier, a
- * fence or a rest. Two looks are common where nothing waits: a test in front of a lock, and behind it. A load
- * that may find what it found before is a look if a fence stands in between.
+ * place is looked at WAIT_POLL_LOOKS times on one path, and time goes by in between: at a branch, a barrier,
+ * a fence or a rest. Two looks are common where nothing waits: a test in front of a lock, and behind it. A
+ * load that may find what it found before is a look if a fence stands in between.
  *
  * What the thread itself writes in between does not matter either: it may leave the bits that are looked at,
  * or put back what is waited to change. */
@@ -14,7 +14,7 @@
 #include "rewrite/waits/waits.h"
 
 /* A body that is searched alone looks once less than a poll does, at most: two calls of it make a poll. */
-enum { POLL_LOOKS = 3, CALL_LOOKS = POLL_LOOKS - 1, MOST_CARRIED = 32 };
+enum { CALL_LOOKS = WAIT_POLL_LOOKS - 1, MOST_CARRIED = 32 };
 enum { AHEAD_ENOUGH = 4 };
 enum { MOST_AT_ONCE = 3 }; /* looks at one place with nothing in between, in what is no poll */
 /* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere.
@@ -87,7 +87,7 @@ static bool list_looks(poll *x) {
     x->looks[x->n_looks++] = i;
     most += wait_is_opaque(w, i) ? CALL_LOOKS : 1;
   }
-  return most >= POLL_LOOKS;
+  return most >= WAIT_POLL_LOOKS;
 }
 
 /* Marks the looks as if all were at one place, at which a path may begin with any. */
@@ -234,7 +234,7 @@ static bool is_next(const poll *x, uint32_t inst, const way *at) {
 }
 
 static bool is_poll(const way *at) {
-  return (at->looks >= POLL_LOOKS || at->at_once > MOST_AT_ONCE) && at->read;
+  return (at->looks >= WAIT_POLL_LOOKS || at->at_once > MOST_AT_ONCE) && at->read;
 }
 
 static void go_through(const poll *x, uint32_t block, way *at) {
@@ -352,7 +352,7 @@ static bool may_be_polled(const poll *x, uint32_t look) {
   if (x->calls || w->g.blocks[block].rpo == HD_NONE) return true;
   memcpy(ahead, x->ahead[block], sizeof ahead);
   add_ahead(x, block, look + 1, ahead);
-  if (ahead[source] >= POLL_LOOKS - 1 && (x->sighted[source] || ahead[WAIT_OWN] >= POLL_LOOKS - 1))
+  if (ahead[source] >= WAIT_POLL_LOOKS - 1 && (x->sighted[source] || ahead[WAIT_OWN] >= WAIT_POLL_LOOKS - 1))
     return true;
   for (uint32_t i = 0; i < x->n_looks; i++)
     if (w->source[x->looks[i]] != source && wait_same_place(w, look, x->looks[i])) return true;

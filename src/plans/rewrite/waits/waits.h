@@ -36,6 +36,7 @@ typedef enum wait_source {
   WAIT_STRONG,  /* made to see other CTAs' writes */
 } wait_source;
 
+enum { WAIT_POLL_LOOKS = 3 }; /* so many looks at one place are a poll */
 enum { WAIT_WALK = 1 << 22 }; /* steps for one function; from there on, a loop counts as waiting */
 
 typedef struct wait_search {
@@ -237,6 +238,9 @@ bool wait_may_be_distance(const wait_search *w, uint32_t inst, const hd_ptx_opnd
 typedef enum wait_likeness { WAIT_UNKNOWN_PLACES = 0, WAIT_ONE_PLACE, WAIT_TWO_PLACES } wait_likeness;
 /* Whether `b`, which runs behind `a`, accesses the same bytes, however the addresses are worked out. */
 wait_likeness wait_compare_places(wait_search *w, uint32_t a, uint32_t b);
+/* `a` accesses the place that `b` accesses so many rounds of the region before or after it, however many they
+ * are. */
+bool wait_slides(wait_search *w, uint32_t a, uint32_t b, int64_t *rounds);
 
 /* ---- waits.c ------------------------------------------------------------------------------- */
 
