@@ -15,7 +15,7 @@
 
 /* A body that is searched alone looks once less than a poll does, at most: two calls of it make a poll. */
 enum { CALL_LOOKS = WAIT_POLL_LOOKS - 1, MOST_CARRIED = 32 };
-enum { AHEAD_ENOUGH = 4 };
+enum { AHEAD_ENOUGH = 4, CONDITION = 3 /* selp's and slct's operand */ };
 enum { MOST_AT_ONCE = 3 }; /* looks at one place with nothing in between, in what is no poll */
 /* What becomes of the value that a look finds: it only goes back to its place, into something else, nowhere.
  */
@@ -161,6 +161,16 @@ static bool keeps(const poll *x, uint32_t look, uint32_t inst) {
          wait_access(w, inst)->bytes == wait_access(w, look)->bytes && wait_same_place(w, look, inst);
 }
 
+/* The instruction uses a register to decide what is worked out or written, or whether. */
+static bool decides_by(const wait_search *w, uint32_t inst, uint32_t reg) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, inst);
+  const hd_sym guard = hd_inst_stmt(&w->g, inst)->guard;
+  if (f->flags & HD_OPF_JUMPS) return false;
+  return (guard && hd_cfg_reg(&w->g, w->g.insts[inst].call, guard) == reg) ||
+         f->flags & HD_OPF_WRITES_CARRY || f->op == HD_OP_SET ||
+         ((f->op == HD_OP_SELP || f->op == HD_OP_SLCT) && wait_operand(w, inst, CONDITION) == reg);
+}
+
 /* What a load finds only goes back to the place where it was: a sum in memory, as by a reduction. */
 static uint8_t goes_back(poll *x, uint32_t look) {
   wait_search *w = x->w;
@@ -175,6 +185,7 @@ static uint8_t goes_back(poll *x, uint32_t look) {
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t at = readers[i];
       w->steps++;
+      if (decides_by(w, at, c.regs[k])) return BACK_SOME;
       if (hd_inst_form(&w->g, at)->flags & HD_OPF_PURE)
         hd_inst_writes(&w->g, at, note_carried, &c);
       else if (!keeps(x, look, at))
