@@ -61,9 +61,11 @@ typedef struct hd_rewrite_options {
   uint32_t n_unwritten;
   unsigned assume; /* HD_ASSUME_... */
   hd_register_budget
-      budget;       /* of bind=agents. For bind=agents:N it is what N CTAs per SM leave, if that is more */
-  bool own_state;   /* the state that a plan needs is a variable of the module, and no parameter: the launches
-                       of   the module, as it is loaded, must come one after the other */
+      budget;     /* of bind=agents. For bind=agents:N it is what N CTAs per SM leave, if that is more */
+  bool own_state; /* the state that a plan needs is a variable of the module, and no parameter: the launches
+                     of   the module, as it is loaded, must come one after the other */
+  bool dynamic_shared; /* launches give the kernel dynamic shared memory, whether its text names some or not:
+                          a variable of the plan's own does not stand where that begins */
   bool no_hoisting; /* bind=agents: the loop over tasks is written so that ptxas hoists nothing out of it, at
                        the price of a vote per task. For kernels that would otherwise take more than
                        HD_AGENT_REGISTERS more */

@@ -42,6 +42,8 @@ static hd_apply_kernel kernel_of(const hd_resolved *plans, uint32_t k, const hd_
                             .budget = o->budget,
                             .sms = o->sms};
   if (kernel->one_block) memcpy(opt.block, l->block, sizeof opt.block);
+  for (uint32_t i = 0; i < w->n_launches; i++)
+    opt.dynamic_shared |= plans->code->kernel_of[i] == k && w->launches[i].dynamic_shared;
   return (hd_apply_kernel){.func = kernel->func, .plan = &r->plan, .options = opt, .blame = kernel->name};
 }
 

@@ -7,8 +7,9 @@
  * declares last before the kernel moves none, but for dynamic memory, functions' own variables, and variables
  * that are declared behind the kernel. Where there are such, the new variable stands first in the kernel, and
  * takes as many bytes as any boundary asks for: all others move by as much, so that what a program reaches
- * behind one of them stays there as well. Where there are none, the launch may have no dynamic memory: the
- * kernel would find the new variable where that begins.
+ * behind one of them stays there as well. So it is, too, if the launch is known to have dynamic memory. Where
+ * there is none of these, the launch may have none either: the kernel would find the new variable where that
+ * begins.
  *
  * Nor may a kernel that reaches shared memory by numbers find another variable there (shared_numbers.c). */
 #include "rewrite/rewrite_internal.h"
@@ -28,7 +29,9 @@ unsigned rewrite_shared_boundary(const hd_ptx_module *m) {
 }
 
 /* The new variable moves the kernel's. */
-static bool moves(const rewrite_job *j) { return j->traits.dynamic_shared || j->traits.shared_behind; }
+static bool moves(const rewrite_job *j) {
+  return j->traits.dynamic_shared || j->traits.shared_behind || j->opt->dynamic_shared;
+}
 
 uint32_t rewrite_spare_shared(const rewrite_job *j, uint32_t bytes) {
   if (j->traits.shared_by_number) return 0;
