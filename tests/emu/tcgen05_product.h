@@ -104,7 +104,7 @@ static inline void make_matrices(const product *p, uint64_t seed, matrices *x) {
     for (unsigned k = 0; !p->sparse && k < k_of(p); k++) x->kept[r][k / 2] = 0;
     if (p->sparse) thin_out(p, r, &seed, x);
     for (unsigned s = 0; s < 4; s++) x->a_scale[r][s] = 1 + (int)(next(&seed) % 2);
-    for (unsigned j = 0; j < p->n; j++) x->d[r][j] = ((int)(next(&seed) % 61) - 30) << p->shrink;
+    for (unsigned j = 0; j < p->n; j++) x->d[r][j] = ((int)(next(&seed) % 61) - 30) * (1 << p->shrink);
   }
   for (unsigned j = 0; j < p->n; j++) {
     for (unsigned k = 0; k < k_of(p); k++) x->b[j][k] = pick(&seed, p->b);
