@@ -187,15 +187,6 @@ static void read_scales(const product *m, unsigned cta, numbers *to) {
 
 /* ---- Sums ----------------------------------------------------------------------------------- */
 
-/* The exact product added and rounded once; as in ops/wgmma.c. */
-INLINE float fused(float a, float b, float c) {
-#if defined(__FMA__)
-  return __builtin_fmaf(a, b, c);
-#else
-  return (float)((double)c + (double)a * (double)b);
-#endif
-}
-
 /* Which row of B meets element `kept` of A. */
 static unsigned k_of(const product *m, unsigned cta, unsigned lane, unsigned kept) {
   unsigned at = 0, column = 0;

@@ -131,16 +131,6 @@ static void read_fragment(char *r, const uint32_t *slots, uint8_t *lines) {
 
 /* ---- Products ----------------------------------------------------------------------------------- */
 
-/* The exact product added and rounded once. Without a fused instruction: in double, where the sum is
- * rounded to double and then to f32, which num/mma.c shows to be once. */
-INLINE float fused(float a, float b, float c) {
-#if defined(__FMA__)
-  return __builtin_fmaf(a, b, c);
-#else
-  return (float)((double)c + (double)a * (double)b);
-#endif
-}
-
 static void multiply_floats(const num_wgmma *m, const values *a, const values *b, uint32_t *sums) {
   float row[MAX_N] __attribute__((aligned(64)));
   for (unsigned y = 0; y < ROWS; y++) {
