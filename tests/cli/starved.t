@@ -10,8 +10,8 @@ checked: "tried" and "replayed" count the plans with figures, and nothing is sai
   > /^Times are|^No answer|^$/ { table = 0 }
   > table && /not tried: / { untried++; next }
   > table && !/^baseline|^---|^\(/ { tried++ }
-  > /^\([0-9]+ more plans not tried/ { untried += substr($1, 2) }
-  > /^\([0-9]+ more plans tried/ { tried += substr($1, 2); if (/not tried/) untried += $5 }
+  > /^\([0-9]+ more plans? not tried/ { untried += substr($1, 2) }
+  > /^\([0-9]+ more plans? tried/ { tried += substr($1, 2); if (/not tried/) untried += $5 }
   > / plans$/ { plans = $(NF - 1) - 1 }
   > /not proved/ { unproved = 1 }
   > /^No answer: nothing/ { none = 1; all = plans; next }
