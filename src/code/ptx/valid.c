@@ -65,6 +65,7 @@ typedef struct verdict {
   bool known;
   hd_mod type;             /* of its operands */
   const struct typed *how; /* NULL: they are not checked */
+  hd_mod taken;            /* a type of registers that it takes: nearly all have this one */
 } verdict;
 
 typedef struct check {
@@ -153,11 +154,15 @@ static bool type_suits(hd_mod type, hd_mod reg, rule how) {
   return !is_float(&t) && suits_integer(reg, &r);
 }
 
-static hd_status check_operand(const check *c, const hd_ptx_form *f, const hd_ptx_opnd *o, hd_mod type,
-                               rule how, uint32_t line) {
+static hd_status check_operand(const check *c, const hd_ptx_form *f, const hd_ptx_opnd *o, verdict *v,
+                               uint32_t line) {
   const hd_ptx_sym *s = &c->m->syms[o->sym];
-  if (o->kind != HD_O_REG || o->part || s->kind != HD_SYM_REG || s->vec > 1 || type_suits(type, s->type, how))
+  if (o->kind != HD_O_REG || o->part || s->type == v->taken || s->kind != HD_SYM_REG || s->vec > 1)
     return HD_OK;
+  if (type_suits(v->type, s->type, v->how->rule)) {
+    v->taken = s->type;
+    return HD_OK;
+  }
   return REFUSE(c, line, "'%s' does not take the register '%s', whose type is .%s", f->text, s->name,
                 hd_ptx_mod_text(c->m, s->type));
 }
@@ -183,7 +188,7 @@ static unsigned types_of(const hd_ptx_form *f, hd_mod *type) {
 }
 
 /* A vector of a load or a store: as long as its form says. */
-static hd_status check_vector(const check *c, const hd_ptx_form *f, const hd_ptx_opnd *o, hd_mod type,
+static hd_status check_vector(const check *c, const hd_ptx_form *f, const hd_ptx_opnd *o, verdict *v,
                               uint32_t line) {
   unsigned width = 1;
   for (unsigned k = 0; k < f->n_mods; k++)
@@ -192,7 +197,7 @@ static hd_status check_vector(const check *c, const hd_ptx_form *f, const hd_ptx
   for (uint32_t k = 0; k < o->n_kids; k++) {
     const hd_ptx_opnd *kid = &c->m->opnds[o->sym + k];
     if (kid->kind == HD_O_REG && c->m->syms[kid->sym].type == HD_M_PRED) continue; /* ptxas takes these */
-    const hd_status st = check_operand(c, f, kid, type, WIDER, line);
+    const hd_status st = check_operand(c, f, kid, v, line);
     if (st != HD_OK) return st;
   }
   return HD_OK;
@@ -206,15 +211,13 @@ static const struct typed *row_of(const hd_ptx_form *f, hd_mod *type) {
   return !t || (t->without && hd_ptx_form_has(f, t->without)) || types_of(f, type) != 1 ? NULL : t;
 }
 
-static hd_status check_operands(const check *c, const hd_ptx_form *f, const verdict *v,
-                                const hd_ptx_stmt *s) {
+static hd_status check_operands(const check *c, const hd_ptx_form *f, verdict *v, const hd_ptx_stmt *s) {
   const struct typed *t = v->how;
   for (uint32_t k = 0; k < s->n_opnds && k < 32; k++) {
     const hd_ptx_opnd *o = &c->m->opnds[s->first_opnd + k];
     if (!(t->mask >> k & 1)) continue;
-    const hd_status st = o->kind == HD_O_VEC && t->rule == WIDER
-                             ? check_vector(c, f, o, v->type, s->line)
-                             : check_operand(c, f, o, v->type, t->rule, s->line);
+    const hd_status st = o->kind == HD_O_VEC && t->rule == WIDER ? check_vector(c, f, o, v, s->line)
+                                                                 : check_operand(c, f, o, v, s->line);
     if (st != HD_OK) return st;
   }
   return HD_OK;

@@ -58,12 +58,17 @@ static void scan_sreg(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
     rewrite_scan_refuse(s, sreg_rules[kind].kind, st, sreg_rules[kind].why);
 }
 
-/* Special registers anywhere under operands first .. first + n - 1. Most operands are registers and numbers:
- * this runs over every instruction of every kernel. */
+/* Most operands are registers and numbers: this runs over every instruction of every kernel. */
+static inline bool is_plain(const hd_ptx_opnd *o) {
+  return 1u << o->kind & (1u << HD_O_REG | 1u << HD_O_INT | 1u << HD_O_F32 | 1u << HD_O_F64);
+}
+
+/* Special registers anywhere under operands first .. first + n - 1. */
 static void scan_operands(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *st, uint32_t first,
                           uint32_t n) {
   for (uint32_t i = first; i < first + n; i++) {
     const hd_ptx_opnd *o = &s->m->opnds[i];
+    if (is_plain(o)) continue;
     switch ((hd_ptx_opnd_kind)o->kind) {
     case HD_O_SREG: scan_sreg(s, f, st, o->sym); break;
     case HD_O_ADDR:

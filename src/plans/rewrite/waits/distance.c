@@ -11,10 +11,12 @@
 
 enum { NARROW = 1, WIDE = 2 }; /* of 32 bits or fewer; of more */
 enum { MOST_ROUNDS = 64 };
+/* Of a register. PASSED: something was found out from it not holding one so far. */
+enum { UNSEEN = 0, MAY_BE, PASSED };
 
 typedef struct wait_distances {
   bool found;
-  uint8_t *may_be; /* per register */
+  uint8_t *may_be; /* per register: UNSEEN, MAY_BE, PASSED */
   uint8_t *seen;   /* per instruction: nothing more comes of it */
   unsigned stored; /* sizes of such numbers that some instruction puts into memory */
 } wait_distances;
@@ -29,19 +31,26 @@ wait_distances *wait_distances_new(const wait_search *w) {
 typedef struct flow {
   const wait_search *w;
   wait_distances *d;
-  bool yes; /* some register that was visited may be one; the result is one */
-  bool changed;
+  bool yes;     /* some register that was visited may be one; the result is one */
+  bool loaded;  /* some load was looked at, which may find what is stored later */
+  bool changed; /* what something was found out from */
 } flow;
+
+/* Whoever asks and hears no is looked at again if the answer changes. */
+static bool holds_one(wait_distances *d, uint32_t reg) {
+  if (d->may_be[reg] != MAY_BE) d->may_be[reg] = PASSED;
+  return d->may_be[reg] == MAY_BE;
+}
 
 static void see_read(void *ctx, uint32_t reg) {
   flow *x = ctx;
-  x->yes = x->yes || x->d->may_be[reg];
+  if (holds_one(x->d, reg)) x->yes = true;
 }
 
 static void see_written(void *ctx, uint32_t reg) {
   flow *x = ctx;
-  x->changed = x->changed || !x->d->may_be[reg];
-  x->d->may_be[reg] = 1;
+  x->changed = x->changed || x->d->may_be[reg] == PASSED;
+  x->d->may_be[reg] = MAY_BE;
 }
 
 static bool names_variable(const wait_search *w, const hd_ptx_opnd *o) {
@@ -51,7 +60,7 @@ static bool names_variable(const wait_search *w, const hd_ptx_opnd *o) {
 
 /* The operand, or a part of it, may be such a number or the address of a variable. */
 static bool operand_may_be(const flow *x, uint32_t inst, const hd_ptx_opnd *o) {
-  if (o->kind == HD_O_REG) return x->d->may_be[hd_cfg_reg(&x->w->g, x->w->g.insts[inst].call, o->sym)];
+  if (o->kind == HD_O_REG) return holds_one(x->d, hd_cfg_reg(&x->w->g, x->w->g.insts[inst].call, o->sym));
   if (o->kind != HD_O_VEC) return names_variable(x->w, o);
   for (uint32_t k = 0; k < o->n_kids; k++)
     if (operand_may_be(x, inst, &x->w->m->opnds[o->sym + k])) return true;
@@ -77,14 +86,15 @@ static void see_stored(flow *x, uint32_t inst, const hd_ptx_access *a) {
     const hd_ptx_opnd *o = &wait_operands(x->w, inst)[k];
     if (is_address(a, k) || !operand_may_be(x, inst, o)) continue;
     const unsigned sizes = wait_root(x->w, inst, o) ? size_of(a) : NARROW | WIDE;
-    x->changed = x->changed || (x->d->stored & sizes) != sizes;
+    x->changed = x->changed || (x->loaded && (x->d->stored & sizes) != sizes);
     x->d->stored |= sizes;
   }
 }
 
 /* What it loads may be such a number: a wide word may be made of narrow ones. */
-static bool loads_one(const flow *x, uint32_t inst, const hd_ptx_access *a) {
+static bool loads_one(flow *x, uint32_t inst, const hd_ptx_access *a) {
   if (wait_loads_parameter(x->w, inst)) return false;
+  x->loaded = true;
   return size_of(a) & WIDE ? x->d->stored != 0 : (x->d->stored & NARROW) != 0;
 }
 
@@ -93,11 +103,11 @@ static bool is_difference(const wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   const uint32_t n = hd_inst_stmt(&w->g, inst)->n_opnds;
   hd_ptx_type type[2];
+  if (f->op != HD_OP_SUB && f->op != HD_OP_NEG && f->op != HD_OP_NOT) return false;
   hd_ptx_types_of(f, type);
   if (type[0].bits != 64) return false;
   if (f->op == HD_OP_SUB && n == 3) return wait_leads_from(w, inst, &wait_operands(w, inst)[2]);
-  return (f->op == HD_OP_NEG || f->op == HD_OP_NOT) && n == 2 &&
-         wait_leads_from(w, inst, &wait_operands(w, inst)[1]);
+  return f->op != HD_OP_SUB && n == 2 && wait_leads_from(w, inst, &wait_operands(w, inst)[1]);
 }
 
 /* What a comparison says of addresses is none. */
@@ -128,7 +138,7 @@ static void find(const wait_search *w, wait_distances *d) {
   for (unsigned round = 0; x.changed; round++) {
     x.changed = false;
     for (uint32_t i = 0; i < w->g.n_insts && round < MOST_ROUNDS; i++) see_instruction(&x, i);
-    if (round == MOST_ROUNDS) memset(d->may_be, 1, w->g.n_regs);
+    if (round == MOST_ROUNDS) memset(d->may_be, MAY_BE, w->g.n_regs);
   }
 }
 

@@ -388,6 +388,12 @@ static void look_at_cycles(wait_search *w, rewrite_scan *s) {
 
 /* ---- Functions --------------------------------------------------------------------------------- */
 
+static unsigned form_kind(wait_search *w, uint32_t inst) {
+  const uint32_t form = hd_inst_stmt(&w->g, inst)->form;
+  wait_access_of(w, form);
+  return w->known_form[form];
+}
+
 static void prepare(wait_search *w) {
   const hd_cfg *g = &w->g;
   hd_writers_find(g, w->arena, &w->writers);
@@ -423,11 +429,14 @@ static void prepare(wait_search *w) {
   w->opaque = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->wide_fence = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   for (uint32_t i = 0; i < g->n_insts; i++) {
+    const unsigned kind = form_kind(w, i);
+    if (!(kind & (WAIT_FORM_CALLS | WAIT_FORM_FENCES))) continue;
     w->opaque[i] = is_opaque(w, i);
-    w->wide_fence[i] = w->opaque[i] || wait_form_is_wide_fence(hd_inst_form(g, i), wait_access(w, i));
+    w->wide_fence[i] = w->opaque[i] || kind & WAIT_FORM_FENCES;
     w->any_fence = w->any_fence || w->wide_fence[i];
   }
-  for (uint32_t i = 0; i < g->n_insts; i++) w->source[i] = (uint8_t)source_of(w, i);
+  for (uint32_t i = 0; i < g->n_insts; i++)
+    if (form_kind(w, i) & (WAIT_FORM_CALLS | WAIT_FORM_READS)) w->source[i] = (uint8_t)source_of(w, i);
 }
 
 /* A fence anywhere in the kernel or in the functions that it calls. */
@@ -490,8 +499,7 @@ static void look_at_function(wait_search *w, uint32_t func, uint32_t max_insts, 
     rewrite_scan_refuse(s, HD_REFUSE_NO_BODY, NULL, d.message);
     return;
   }
-  w->whole = max_insts && rewrite_is_whole(&w->g);
-  if (s->reach.n == 1) w->whole = true;
+  w->whole = s->reach.n == 1 || (max_insts && rewrite_is_whole(&w->g));
   prepare(w);
   const size_t before = s->n;
   look_at_cycles(w, s);
@@ -510,7 +518,7 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   w->kernel_fence = reach.n > 1 && has_wide_fence(w, &s->reach);
   find_recursive_looks(w, s);
   look_at_function(w, reach.funcs[0], inlines ? REWRITE_MOST_INSTS : 0, s);
-  if (inlines && rewrite_is_whole(&w->g)) return;
+  if (w->whole) return;
   /* Functions that were not inlined are searched alone; calls of them count as foreign. */
   for (uint32_t i = 1; i < reach.n; i++) look_at_function(w, reach.funcs[i], 0, s);
 }

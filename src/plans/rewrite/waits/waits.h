@@ -36,6 +36,9 @@ typedef enum wait_source {
   WAIT_STRONG,  /* made to see other CTAs' writes */
 } wait_source;
 
+/* What a form's instructions may be, besides: most are none of it. */
+enum { WAIT_FORM_KNOWN = 1, WAIT_FORM_CALLS = 2, WAIT_FORM_FENCES = 4, WAIT_FORM_READS = 8 };
+
 enum { WAIT_POLL_LOOKS = 3 }; /* so many looks at one place are a poll */
 enum { WAIT_WALK = 1 << 22 }; /* steps for one function; from there on, a loop counts as waiting */
 
@@ -46,7 +49,7 @@ typedef struct wait_search {
   hd_writers writers;
   hd_regions regions;
   hd_ptx_access *access; /* per form, made when asked for */
-  uint8_t *known_form;   /* per form: access is there */
+  uint8_t *known_form;   /* per form: WAIT_FORM_..., made with it; 0: it is not there */
   uint8_t *source;       /* per instruction: wait_source */
   uint64_t steps;
 
