@@ -36,8 +36,29 @@ static void looks_are_rounds_if_time_goes_by_in_between(void **state) {
        "ld.volatile"},
       {"a texture", THREE("tex.1d.v4.u32.s32 {%r5, %r6, %r0, %r9}, [%rd5, {%r7}];"), "ld.volatile"},
       {"a store to global memory", THREE("st.global.u32 [%rd1+64], %r7;"), "ld.volatile"},
-      {"a sum", THREE("add.u32 %r5, %r5, 1;"), NULL},
-      {"a store", THREE("st.shared.u32 [slot], %r7;"), NULL},
+      {"a sum", THREE("add.u32 %r5, %r5, 1;"), "ld.volatile"},
+      {"two sums of what was found", THREE("add.u32 %r5, %r5, %r1;\nmul.lo.u32 %r6, %r5, %r1;"),
+       "ld.volatile"},
+      {"a root", THREE("sqrt.rn.f32 %f1, %f1;"), "ld.volatile"},
+      {"an element of shared memory", THREE("ld.shared.u32 %r5, [slot];"), "ld.volatile"},
+      {"a store to shared memory", THREE("st.shared.u32 [slot], %r7;"), "ld.volatile"},
+      {"a sum in shared memory", THREE("atom.shared.add.u32 %r5, [slot], 1;"), "ld.volatile"},
+      {"a store to the thread's own memory", THREE("st.local.u32 [own], %r7;"), "ld.volatile"},
+      {"a quotient, then a test",
+       KERNEL(LOOK "div.u32 %r5, %r8, %r7;\n" LOOK "setp.eq.u32 %p5, %r5, 7;\n" LOOK
+                   "selp.b32 %r3, %r3, 0, %p5;\nst.global.u32 [%rd2], %r3;"),
+       "ld.volatile"},
+      {"an element of shared memory, and plain loads",
+       KERNEL("ld.global.u32 %r1, [%rd1];\nld.shared.u32 %r4, [slot];\nld.global.u32 %r2, [%rd1];\n"
+              "st.shared.u32 [slot], %r1;\nld.global.u32 %r3, [%rd1];\nadd.u32 %r1, %r1, %r2;\n"
+              "add.u32 %r3, %r3, %r1;\nst.global.u32 [%rd2], %r3;"),
+       NULL},
+      {"nothing but copies", THREE("mov.u32 %r5, %r7;"), NULL},
+      {"a sum, of each of three elements",
+       KERNEL(LOOK "add.u32 %r5, %r5, 1;\nld.volatile.global.u32 %r1, [%rd1+4];\nadd.u32 %r5, %r5, %r1;\n"
+                   "mul.lo.u32 %r5, %r5, 3;\nld.volatile.global.u32 %r1, [%rd1+8];\n"
+                   "add.u32 %r5, %r5, %r1;\nst.global.u32 [%rd2], %r5;"),
+       NULL},
       {"a function of the system", /* which a fence would not follow */
        MODULE(".extern .func (.param .b32 o) vprintf(.param .b64 a, .param .b64 b);\n",
               LOOK "{\n.param .b64 a;\n.param .b64 b;\n.param .b32 o;\nst.param.b64 [a], %rd2;\n"

@@ -4,8 +4,9 @@
  *
  * What becomes of the values does not matter: they may be masked, selected, voted about or summed up. One
  * place is looked at WAIT_POLL_LOOKS times on one path, and time goes by in between: at a branch, a barrier,
- * a fence or a rest. Two looks are common where nothing waits: a test in front of a lock, and behind it. A
- * load that may find what it found before is a look if a fence stands in between.
+ * a fence or a rest, and, where it is one place for certain, at whatever is done in between. Two looks are
+ * common where nothing waits: a test in front of a lock, and behind it. A load that may find what it found
+ * before is a look if a fence stands in between.
  *
  * What the thread itself writes in between does not matter either: it may leave the bits that are looked at,
  * or put back what is waited to change. */
@@ -39,12 +40,14 @@ enum {
   WHAT_GUARDED = 1 << 5, /* it may not run */
   WHAT_CALL = 1 << 6,    /* a call of a body that is not looked into */
   WHAT_LOOK = 1 << 7,
+  WHAT_BEHIND = 1 << 8, /* the thread has done something since the event before, or its block's begin */
 };
 
 /* How far a path has come. */
 typedef struct way {
   uint8_t looks, at_once;
   bool apart, fenced; /* since the last: time has gone by, and a fence orders more than the CTA */
+  bool worked;        /* since the last: something has been done */
   bool read;          /* some look's value is, or may be */
   bool called;        /* some look is a call */
 } way;
@@ -53,7 +56,8 @@ typedef struct poll {
   wait_search *w;
   uint32_t *looks, n_looks; /* instructions of the graph */
   uint8_t *touches;         /* per instruction */
-  uint8_t *what;            /* per instruction: WHAT_... */
+  uint16_t *what;           /* per instruction: WHAT_... */
+  uint8_t *works;           /* per block: the thread does something behind its last event */
   uint8_t *back;            /* per instruction: BACK_...; 0: not known */
   uint32_t *carried, mark;  /* per register: it is made of what a look has found (== mark) */
   way *ends;                /* two per block, at its end (come_to) */
@@ -225,14 +229,14 @@ static bool asks_elsewhere(const poll *x, uint32_t inst) {
   return x->what[inst] & WHAT_ASKS;
 }
 
-static uint8_t what_is(wait_search *w, uint32_t inst) {
+static uint16_t what_is(wait_search *w, uint32_t inst) {
   const bool fence = wait_is_wide_fence(w, inst), look = w->source[inst] != WAIT_OWN;
   const bool asks = hd_ptx_access_in(wait_access(w, inst), HD_IN_ANY_GLOBAL) != 0;
-  return (uint8_t)((fence ? WHAT_FENCE : 0) | (fence || lets_time_go_by(w, inst) ? WHAT_REST : 0) |
-                   (asks ? WHAT_ASKS : 0) | (look && needs_fence(w, inst) ? WHAT_BLIND : 0) |
-                   (w->source[inst] == WAIT_STRONG ? WHAT_STRONG : 0) |
-                   (hd_inst_stmt(&w->g, inst)->guard ? WHAT_GUARDED : 0) |
-                   (wait_is_opaque(w, inst) ? WHAT_CALL : 0));
+  return (uint16_t)((fence ? WHAT_FENCE : 0) | (fence || lets_time_go_by(w, inst) ? WHAT_REST : 0) |
+                    (asks ? WHAT_ASKS : 0) | (look && needs_fence(w, inst) ? WHAT_BLIND : 0) |
+                    (w->source[inst] == WAIT_STRONG ? WHAT_STRONG : 0) |
+                    (hd_inst_stmt(&w->g, inst)->guard ? WHAT_GUARDED : 0) |
+                    (wait_is_opaque(w, inst) ? WHAT_CALL : 0));
 }
 
 /* The path begins with the look, or it is another one, made to see what has been written since the last. */
@@ -240,8 +244,8 @@ static bool is_next(const poll *x, uint32_t inst, const way *at) {
   const unsigned what = x->what[inst];
   const bool is_known = x->touches[inst] == TOUCH_SAME || what & WHAT_STRONG;
   if (!at->looks) return x->touches[inst] == TOUCH_FIRST || !x->begun;
-  return x->touches[inst] != TOUCH_FIRST && (at->apart || what & WHAT_GUARDED) &&
-         (at->fenced || (is_known && !(what & WHAT_BLIND)));
+  const bool later = at->apart || what & WHAT_GUARDED || (at->worked && x->touches[inst] == TOUCH_SAME);
+  return x->touches[inst] != TOUCH_FIRST && later && (at->fenced || (is_known && !(what & WHAT_BLIND)));
 }
 
 static bool is_poll(const way *at) {
@@ -253,6 +257,7 @@ static void go_through(const poll *x, uint32_t block, way *at) {
     const uint32_t i = x->events[k];
     const unsigned what = x->what[i];
     const bool call = what & WHAT_CALL;
+    at->worked |= what & WHAT_BEHIND;
     if (x->touches[i] != TOUCH_NONE && is_next(x, i, at)) {
       *at = (way){.looks = (uint8_t)(at->looks + (at->called && call ? CALL_LOOKS : 1)),
                   .at_once = 1,
@@ -265,6 +270,32 @@ static void go_through(const poll *x, uint32_t block, way *at) {
     at->fenced |= what & WHAT_FENCE;
     at->apart |= what & WHAT_REST || asks_elsewhere(x, i);
   }
+  at->worked |= x->works[block];
+}
+
+/* The thread does more than that it hands a number on. */
+static bool does_something(const wait_search *w, uint32_t inst) {
+  return wait_copied(w, inst) == HD_NONE && !wait_moves_whole(w, inst) &&
+         !(hd_inst_form(&w->g, inst)->flags & HD_OPF_JUMPS) && !wait_loads_parameter(w, inst);
+}
+
+typedef struct joining {
+  const poll *x;
+  bool joins;
+} joining;
+
+static void look_for_found(void *ctx, uint32_t reg) {
+  joining *j = ctx;
+  const wait_search *w = j->x->w;
+  for (uint32_t i = w->writers.first[reg]; i < w->writers.first[reg + 1]; i++)
+    j->joins = j->joins || j->x->touches[w->writers.insts[i]] != TOUCH_NONE;
+}
+
+/* It computes with what a look has found. */
+static bool joins_found(const poll *x, uint32_t inst) {
+  joining j = {.x = x};
+  if (hd_inst_form(&x->w->g, inst)->flags & HD_OPF_PURE) hd_inst_reads(&x->w->g, inst, look_for_found, &j);
+  return j.joins;
 }
 
 /* Behind mark_all. */
@@ -273,12 +304,23 @@ static void list_events(poll *x) {
   uint32_t n = 0;
   for (uint32_t b = 0; b < w->g.n_blocks; b++) {
     const hd_block *block = &w->g.blocks[b];
+    bool works = false, joined = false;
     x->first[b] = n;
     for (uint32_t i = block->first; i < block->first + block->n_insts; i++) {
-      x->what[i] = what_is(w, i) | (x->touches[i] != TOUCH_NONE ? WHAT_LOOK : 0);
-      if (x->touches[i] != TOUCH_NONE || x->what[i] & (WHAT_FENCE | WHAT_REST | WHAT_ASKS))
+      unsigned what = what_is(w, i) | (x->touches[i] != TOUCH_NONE ? WHAT_LOOK : 0);
+      if (what & (WHAT_LOOK | WHAT_FENCE | WHAT_REST | WHAT_ASKS)) {
+        x->what[i] = (uint16_t)(what | (works ? WHAT_BEHIND : 0));
         x->events[n++] = i;
+        works = joined = false;
+      } else {
+        /* One instruction may join what two looks have found: a number that is read several times at once. */
+        const bool does = does_something(w, i), joins = does && !joined && joins_found(x, i);
+        x->what[i] = (uint16_t)what;
+        works |= does && !joins;
+        joined |= joins;
+      }
     }
+    x->works[b] = works;
   }
   x->first[w->g.n_blocks] = n;
 }
@@ -286,7 +328,8 @@ static void list_events(poll *x) {
 static bool is_further(const way *a, const way *b) {
   if (a->looks != b->looks) return a->looks > b->looks;
   if (a->at_once != b->at_once) return a->at_once > b->at_once;
-  return a->apart + a->fenced > b->apart + b->fenced;
+  if (a->apart + a->fenced != b->apart + b->fenced) return a->apart + a->fenced > b->apart + b->fenced;
+  return a->worked > b->worked;
 }
 
 /* The furthest of the paths that come to the block: [1] of those on which a look's value is read, [0] of the
@@ -375,7 +418,8 @@ uint32_t wait_unrolled(wait_search *w) {
   poll x = {.w = w,
             .looks = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t),
             .touches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
-            .what = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
+            .what = HD_NEW_N(w->arena, g->n_insts + 1u, uint16_t),
+            .works = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t),
             .back = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t),
             .carried = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t),
             .ahead = hd_arena_zalloc(w->arena, g->n_blocks + 1u, sizeof *x.ahead),
