@@ -267,7 +267,7 @@ static course course_of_writes(course_search *x, uint32_t reg) {
     blocks[steps][n[steps]++] = w->g.insts[at].block;
   }
   const bool begins = n[0];
-  if (!wait_every_round(w, x->look, blocks[!begins], n[!begins])) return stays;
+  if (!wait_every_round_around(w, x->look, blocks[!begins], n[!begins])) return stays;
   if (!begins || !n[1]) return all[!begins];
   /* Steps back within the round may undo how it goes on. */
   if (all[0].kind == BACK || all[1].way != UP) return stays;

@@ -409,28 +409,6 @@ static bool is_inner(const wait_search *w, uint32_t inst) {
   return w->inner[w->g.insts[inst].block] == w->stamp;
 }
 
-/* Every way round that passes the look passes the block as well; cycles within the region are no way round.
- */
-static bool every_round_passes(wait_search *w, uint32_t look, uint32_t block) {
-  const uint32_t from = w->g.insts[look].block;
-  uint32_t n = 0;
-  bool outer = false;
-  if (from == block) return true;
-  for (uint32_t i = 0; i < w->n_blocks; i++)
-    if (w->blocks[i] != block) w->part[n++] = w->blocks[i];
-  w->steps += n;
-  const uint32_t regions = hd_regions_find(&w->regions, w->part, n, w->members, w->first);
-  for (uint32_t i = 0; i < regions; i++) {
-    bool here = false, beyond = false;
-    for (uint32_t k = w->first[i]; k < w->first[i + 1]; k++) {
-      here |= w->members[k] == from;
-      beyond |= w->inner[w->members[k]] != w->stamp;
-    }
-    outer |= here && beyond;
-  }
-  return !outer;
-}
-
 typedef struct way_back {
   wait_search *w;
   uint32_t depth, store;
@@ -484,7 +462,7 @@ static bool is_written_here(wait_search *w, uint32_t look) {
       if (!(hd_ptx_access_in(wait_access(w, k), HD_IN_ANY_GLOBAL) & HD_ACC_WRITE)) continue;
       if (k == look || hd_inst_stmt(&w->g, k)->guard) continue;
       if (wait_same_address(w, look, k, leaves, &n, 8) && replaces(w, look, k) &&
-          every_round_passes(w, look, w->blocks[i]))
+          wait_every_round_around(w, w->g.insts[look].block, &w->blocks[i], 1))
         return true;
     }
   }
@@ -530,7 +508,8 @@ static uint32_t find_window(wait_search *w) {
 
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest) {
   const uint32_t regions = hd_regions_find(&w->regions, rest, n_rest, w->members, w->first);
-  for (uint32_t i = 0; i < w->first[regions]; i++) w->inner[w->members[i]] = w->stamp;
+  for (uint32_t i = 0; i < w->first[regions]; i++)
+    w->inner[w->members[i]] = w->within[w->members[i]] = w->stamp;
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
@@ -539,13 +518,23 @@ uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest)
   return find_window(w);
 }
 
+/* The tries of an update are no rounds of the region around it. */
+static bool tries_elsewhere(wait_search *w, uint32_t inst) {
+  for (uint32_t i = 0; i < w->n_blocks; i++)
+    if (w->settled[w->blocks[i]]) w->within[w->blocks[i]] = w->stamp;
+  const bool goes = wait_goes_through(w, inst);
+  for (uint32_t i = 0; i < w->n_blocks; i++) w->within[w->blocks[i]] = 0;
+  return goes;
+}
+
 /* In a cycle within that its threads end, nothing looks at the region again. */
 uint32_t wait_looks_in_settled(wait_search *w) {
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
     for (uint32_t k = b->first; k < b->first + b->n_insts && w->settled[w->blocks[i]]; k++)
-      if (!w->updated[k] && !w->fetches[k] && looks_anew(w, k) && wait_reads_others(w, k) &&
-          !wait_goes_through(w, k) && !is_written_here(w, k))
+      if (w->word[k] != WAIT_WORD && !w->fetches[k] && looks_anew(w, k) && wait_reads_others(w, k) &&
+          !(w->word[k] == WAIT_SHOWN ? tries_elsewhere(w, k) : wait_goes_through(w, k)) &&
+          !is_written_here(w, k))
         return k;
   }
   return HD_NONE;

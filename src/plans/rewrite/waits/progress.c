@@ -5,19 +5,39 @@ enum { MOST_REGS = 16, MOST_DEPTH = 8, MOST_ADDED = 1 << 16 };
 
 /* ---- Rounds ------------------------------------------------------------------------------------ */
 
-bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n) {
+/* The regions that are left without those blocks, in w->members and w->first; how many. */
+static uint32_t regions_without(wait_search *w, const uint32_t *through, uint32_t n) {
   uint32_t rest = 0;
-  for (uint32_t k = 0; k < n; k++)
-    if (through[k] == block) return true;
   w->steps += w->n_blocks;
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     bool taken = false;
     for (uint32_t k = 0; k < n && !taken; k++) taken = through[k] == w->blocks[i];
     if (!taken) w->part[rest++] = w->blocks[i];
   }
-  uint32_t regions = hd_regions_find(&w->regions, w->part, rest, w->members, w->first);
+  return hd_regions_find(&w->regions, w->part, rest, w->members, w->first);
+}
+
+bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++)
+    if (through[k] == block) return true;
+  const uint32_t regions = regions_without(w, through, n);
   for (uint32_t i = 0; i < w->first[regions]; i++)
     if (w->members[i] == block) return false;
+  return true;
+}
+
+bool wait_every_round_around(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++)
+    if (through[k] == block) return true;
+  const uint32_t regions = regions_without(w, through, n);
+  for (uint32_t i = 0; i < regions; i++) {
+    bool here = false, around = false;
+    for (uint32_t k = w->first[i]; k < w->first[i + 1]; k++) {
+      here |= w->members[k] == block;
+      around |= w->within[w->members[k]] != w->stamp;
+    }
+    if (here && around) return false;
+  }
   return true;
 }
 

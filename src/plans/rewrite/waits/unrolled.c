@@ -86,7 +86,7 @@ static bool list_looks(poll *x) {
   wait_search *w = x->w;
   uint32_t most = 0;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
-    if (w->updated[i] || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
+    if (w->word[i] == WAIT_WORD || (!wait_reads_others(w, i) && !wait_call_copies(w, i))) continue;
     if (!w->any_fence && needs_fence(w, i)) continue;
     x->looks[x->n_looks++] = i;
     most += wait_is_opaque(w, i) ? CALL_LOOKS : 1;
@@ -151,7 +151,7 @@ static void note_carried(void *ctx, uint32_t reg) {
 static bool is_updated(const poll *x, uint32_t look) {
   wait_search *w = x->w;
   for (uint32_t i = 0; i < w->g.n_insts; i++)
-    if (w->updated[i] && wait_same_place(w, look, i)) return true;
+    if (w->word[i] && wait_same_place(w, look, i)) return true;
   return false;
 }
 

@@ -305,13 +305,22 @@ static uint32_t word_of(wait_search *w, const wait_part *part, unsigned side, ui
 }
 
 static void mark_looks_at(wait_search *w, const region *r, uint32_t word) {
+  const uint8_t mark =
+      wait_is_swap(w, word) && !wait_invariant(w, word, &wait_operands(w, word)[2]) ? WAIT_UPDATE : WAIT_WORD;
   for (uint32_t i = 0; i < r->n; i++) {
     const hd_block *b = &w->g.blocks[r->blocks[i]];
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
       uint32_t leaves[16], n = 0;
-      if (w->source[k] && (k == word || wait_same_address(w, word, k, leaves, &n, 16))) w->updated[k] = 1;
+      if (w->word[k] >= mark || !w->source[k]) continue;
+      if (k == word || wait_same_address(w, word, k, leaves, &n, 16)) w->word[k] = mark;
     }
   }
+}
+
+/* A look in an update is one like any other if what it finds is seen elsewhere. */
+static void sort_updates(wait_search *w) {
+  for (uint32_t i = 0; i < w->g.n_insts && w->any_settled; i++)
+    if (w->word[i] == WAIT_UPDATE) w->word[i] = wait_shows_found(w, i) ? WAIT_SHOWN : WAIT_WORD;
 }
 
 /* A region that its threads end: whoever looks in it at the word that ends it does not wait by that. What
@@ -379,6 +388,7 @@ static void look_at_cycles(wait_search *w, rewrite_scan *s) {
     r->next = rounds;
     rounds = r;
   }
+  sort_updates(w);
   for (const region *r = rounds; r && w->any_settled; r = r->next) {
     if (!enter(w, r->blocks, r->n)) continue;
     const uint32_t found = wait_looks_in_settled(w);
@@ -415,12 +425,13 @@ static void prepare(wait_search *w) {
   w->seen_pace = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->within = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->fetches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->passes = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->any_settled = false;
   w->any_fence = w->kernel_fence;
   w->settled = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
-  w->updated = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  w->word = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
   w->places = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_place *);
   w->sums = HD_NEW_N(w->arena, g->n_insts + 1u, struct wait_sum *);
   w->readers = w->first_reader = NULL;

@@ -10,6 +10,7 @@
  *   course.c    addresses that go through places in another way
  *   looks.c     polls that give up: looks that so many rounds take
  *   kept.c      what a thread keeps of the numbers that its own additions find
+ *   retries.c   what becomes of the words that updates find
  *   lock.c      locks: taken in a loop, and given back on every path
  *   unrolled.c  polls whose rounds are written out
  *   apart.c     whether two addresses are one
@@ -39,6 +40,14 @@ typedef enum wait_source {
 /* What a form's instructions may be, besides: most are none of it. */
 enum { WAIT_FORM_KNOWN = 1, WAIT_FORM_CALLS = 2, WAIT_FORM_FENCES = 4, WAIT_FORM_READS = 8 };
 
+/* Whether an instruction looks at the word by which a region ends that its threads end. */
+typedef enum wait_word_look {
+  WAIT_NO_WORD = 0,
+  WAIT_WORD,   /* of a lock, a turn or a count; or an update's, of which nothing else is seen */
+  WAIT_UPDATE, /* an update's, while it is not known what becomes of what it finds */
+  WAIT_SHOWN,  /* an update's, and what it finds is seen elsewhere: a look like any other */
+} wait_word_look;
+
 enum { WAIT_POLL_LOOKS = 3 }; /* so many looks at one place are a poll */
 enum { WAIT_WALK = 1 << 22 }; /* steps for one function; from there on, a loop counts as waiting */
 
@@ -66,11 +75,12 @@ typedef struct wait_search {
 
   uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
+  uint32_t *within;           /* per block: it is in a cycle that is no round of the region (== stamp) */
   uint8_t *fetches;           /* per instruction: it brings the number of work by which a loop ends */
   uint32_t *passes;           /* per instruction: it looks at another place in each round of a loop, which
                                * has this number; 0: it does not */
   uint8_t *settled;           /* per block: it lies in a region that ends by what its threads do */
-  uint8_t *updated;           /* per instruction: it looks at the word by which such a region ends */
+  uint8_t *word;              /* per instruction: wait_word_look */
   uint8_t *wide_fence;        /* per instruction */
   uint8_t *opaque;            /* per instruction: it calls a body that the graph does not hold */
   struct wait_place **places; /* of place.c, per instruction: its first; NULL: not worked out so far */
@@ -282,6 +292,8 @@ bool wait_exit(const wait_search *w, uint32_t block, uint32_t *reg, bool *leaves
 bool wait_ends_itself(wait_search *w, uint32_t block);
 /* Every way round in the region that passes `block` passes one of those blocks as well. */
 bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n);
+/* The same, but cycles within the region (w->within) are no way round. */
+bool wait_every_round_around(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n);
 /* How a number that an atomic fetches comes to an exit's condition, whichever thread of the CTA fetches it.
  */
 enum { WAIT_MOST_STEPS = 24 };
@@ -375,6 +387,12 @@ typedef enum wait_keeping {
 /* What comparisons of the numbers decide outlives the round: in registers, in memory of the CTA or the
  * thread, or at a place of the CTA's own. */
 bool wait_keeps_outcome(wait_search *w, uint32_t look, wait_keeping how);
+
+/* ---- retries.c ----------------------------------------------------------------------------- */
+
+/* A look in an update: what it finds does more than to make the next try, or to decide whether there is one.
+ * Once all regions that their threads end are known. */
+bool wait_shows_found(wait_search *w, uint32_t look);
 
 /* ---- lock.c -------------------------------------------------------------------------------- */
 
