@@ -211,6 +211,15 @@ class Model:
                       lambda out, _: {k: json.loads(out)[k] for k in ("reuse", "reuse_words")})
         return known
 
+    def affinity(self, workload, size):
+        """Edges of the affinity graph of the CTAs of a workload's longest launch: [(CTA, CTA, affinity)]; []: not known yet."""
+        label = "-".join(["affinity", workload.replace("/", "_"), size.replace(" ", "_")])
+        known = self.kept(label)
+        if not known:
+            self.want(label, "affinity", (), ["analyze", workload, "--dot", "affinity", "--verbose", "--threads", "1"] + size_options(size),
+                      read_edges)
+        return known.get("edges", [])
+
     def waves(self, workload, gpu, size, base):
         """Full waves of CTAs in the largest launch: CTAs over those that the GPU runs at once."""
         grids = [n for n, _ in self.directions(workload, gpu, size)]
@@ -235,6 +244,10 @@ def read_thresholds(out, _):
 def read_directions(out, _):
     rows = [re.split(r"  +", line.strip()) for line in out.splitlines()[2:]]
     return {r[1]: [math.prod(int(n) for n in r[2].split(" x ")), r[6]] for r in rows}
+
+
+def read_edges(out, _):
+    return {"edges": [[int(a), int(b), float(x)] for a, b, x in re.findall(r'(\d+) -- (\d+) \[.*label="([0-9.]+)"', out)]}
 
 
 def workloads_of_papers():

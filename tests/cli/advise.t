@@ -55,6 +55,9 @@ Which CTAs share with which:
   $ heddle analyze spmm-community --size tiny --dot affinity | head -2
   graph affinity {
     node [shape=point];
+  $ for all in "" --verbose; do heddle analyze matmul-tiled --size small --param n=448 --dot affinity $all | awk '/--/ { n++ } END { print (n > 2000 ? n : "2000 at most") }'; done
+  2000 at most
+  2548
   $ heddle analyze dct8x8 --dot both
   heddle: analyze: --dot takes cfg or affinity, not 'both'
   [2]

@@ -22,7 +22,7 @@ The parser and -h read one table per command; a long option has its text below i
     --seconds N        for predicting what plans do, about (default: 10)
     --threads N        host threads (default: all)
     --dot cfg|affinity instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,
-                       affinity, which CTAs share how much (the heaviest edges)
+                       affinity, which CTAs share how much (the heaviest edges; --verbose: all)
     --coverage FILE... accesses by class over all kernels of these files instead
     --sample N         with --coverage: N modules of each file, spread evenly
     --directions WORKLOAD...

@@ -11,6 +11,7 @@ says of each headline that it is missing:
   ## MAP: mapping CTAs along x or y
   ## SCH: schedules of threads
   ## SMC: affinity and workers bound to SMs
+  ## SMC by seeds and enlargement
   ## On an H100
   predictions to make: about core-hours
   of,predictions,core-hours
@@ -28,6 +29,7 @@ The chapters and tables of papers that are not named stay as they are:
   ## SMC: affinity and workers bound to SMs
   ### Co-runs
   old rows
+  ## SMC by seeds and enlargement
   ## On an H100
   old
   made
@@ -102,6 +104,23 @@ What was found is kept, and not asked for again; a plan that two ask for is pred
   2170 217
   x=512 y=2 | x=64 y=1 | x=32 y=16
   2
+
+SMC's partition has clusters of one size, and CTAs that share data in one, whatever it draws:
+
+  $ cat >clusters.py <<'END'
+  > import os, random, sys
+  > sys.dont_write_bytecode = True
+  > sys.path.insert(0, os.environ["HEDDLE_DATA"] + "/scripts")
+  > from experiments.seeds import partition
+  > groups = lambda order, k: [sorted(order[i * len(order) // k:(i + 1) * len(order) // k]) for i in range(k)]
+  > apart = [{w: 0.5 for w in range(12) if w % 3 == v % 3 and w != v} for v in range(12)]
+  > chain = [{w: 0.3 for w in (v - 1, v + 1) if 0 <= w < 11} for v in range(11)]
+  > print({str(sorted(groups(partition(12, apart, 3, random.Random(s)), 3))) for s in range(20)})
+  > print({len(set(partition(11, chain, 4, random.Random(s)))) for s in range(20)}, {len(set(partition(5, [{}] * 5, 5, random.Random(s)))) for s in range(5)})
+  > END
+  $ python3 clusters.py
+  {'[[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]'}
+  {11} {5}
 
 Those of most weight come first, and with them what their values lead to:
 

@@ -144,14 +144,14 @@ static hd_status analyze_workload(analyzer *out, const char *name, hd_diag *d) {
 /* The workload's traces: the graph of its CTAs, or advice. */
 static hd_status analyze_runs(analyzer *out, const char *name, bool affinity, hd_diag *d) {
   const options *o = out->o;
-  /* As for the static part: small, where nothing is named. */
   model_options model = {.in = o->in, .gpu_name = o->gpu, .threads = o->threads};
-  if (!model.in.size) model.in.size = "small";
+  if (!model.in.size) model.in.size = "small"; /* as for the static part */
   model_session s = {0};
   hd_status st = model_open_workload(&s, name, &model, d);
   if (st == HD_OK) st = model_open_study(&s, &model, 0, d);
   if (st == HD_OK && affinity) {
-    st = hd_affinity_print(hd_study_trace(s.study, hd_study_busiest(s.study)), MOST_EDGES, out->dot, d);
+    st = hd_affinity_print(hd_study_trace(s.study, hd_study_busiest(s.study)), o->verbose ? 0 : MOST_EDGES,
+                           out->dot, d);
   } else if (st == HD_OK) {
     hd_advice advice = {0};
     const hd_advise_options how = {
@@ -245,7 +245,7 @@ int cmd_analyze(int argc, char **argv) {
       CLI_COMMON("threads", &o.threads),
       {"dot", 0, CLI_CHOICE, &o.dot, 0, "cfg|affinity",
        "instead, in Graphviz' language: cfg, the kernel's control-flow graph; of a workload,\naffinity, "
-       "which CTAs share how much (the heaviest edges)"},
+       "which CTAs share how much (the heaviest edges; --verbose: all)"},
       {"coverage", 0, CLI_FLAG, &o.coverage, 0, "FILE...",
        "accesses by class over all kernels of these files instead"},
       {"sample", 0, CLI_NUMBER, &o.sample, UINT32_MAX, "N",
