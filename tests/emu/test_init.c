@@ -1,4 +1,4 @@
-/* Loads of local memory that was never written: findings, with which the kernel goes on. */
+/* Loads of memory that was never written: findings, with which the kernel goes on. */
 #include "check.h"
 #include "heddle/emu.h"
 
@@ -55,16 +55,17 @@ static const row rows[] = {
     {"alloca's, written", "alloca.u64 %d1, 16; st.local.u32 [%d1], 1; ld.local.u32 %r1, [%d1];", 0},
 };
 
-static void run(const row *r, bool told, hd_emu_strays *found) {
+static void run(unsigned sm, const char *head, const row *r, bool told, hd_emu_strays *found) {
   hd_arena arena;
   hd_ptx_module *m;
   hd_emu *e;
   hd_emu_program *p;
   hd_buf text = {0};
   hd_diag d = {0};
-  const hd_emu_options opt = {.threads = 1, .memory = 1 << 22, .n_sms = 1, .checks = HD_CHECK_INIT};
+  const hd_emu_options opt = {.threads = 1, .sm = sm, .memory = 1 << 22, .n_sms = 1, .checks = HD_CHECK_INIT};
   uint64_t a;
-  hd_buf_printf(&text, "%s%s\nst.global.u32 [%%a], 7;\nret;\n}\n", HEAD, r->body);
+  const uint32_t block = sm == 90 ? 64 : 32;
+  hd_buf_printf(&text, "%s%s\nst.global.u32 [%%a], 7;\nret;\n}\n", head, r->body);
   hd_arena_init(&arena);
   if (hd_ptx_parse(text.data, text.len, "init.ptx", &arena, &m, &d) != HD_OK)
     fail_msg("%s: %u: %s", r->name, d.line, d.message);
@@ -74,7 +75,7 @@ static void run(const row *r, bool told, hd_emu_strays *found) {
   for (int launch = 0; launch < 2; launch++) { /* the second finds the first one's memory */
     const hd_emu_launch_params l = {.kernel = "k",
                                     .grid = {2, 1, 1},
-                                    .block = {64, 1, 1},
+                                    .block = {block, 1, 1},
                                     .args = &a,
                                     .args_bytes = sizeof a,
                                     .unwritten = told ? found : NULL};
@@ -87,29 +88,85 @@ static void run(const row *r, bool told, hd_emu_strays *found) {
   hd_buf_free(&text);
 }
 
+static void find(unsigned sm, const char *head, const row *r, const char *where) {
+  hd_emu_strays found = {0};
+  run(sm, head, r, true, &found);
+  if (found.n != 2 * r->findings)
+    fail_msg("%s: %zu findings in two launches, not %u", r->name, found.n, 2 * r->findings);
+  for (size_t i = 0; i < found.n; i++)
+    if (!strstr(found.data[i].message, where)) fail_msg("%s: %s", r->name, found.data[i].message);
+  hd_vec_free(&found);
+}
+
 static void loads_of_local_memory_never_written_are_found(void **state) {
   (void)state;
-  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    hd_emu_strays found = {0};
-    run(&rows[k], true, &found);
-    if (found.n != 2 * rows[k].findings)
-      fail_msg("%s: %zu findings in two launches, not %u", rows[k].name, found.n, 2 * rows[k].findings);
-    for (size_t i = 0; i < found.n; i++)
-      if (!strstr(found.data[i].message, "at local offset 0x"))
-        fail_msg("%s: %s", rows[k].name, found.data[i].message);
-    hd_vec_free(&found);
-  }
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) find(90, HEAD, &rows[k], "at local offset 0x");
+}
+
+/* Rows of 16 elements of 4 and 6 bits are 16 bytes in shared memory, of which the last are padding; %w is the
+ * lane's own row in s. */
+#define ROWS_OF(target)                                                                                      \
+  ".version 8.6\n.target " target "\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"                \
+  ".shared .align 16 .b8 s[512]; .reg .b32 %r<8>, %w, %t; .reg .b64 %a; ld.param.u64 %a, [a]; "              \
+  "mov.u32 %t, %laneid; mov.u32 %w, s; mad.lo.u32 %w, %t, 16, %w;\n"
+#define WRITE(n) "st.shared.b32 [%w + " #n "], 1; "
+#define LOAD(shape) "bar.sync 0; ldmatrix.sync.aligned." shape ", [%w];"
+
+static const row padded[] = {
+    {"4 bits, all written", WRITE(0) WRITE(4) LOAD("m8n16.x1.shared.b8x16.b4x16_p64 {%r1}"), 0},
+    {"4 bits, half of them written", WRITE(0) LOAD("m8n16.x1.shared.b8x16.b4x16_p64 {%r1}"), 1},
+    {"4 bits, the padding alone written", WRITE(8) WRITE(12) LOAD("m8n16.x1.shared.b8x16.b4x16_p64 {%r1}"),
+     1},
+    {"4 bits, transposed",
+     WRITE(0) WRITE(4) LOAD("m16n16.x2.trans.shared.b8x16.b4x16_p64 {%r1, %r2, %r3, %r4}"), 0},
+    {"6 bits, all written",
+     WRITE(0) WRITE(4) WRITE(8) LOAD("m8n16.x4.shared.b8x16.b6x16_p32 {%r1, %r2, %r3, %r4}"), 0},
+    {"6 bits, two thirds of them written",
+     WRITE(0) WRITE(4) LOAD("m8n16.x4.shared.b8x16.b6x16_p32 {%r1, %r2, %r3, %r4}"), 1},
+    {"6 bits, transposed, two thirds of them written",
+     WRITE(0) WRITE(4) LOAD("m16n16.x1.trans.shared.b8x16.b6x16_p32 {%r1, %r2}"), 1},
+    {"8 bits, which have no padding", WRITE(0) WRITE(4) WRITE(8) LOAD("m16n16.x1.trans.shared.b8 {%r1, %r2}"),
+     1},
+    {"16 bits, which have no padding", WRITE(0) WRITE(4) WRITE(8) LOAD("m8n8.x1.shared.b16 {%r1}"), 1},
+};
+
+/* Copies of such rows to tensor memory. */
+#define COPY(form)                                                                                           \
+  ".shared .b32 base; .shared .b64 bar; .reg .b64 %d; .reg .b32 %b, %m; .reg .pred %one, %over; "            \
+  "mov.u32 %b, base; mov.u32 %m, s; setp.eq.u32 %one, %t, 0; @%one mbarrier.init.shared.b64 [bar], 1; "      \
+  "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%b], 32; bar.sync 0; ld.shared.u32 %b, [base]; " \
+  "shr.u32 %m, %m, 4; cvt.u64.u32 %d, %m; or.b64 %d, %d, 0x400800010000; fence.proxy.async; bar.sync 0; "    \
+  "@%one tcgen05.cp.cta_group::1." form " [%b], %d; mov.u32 %m, bar; "                                       \
+  "@%one tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%m]; "                       \
+  "again: mbarrier.try_wait.parity.shared.b64 %over, [bar], 0; @!%over bra again; bar.sync 0; "              \
+  "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %b, 32;"
+
+static const row copied[] = {
+    {"4 bits, all written", WRITE(0) WRITE(4) COPY("32x128b.warpx4.b8x16.b4x16_p64"), 0},
+    {"4 bits, half of them written", WRITE(0) COPY("32x128b.warpx4.b8x16.b4x16_p64"), 1},
+    {"6 bits, all written", WRITE(0) WRITE(4) WRITE(8) COPY("32x128b.warpx4.b8x16.b6x16_p32"), 0},
+    {"6 bits, two thirds of them written", WRITE(0) WRITE(4) COPY("32x128b.warpx4.b8x16.b6x16_p32"), 1},
+    {"copied as they are", WRITE(0) WRITE(4) WRITE(8) COPY("32x128b.warpx4"), 1},
+};
+
+static void padding_of_rows_is_not_read(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof padded / sizeof *padded; k++)
+    find(120, ROWS_OF("sm_120a"), &padded[k], "at shared offset 0x");
+  for (size_t k = 0; k < sizeof copied / sizeof *copied; k++)
+    find(100, ROWS_OF("sm_100a"), &copied[k], "at shared offset 0x");
 }
 
 static void they_are_no_faults(void **state) {
   (void)state;
-  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) run(&rows[k], false, NULL);
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) run(90, HEAD, &rows[k], false, NULL);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("loads of local memory never written are found, and the kernel goes on",
                 loads_of_local_memory_never_written_are_found),
+      BEHAVIOUR("the padding of rows of 4 and 6 bits is not read", padding_of_rows_is_not_read),
       BEHAVIOUR("where nobody asks for them they are no faults", they_are_no_faults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

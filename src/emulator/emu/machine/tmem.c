@@ -52,8 +52,10 @@ static emu_tmem *tmem_of(hd_emu_cta *c) {
 
 void emu_tmem_forget(emu_tmem_op *op) {
   free(op->chunk);
+  free(op->used);
   free(op->what);
   op->chunk = NULL;
+  op->used = NULL;
   op->what = NULL;
 }
 
@@ -373,8 +375,8 @@ bool emu_tmem_writes(emu_tmem_op *op, hd_emu_cta *c, unsigned groups, unsigned l
 static uint64_t hash_of(const emu_tmem_op *op) {
   uint64_t h = 0;
   for (uint32_t k = 0; k < op->n_chunks; k++) {
-    uint64_t v[2];
-    memcpy(v, op->chunk[k], sizeof v);
+    uint64_t v[2] = {0, 0};
+    memcpy(v, op->chunk[k], op->used[k]);
     h = (h ^ v[0]) * UINT64_C(0x9e3779b97f4a7c15);
     h = (h ^ v[1] ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
   }
@@ -382,7 +384,7 @@ static uint64_t hash_of(const emu_tmem_op *op) {
 }
 
 /* 32 chunks are one access. */
-static bool access_chunks(emu_tmem_op *op, const uint32_t *at, uint32_t n) {
+static bool access_chunks(emu_tmem_op *op, const uint32_t *at, uint32_t n, unsigned used) {
   emu_warp *w = op->w;
   for (uint32_t first = 0; first < n; first += HD_WARP) {
     uint64_t addr[HD_WARP];
@@ -391,7 +393,7 @@ static bool access_chunks(emu_tmem_op *op, const uint32_t *at, uint32_t n) {
     for (uint32_t left = UINT32_MAX >> (HD_WARP - some), part; left; left &= ~part) {
       emu_view v;
       part = emu_split_cluster(addr, left);
-      if (!emu_access(w, op->i, part, addr, 16, 16, HD_ACCESS_LOAD, HD_CACHE_L1, HD_SPACE_SHARED, &v))
+      if (!emu_access(w, op->i, part, addr, used, 16, HD_ACCESS_LOAD, HD_CACHE_L1, HD_SPACE_SHARED, &v))
         return false;
       for (uint32_t lanes = part; lanes; lanes &= lanes - 1) {
         const unsigned l = (unsigned)__builtin_ctz(lanes);
@@ -403,18 +405,21 @@ static bool access_chunks(emu_tmem_op *op, const uint32_t *at, uint32_t n) {
   return true;
 }
 
-bool emu_tmem_shared(emu_tmem_op *op, const uint32_t *at, uint32_t n) {
+bool emu_tmem_shared(emu_tmem_op *op, const uint32_t *at, uint32_t n, unsigned used) {
   emu_mwarp *m = (emu_mwarp *)op->w;
   const char **more = realloc(op->chunk, (op->n_chunks + n) * sizeof *more);
-  if (!more) {
+  if (more) op->chunk = more;
+  uint8_t *more_used = more ? realloc(op->used, op->n_chunks + n) : NULL;
+  if (!more_used) {
     emu_nomem(op->w, op->i, 1u << op->lane, "an operation in flight");
     return false;
   }
-  op->chunk = more;
+  op->used = more_used;
+  memset(more_used + op->n_chunks, (int)used, n);
   m->issuer = 1 + op->lane;
   m->copied = 0;
   m->copies_async = true;
-  const bool ok = access_chunks(op, at, n);
+  const bool ok = access_chunks(op, at, n, used);
   m->copies_async = false;
   m->issuer = 0;
   if (ok) op->n_chunks += n;

@@ -48,7 +48,8 @@ struct emu_tmem_op {
   uint32_t n_reads, n_writes;
   emu_tmem_span reads[EMU_TMEM_SPANS], writes[2];
   uint32_t n_chunks;  /* of 16 bytes of shared memory */
-  const char **chunk; /* on the host; freed with the operation */
+  const char **chunk; /* on the host; freed with the operation, as `used` is */
+  uint8_t *used;      /* of each chunk's bytes, the first ones: behind them is padding */
   uint64_t hash;      /* of what they held */
   void *what;         /* the rest; freed with the operation */
 };
@@ -65,8 +66,9 @@ bool emu_tmem_allocated(emu_warp *w, const emu_inst *i, uint32_t mask, const emu
 /* Add to the reads or writes of an operation; false after a fault. */
 bool emu_tmem_reads(emu_tmem_op *op, hd_emu_cta *c, unsigned groups, unsigned lo, unsigned n);
 bool emu_tmem_writes(emu_tmem_op *op, hd_emu_cta *c, unsigned groups, unsigned lo, unsigned n);
-/* Check and remember the shared memory at these addresses (of shared::cluster): 16 bytes each. */
-bool emu_tmem_shared(emu_tmem_op *op, const uint32_t *at, uint32_t n);
+/* Check and remember the shared memory at these addresses (of shared::cluster): 16 bytes each, of which the
+ * first `used` are read. */
+bool emu_tmem_shared(emu_tmem_op *op, const uint32_t *at, uint32_t n, unsigned used);
 /* The operation is under way; it is emptied. False after a fault. */
 bool emu_tmem_issue(emu_tmem_op *op);
 void emu_tmem_forget(emu_tmem_op *op);

@@ -184,7 +184,7 @@ static bool read_rows(emu_tmem_op *op, const copying *x, const num_tc_desc *d, u
       if (x->how.group == 2) at[n] = (uint32_t)emu_ranked(at[n], x->ctas[which]->rank);
       n++;
     }
-  return emu_tmem_shared(op, at, n);
+  return emu_tmem_shared(op, at, n, x->how.bits ? 2u * x->how.bits : 16);
 }
 
 /* A new operation of a thread, with `what` as its own. */

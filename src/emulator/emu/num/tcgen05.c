@@ -58,6 +58,9 @@ static const type_facts types[] = {
 };
 
 unsigned num_tc_bits(unsigned type) { return types[type].bits; }
+unsigned num_tc_chunk_bytes(unsigned type) {
+  return type == NUM_TC_TYPE_E2M1 ? 8 : type == NUM_TC_TYPE_E2M3 || type == NUM_TC_TYPE_E3M2 ? 12 : 16;
+}
 
 float num_tc_value(unsigned type, uint32_t bits) {
   if (type == NUM_TC_TYPE_U8) return (float)(uint8_t)bits;

@@ -104,6 +104,8 @@ typedef struct num_tc_product {
 const char *num_tc_decode(const num_tc_form *f, uint32_t descriptor, num_tc_product *p);
 /* Bits of an element as it lies in shared memory, padding included. */
 unsigned num_tc_bits(unsigned type);
+/* Of 16 bytes of shared memory, those that hold elements; padding is behind them. */
+unsigned num_tc_chunk_bytes(unsigned type);
 /* Columns of 32 bits that D takes. */
 unsigned num_tc_d_columns(const num_tc_product *p);
 /* The lane of D's element in this row of the CTA, and the column, from D's first one on. */

@@ -162,24 +162,27 @@ HANDLER(wmma_store) {
 
 /* ---- ldmatrix, stmatrix, movmatrix ---------------------------------------------------------- */
 
-/* mem.count matrices of 8x8 b16; lane 8*k + j has the address of row j of matrix k; a matrix's
- * register is extra[k]. */
-INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd_access_kind kind,
-                      emu_hosts *h, uint32_t *rows) {
+/* Rows are 16 bytes, of which 16 elements of 6 or 4 bits have the first 12 or 8: the others are padding,
+ * which nobody reads. */
+INLINE unsigned row_bytes(const emu_inst *i) { return i->mem.type ? 2u * i->mem.type : 16; }
+
+/* The first `n` lanes give the rows' addresses: lane 8*k + j that of row j of matrix k, or of matrices of 16
+ * rows 16*k + j; a matrix's register is extra[k]. */
+INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd_access_kind kind, unsigned n,
+                      emu_hosts *h) {
   uint64_t addr[32] __attribute__((aligned(64)));
+  const uint32_t rows = ALL_LANES >> (32 - n);
   addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
-  *rows = i->mem.count == 4 ? ALL_LANES : (1u << (8 * i->mem.count)) - 1;
-  if ((mask & *rows) != *rows) {
+  if ((mask & rows) != rows) {
     emu_fault(w, i, mask, HD_FAULT_OTHER, "not all threads that give a row's address take part");
     return false;
   }
-  return locate(w, i, *rows, addr, &(const emu_locate){i->mem.space, 16, 16, i->mem.cache, kind}, h);
+  return locate(w, i, rows, addr, &(const emu_locate){i->mem.space, row_bytes(i), 16, i->mem.cache, kind}, h);
 }
 
 HANDLER(ldmatrix) {
   emu_hosts h;
-  uint32_t rows;
-  if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, &h, &rows)) return;
+  if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, 8u * i->mem.count, &h)) return;
   const uint32_t *slots = i->extra;
   for (unsigned k = 0; k < i->mem.count; k++) {
     const uint8_t *row[8];
@@ -193,7 +196,6 @@ HANDLER(ldmatrix) {
  * it. */
 HANDLER(stmatrix) {
   emu_hosts h;
-  uint32_t which;
   char rows[32][16];
   const uint32_t *slots = i->extra;
   for (unsigned k = 0; k < i->mem.count; k++) {
@@ -202,7 +204,7 @@ HANDLER(stmatrix) {
     num_stmatrix(row, i->mem.transposed, slot(r, slots[k]));
   }
   w->storing = rows[0];
-  const bool found = find_rows(w, i, r, mask, HD_ACCESS_STORE, &h, &which);
+  const bool found = find_rows(w, i, r, mask, HD_ACCESS_STORE, 8u * i->mem.count, &h);
   w->storing = NULL;
   for (unsigned l = 0; found && l < 8 * i->mem.count; l++)
     memcpy((char *)(uintptr_t)h.at[l], rows[l], sizeof rows[l]);
@@ -211,8 +213,8 @@ HANDLER(stmatrix) {
 /* Rows of 16 elements of 8 bits, or of 6 or 4 bits packed at the row's beginning, which go to the low bits of
  * 8. A register has 4 elements. */
 static void widen_row(const void *from, unsigned bits, uint8_t to[16]) {
-  uint64_t words[2];
-  memcpy(words, from, sizeof words);
+  uint64_t words[2] = {0, 0};
+  memcpy(words, from, (size_t)2 * bits);
   for (unsigned e = 0; e < 16; e++) {
     const unsigned at = e * bits;
     uint64_t v = words[at / 64] >> at % 64;
@@ -224,8 +226,7 @@ static void widen_row(const void *from, unsigned bits, uint8_t to[16]) {
 /* Matrices of 8 rows: a lane has four neighbours of a row, as with .b16 two. */
 HANDLER(ldmatrix_m8n16) {
   emu_hosts h;
-  uint32_t rows;
-  if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, &h, &rows)) return;
+  if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, 8u * i->mem.count, &h)) return;
   const uint32_t *slots = i->extra;
   for (unsigned k = 0; k < i->mem.count; k++) {
     uint32_t part[32] __attribute__((aligned(64)));
@@ -246,15 +247,7 @@ INLINE unsigned column_of_byte(unsigned l, unsigned b) { return l / 4 + 8 * (b /
 /* Matrices of 16 rows, two registers each: of each four rows the first has the first two. */
 HANDLER(ldmatrix_m16n16) {
   emu_hosts h;
-  uint64_t addr[32] __attribute__((aligned(64)));
-  const uint32_t rows = i->mem.count == 2 ? ALL_LANES : 0xffff;
-  addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
-  if ((mask & rows) != rows) {
-    emu_fault(w, i, mask, HD_FAULT_OTHER, "not all threads that give a row's address take part");
-    return;
-  }
-  if (!locate(w, i, rows, addr, &(const emu_locate){i->mem.space, 16, 16, i->mem.cache, HD_ACCESS_LOAD}, &h))
-    return;
+  if (!find_rows(w, i, r, mask, HD_ACCESS_LOAD, 16u * i->mem.count, &h)) return;
   const uint32_t *slots = i->extra;
   for (unsigned k = 0; k < 2u * i->mem.count; k++) {
     uint8_t matrix[16][16];
@@ -272,7 +265,6 @@ HANDLER(ldmatrix_m16n16) {
 
 HANDLER(stmatrix_m16n8) {
   emu_hosts h;
-  uint32_t which;
   uint8_t rows[32][16];
   const uint32_t *slots = i->extra;
   for (unsigned k = 0; k < i->mem.count; k++) {
@@ -282,7 +274,7 @@ HANDLER(stmatrix_m16n8) {
         rows[8 * k + row_of_byte(l, b)][column_of_byte(l, b)] = (uint8_t)(reg[l] >> 8 * b);
   }
   w->storing = (const char *)rows[0];
-  const bool found = find_rows(w, i, r, mask, HD_ACCESS_STORE, &h, &which);
+  const bool found = find_rows(w, i, r, mask, HD_ACCESS_STORE, 8u * i->mem.count, &h);
   w->storing = NULL;
   for (unsigned l = 0; found && l < 8u * i->mem.count; l++)
     memcpy((char *)(uintptr_t)h.at[l], rows[l], sizeof rows[l]);

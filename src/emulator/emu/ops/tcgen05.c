@@ -127,7 +127,7 @@ static bool fetch(emu_tmem_op *op, const product *m, unsigned cta, uint64_t desc
   const uint32_t n = place(op, descriptor, type, o, at);
   if (m->n_ctas == 2)
     for (uint32_t k = 0; k < n; k++) at[k] = (uint32_t)emu_ranked(at[k], m->ctas[cta]->rank);
-  return n && emu_tmem_shared(op, at, n);
+  return n && emu_tmem_shared(op, at, n, num_tc_chunk_bytes(type));
 }
 
 /* The lanes of D that a row has, one after the other. */
