@@ -192,6 +192,112 @@ static void rounds_may_be_written_out(void **state) {
   if (refusals("one", one, &r)) fail_msg("one: %s", r.what);
 }
 
+/* %rd2 is a pointer of its own. */
+#define WITH_DATA(body)                                                                                      \
+  HEAD ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n" DECLARATIONS                    \
+       "ld.param.u64 %rd2, [q];\n" START body "\nret;\n}\n"
+#define SO_MANY(find, ends) WITH_DATA("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL: " find "\n" COUNT ends)
+/* Until nothing is left. */
+#define FETCH_ALL(at)                                                                                        \
+  "F: atom.global.add.u32 %r1, [" at "], 1;\nsetp.ge.u32 %p1, %r1, %r8;\n@%p1 bra G;\n" FOUND                \
+  "st.global.u32 [%rd5], %r7;\nbra F;\nG:"
+#define OUT "st.global.u32 [%rd2], %r3;"
+
+static void work_that_is_fetched_in_each_of_so_many_rounds_shows_how_far_others_came(void **state) {
+  static const wait_case cases[] = {
+      {"the number behind the last", SO_MANY(FETCH_ALL("%rd1") "mov.u32 %r3, %r1;", OUT), "atom"},
+      {"whether it is far behind",
+       SO_MANY(FETCH_ALL("%rd1") "setp.gt.u32 %p3, %r1, 5000;\n@%p3 mov.u32 %r3, 1;", OUT), "atom"},
+      {"its upper bits", SO_MANY(FETCH_ALL("%rd1") "shr.u32 %r6, %r1, 20;\nor.b32 %r3, %r3, %r6;", OUT),
+       "atom"},
+      {"how much each round got",
+       SO_MANY("F: atom.global.add.u32 %r1, [%rd1], 1;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r1, %r8;\n"
+               "@%p1 bra F;",
+               OUT),
+       "atom"},
+      {"by one thread for its CTA",
+       SO_MANY("F: setp.ne.u32 %p3, %r7, 0;\n@%p3 bra A;\natom.global.add.u32 %r1, [%rd1], 1;\n"
+               "st.shared.u32 [slot], %r1;\nA: bar.sync 0;\nld.shared.u32 %r6, [slot];\nbar.sync 0;\n"
+               "setp.lt.u32 %p1, %r6, %r8;\n@%p1 bra F;\nmov.u32 %r3, %r6;",
+               OUT),
+       "atom"},
+      {"of a queue that stays for many rounds",
+       SO_MANY("shr.u32 %r9, %r4, 8;\nmul.wide.u32 %rd4, %r9, 4;\nadd.s64 %rd3, %rd1, %rd4;\n" FETCH_ALL(
+                   "%rd3") "mov.u32 %r3, %r1;",
+               OUT),
+       "atom"},
+  };
+  static const wait_case others[] = {
+      {"once", WITH_DATA(FETCH_ALL("%rd1")), NULL},
+      {"of another queue in each round",
+       SO_MANY("mul.wide.u32 %rd4, %r4, 4;\nadd.s64 %rd3, %rd1, %rd4;\n" FETCH_ALL("%rd3"), OUT), NULL},
+      {"with a loop for each",
+       SO_MANY(
+           "mul.wide.u32 %rd4, %r4, 4;\nadd.s64 %rd3, %rd1, %rd4;\nF: atom.global.add.u32 %r1, [%rd3], 1;\n"
+           "setp.ge.u32 %p1, %r1, %r8;\n@%p1 bra G;\n" FOUND "mov.u32 %r6, 0;\nB: "
+           "st.global.u32 [%rd5], %r6;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 9;\n@%p3 bra B;\n"
+           "bra F;\nG:",
+           OUT),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+  EXPECT_ALL(others);
+}
+
+/* Fetches until nothing is left, or so many times: what is done at the one end, and at the other. */
+#define OR_GIVE_UP(work, out_of_work, given_up)                                                              \
+  WITH_DATA("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\n"                     \
+            "setp.ge.u32 %p1, %r1, %r8;\n@%p1 bra M;\n" FOUND work "\n" COUNT given_up                       \
+            "\nbra N;\nM: " out_of_work "\nN: st.global.u32 [%rd2+4096], %r7;")
+#define WORK "st.global.u32 [%rd5], %r7;"
+
+static void a_loop_that_fetches_or_gives_up_does_not_show_which(void **state) {
+  static const wait_case cases[] = {
+      {"something is stored as it gives up", OR_GIVE_UP(WORK, "", "st.global.u32 [%rd2], 7;"), "atom"},
+      {"something is stored as nothing is left", OR_GIVE_UP(WORK, "st.global.u32 [%rd2], 7;", ""), "atom"},
+      {"a register says which", OR_GIVE_UP(WORK, "mov.u32 %r3, 1;", "mov.u32 %r3, 2;"), "atom"},
+      {"it traps", OR_GIVE_UP(WORK, "", "trap;"), "atom"},
+      {"the thread ends", OR_GIVE_UP(WORK, "ret;", ""), "atom"},
+      {"the rounds are stored",
+       WITH_DATA("mov.u32 %r4, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.ge.u32 %p1, %r1, %r8;\n"
+                 "@%p1 bra M;\n" COUNT "M: st.global.u32 [%rd2], %r4;"),
+       "atom"},
+      {"the last number is stored",
+       WITH_DATA("mov.u32 %r4, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.ge.u32 %p1, %r1, %r8;\n"
+                 "@%p1 bra M;\n" COUNT "M: st.global.u32 [%rd2], %r1;"),
+       "atom"},
+      {"the rounds are counted in another register",
+       WITH_DATA("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\n"
+                 "setp.ge.u32 %p1, %r1, %r8;\n@%p1 bra M;\nmad.lo.u32 %r3, %r3, 3, 1;\n" COUNT
+                 "M: st.global.u32 [%rd2], %r3;"),
+       "atom"},
+      {"the rounds are counted by the same word of the launch",
+       WITH_DATA("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\n"
+                 "setp.ge.u32 %p1, %r1, %r8;\n@%p1 bra M;\nld.global.u32 %r6, [%rd2+8];\n"
+                 "add.u32 %r3, %r3, %r6;\n" COUNT "M: st.global.u32 [%rd2], %r3;"),
+       "atom"},
+      {"the last number is left in shared memory",
+       WITH_DATA("mov.u32 %r4, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\nst.shared.u32 [slot], %r1;\n"
+                 "setp.ge.u32 %p1, %r1, %r8;\n@%p1 bra M;\n" COUNT
+                 "M: ld.shared.u32 %r6, [slot];\nst.global.u32 [%rd2], %r6;"),
+       "atom"},
+  };
+  static const wait_case others[] = {
+      {"nothing is left behind", OR_GIVE_UP(WORK, "", ""), NULL},
+      {"a sum of the work's data",
+       WITH_DATA("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\n"
+                 "setp.ge.u32 %p1, %r1, %r8;\n@%p1 bra M;\n" FOUND "ld.global.u32 %r6, [%rd5];\n"
+                 "add.u32 %r3, %r3, %r6;\n" COUNT "M: st.global.u32 [%rd2], %r3;"),
+       NULL},
+      {"it does not give up",
+       WITH_DATA("mov.u32 %r3, 0;\nL: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.ge.u32 %p1, %r1, %r8;\n"
+                 "@%p1 bra M;\n" FOUND "st.global.u32 [%rd5], %r7;\nbra L;\nM: st.global.u32 [%rd2], %r1;"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+  EXPECT_ALL(others);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a comparison that a thread keeps shows how far others came",
@@ -201,6 +307,10 @@ int main(void) {
       BEHAVIOUR("a round may do something with the number that it finds",
                 a_round_may_do_something_with_the_number_that_it_finds),
       BEHAVIOUR("each body is followed by itself", each_body_is_followed_by_itself),
+      BEHAVIOUR("work that is fetched in each of so many rounds shows how far others came",
+                work_that_is_fetched_in_each_of_so_many_rounds_shows_how_far_others_came),
+      BEHAVIOUR("a loop that fetches or gives up does not show which",
+                a_loop_that_fetches_or_gives_up_does_not_show_which),
       BEHAVIOUR("rounds may be written out, and fetched work compared", rounds_may_be_written_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -385,9 +385,11 @@ static void trace_exit(trace *t, uint32_t block) {
     hd_inst_reads(&w->g, b->first + b->n_insts - 1, trace_reg, t);
     return;
   }
+  w->fetch_ends[block] = 1;
+  w->any_fetches = true;
   for (uint32_t i = 0; i < f.n_steps; i++) {
     step_reads x = {t, f.steps[i].value};
-    w->fetches[f.steps[i].inst] = 1;
+    w->fetches[f.steps[i].inst] = w->n_blocks;
     trace_block(t, w->g.insts[f.steps[i].inst].block);
     hd_inst_reads(&w->g, f.steps[i].inst, trace_other, &x);
   }

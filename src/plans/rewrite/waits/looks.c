@@ -387,7 +387,7 @@ static bool counts(wait_search *w, uint32_t inst) {
 }
 
 static bool fetches(wait_search *w, uint32_t inst) {
-  return w->fetches[inst] && !wait_keeps_outcome(w, inst, WAIT_FETCHED);
+  return w->fetches[inst] && !wait_keeps_outcome(w, inst, WAIT_FETCHED) && !wait_shows_end(w);
 }
 
 bool wait_reads_others(wait_search *w, uint32_t inst) {
@@ -518,24 +518,38 @@ uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest)
   return find_window(w);
 }
 
-/* The tries of an update are no rounds of the region around it. */
-static bool tries_elsewhere(wait_search *w, uint32_t inst) {
-  for (uint32_t i = 0; i < w->n_blocks; i++)
-    if (w->settled[w->blocks[i]]) w->within[w->blocks[i]] = w->stamp;
+/* The same, but neither the tries of an update nor the rounds of a loop that fetches work are rounds of the
+ * region around it. */
+static bool goes_through_around(wait_search *w, uint32_t inst) {
+  const uint32_t loop = w->g.blocks[w->g.insts[inst].block].loop;
+  for (uint32_t i = 0; i < w->n_blocks; i++) {
+    const uint32_t block = w->blocks[i], other = w->g.blocks[block].loop;
+    const bool inner = loop != HD_NONE && other != HD_NONE && hd_loop_contains(&w->g, loop, other);
+    if (w->settled[block] || inner) w->within[block] = w->stamp;
+  }
   const bool goes = wait_goes_through(w, inst);
   for (uint32_t i = 0; i < w->n_blocks; i++) w->within[w->blocks[i]] = 0;
   return goes;
 }
 
-/* In a cycle within that its threads end, nothing looks at the region again. */
-uint32_t wait_looks_in_settled(wait_search *w) {
+static bool looks_in_settled(wait_search *w, uint32_t inst) {
+  return w->settled[w->g.insts[inst].block] && w->word[inst] != WAIT_WORD && !w->fetches[inst] &&
+         looks_anew(w, inst) && wait_reads_others(w, inst) &&
+         !(w->word[inst] == WAIT_SHOWN ? goes_through_around(w, inst) : wait_goes_through(w, inst)) &&
+         !is_written_here(w, inst);
+}
+
+/* A cycle within fetches work until nothing is left, again and again. */
+static bool fetches_again(wait_search *w, uint32_t inst) {
+  return w->fetches[inst] && w->fetches[inst] < w->n_blocks && hd_inst_form(&w->g, inst)->op == HD_OP_ATOM &&
+         !goes_through_around(w, inst);
+}
+
+uint32_t wait_looks_within(wait_search *w) {
   for (uint32_t i = 0; i < w->n_blocks; i++) {
     const hd_block *b = &w->g.blocks[w->blocks[i]];
-    for (uint32_t k = b->first; k < b->first + b->n_insts && w->settled[w->blocks[i]]; k++)
-      if (w->word[k] != WAIT_WORD && !w->fetches[k] && looks_anew(w, k) && wait_reads_others(w, k) &&
-          !(w->word[k] == WAIT_SHOWN ? tries_elsewhere(w, k) : wait_goes_through(w, k)) &&
-          !is_written_here(w, k))
-        return k;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++)
+      if (looks_in_settled(w, k) || fetches_again(w, k)) return k;
   }
   return HD_NONE;
 }

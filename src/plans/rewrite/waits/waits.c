@@ -389,9 +389,9 @@ static void look_at_cycles(wait_search *w, rewrite_scan *s) {
     rounds = r;
   }
   sort_updates(w);
-  for (const region *r = rounds; r && w->any_settled; r = r->next) {
+  for (const region *r = rounds; r && (w->any_settled || w->any_fetches); r = r->next) {
     if (!enter(w, r->blocks, r->n)) continue;
-    const uint32_t found = wait_looks_in_settled(w);
+    const uint32_t found = wait_looks_within(w);
     if (found != HD_NONE) rewrite_scan_refuse(s, HD_REFUSE_GRID_SYNC, hd_inst_stmt(&w->g, found), WAITS);
   }
 }
@@ -426,7 +426,9 @@ static void prepare(wait_search *w) {
   w->pace = 0;
   w->inner = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->within = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
-  w->fetches = HD_NEW_N(w->arena, g->n_insts + 1u, uint8_t);
+  w->fetches = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
+  w->fetch_ends = HD_NEW_N(w->arena, g->n_blocks + 1u, uint8_t);
+  w->any_fetches = false;
   w->passes = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->any_settled = false;
   w->any_fence = w->kernel_fence;

@@ -9,6 +9,7 @@
  *   chain.c     registers that move one way
  *   course.c    addresses that go through places in another way
  *   looks.c     polls that give up: looks that so many rounds take
+ *   ended.c     whether loops that fetch work show that they gave up
  *   kept.c      what a thread keeps of the numbers that its own additions find
  *   retries.c   what becomes of the words that updates find
  *   lock.c      locks: taken in a loop, and given back on every path
@@ -76,7 +77,10 @@ typedef struct wait_search {
   uint32_t *seen_pace, pace;  /* per block, of chain.c: it was reached in this search */
   uint32_t *inner;            /* per block, of looks.c: it is in a cycle within the region (== stamp) */
   uint32_t *within;           /* per block: it is in a cycle that is no round of the region (== stamp) */
-  uint8_t *fetches;           /* per instruction: it brings the number of work by which a loop ends */
+  uint32_t *fetches;          /* per instruction: it brings the number of work by which a loop of so many
+                               * blocks ends; 0: it does not */
+  uint8_t *fetch_ends;        /* per block: such a loop ends there */
+  bool any_fetches;           /* some instruction does */
   uint32_t *passes;           /* per instruction: it looks at another place in each round of a loop, which
                                * has this number; 0: it does not */
   uint8_t *settled;           /* per block: it lies in a region that ends by what its threads do */
@@ -272,8 +276,8 @@ bool wait_call_copies(const wait_search *w, uint32_t inst);
  * later. HD_NONE: there is none. */
 uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest);
 
-/* The same in cycles of the region that settle it, once those are known. */
-uint32_t wait_looks_in_settled(wait_search *w);
+/* The same in cycles of the region that settle it, or fetch work, once those are known. */
+uint32_t wait_looks_within(wait_search *w);
 
 /* The instructions that read a register, *n of them; one that reads it twice is there twice. */
 const uint32_t *wait_readers(wait_search *w, uint32_t reg, uint32_t *n);
@@ -375,6 +379,12 @@ bool wait_goes_through(wait_search *w, uint32_t inst);
 /* A plain look of a region of two rounds, at two places: what its address is made of is one number of the
  * text in the first, and another one in the second. */
 bool wait_looks_once(wait_search *w, uint32_t inst);
+
+/* ---- ended.c ------------------------------------------------------------------------------- */
+
+/* The region ends as the work runs out that it fetches, or in another way, and what it leaves behind may show
+ * which. */
+bool wait_shows_end(wait_search *w);
 
 /* ---- kept.c -------------------------------------------------------------------------------- */
 
