@@ -108,6 +108,7 @@ static PyObject *rewrite_launch(PyObject *module, PyObject *args) {
     return NULL;
   k.name = kernel;
   k.options.grid.n_sms = sms ? sms : DEFAULT_SMS;
+  k.options.dynamic_shared = shared != 0;
   hd_status st = hd_plan_parse(plan, &parsed, &d);
   PyThreadState *others = PyEval_SaveThread();
   if (st == HD_OK) st = hd_apply_text(text, (size_t)len, "<ptx>", &k, 1, HD_TEXT_CANONICAL, &r, &d);
@@ -117,10 +118,6 @@ static PyObject *rewrite_launch(PyObject *module, PyObject *args) {
   PyObject *out = NULL;
   if (recipe->state_bytes || recipe->table_bytes || recipe->grid) {
     hd_fail(&d, HD_ERR_UNSUPPORTED, "%s: the kernel would have more parameters", plan);
-    raise_failure(module, &d);
-  } else if (recipe->no_dynamic_shared && shared) {
-    hd_fail(&d, HD_ERR_UNSUPPORTED,
-            "%s: the kernel is launched with shared memory that its text does not name", plan);
     raise_failure(module, &d);
   } else {
     out = Py_BuildValue("(s#OOO)", r.text.data, (Py_ssize_t)r.text.len, recipe->agents ? Py_True : Py_False,

@@ -509,8 +509,10 @@ class Documentation(unittest.TestCase):
         self.assertEqual(heddle._heddle.worker_grid((4, 2), False, 4, 3), (8, 1, 1))
         waits = ADD.replace("st.global", "bar.sync 0;\n  st.global")  # its CTAs hand tasks over in shared memory
         self.assertTrue(launch("bind=agents:2", 0, waits)[1])
-        with self.assertRaises(heddle.UnsupportedError):
-            launch("bind=agents:2", 1024, waits)
+        # A launch with dynamic memory, of which the text says nothing, has the variable in front of all others.
+        alone, beside = launch("bind=agents:2", 0, waits)[0], launch("bind=agents:2", 1024, waits)[0]
+        self.assertLess(alone.index(".shared"), alone.index(".entry"))
+        self.assertGreater(beside.index(".shared"), beside.index(".entry"))
 
     def test_verdicts_go_by_keys_that_the_library_makes(self):
         self.assertEqual(heddle._heddle.verdict_place("NVIDIA H100", 13010), ("NVIDIA H100", "13.1"))

@@ -98,7 +98,7 @@ static void variables_become_their_addresses(void **state) {
   run_kernel kernel = {.name = name};
   run_variant *v;
   hd_diag d;
-  assert_int_equal(run_variant_make(&gpu, &text, &kernel, &plan, NULL, &v, &d), HD_OK);
+  assert_int_equal(run_variant_make(&gpu, &text, &kernel, &plan, NULL, false, &v, &d), HD_OK);
   assert_int_equal(v->variables.all.n, 2);
   assert_true(v->variables.constants);
   for (size_t k = 0; k < 2; k++) v->variables.all.data[k].at = 0x7f0000001000 + 0x1000 * k;
@@ -165,7 +165,7 @@ static void texts_for_newer_gpus_are_lowered_unless_they_are_for_one_alone(void 
     snprintf(ptx, sizeof ptx, ".version 8.7\n.target %s\n%s", cases[k].target,
              strstr(tiles, ".address_size"));
     const run_text text = {.data = ptx, .len = strlen(ptx), .newer = 100};
-    const hd_status st = run_variant_make(&gpu, &text, &kernel, &plan, NULL, &v, &d);
+    const hd_status st = run_variant_make(&gpu, &text, &kernel, &plan, NULL, false, &v, &d);
     if ((st == HD_OK) != cases[k].lowered) print_message("%s: %s\n", cases[k].target, d.message);
     assert_int_equal(st, cases[k].lowered ? HD_OK : HD_ERR_UNSUPPORTED);
     char want[64];

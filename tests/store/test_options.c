@@ -51,6 +51,7 @@ static void the_options_are_those_of_the_launch(void **state) {
   assert_memory_equal(o.rewrite.grid.g, ((uint32_t[3]){6, 4, 1}), sizeof o.rewrite.grid.g);
   assert_memory_equal(o.rewrite.block, ((uint32_t[3]){32, 8, 1}), sizeof o.rewrite.block);
   assert_int_equal(o.shared, 48);
+  assert_true(o.rewrite.dynamic_shared);
   assert_null(o.rewrite.table);
   assert_int_equal(tables, 0);
   hd_verdict other = {.key.launch = "grid=64"};

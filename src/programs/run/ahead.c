@@ -71,8 +71,8 @@ static void work(void *ctx, void *one) {
   const run_ahead_job *j = &a->job;
   item *i = one;
   const double begin = hd_seconds();
-  if (run_variant_make(j->gpu, &j->kernel->module->own, j->kernel, &i->plan, j->verdict, &i->variant, NULL) !=
-      HD_OK) {
+  if (run_variant_make(j->gpu, &j->kernel->module->own, j->kernel, &i->plan, j->verdict, false, &i->variant,
+                       NULL) != HD_OK) {
     i->variant = NULL;
     return;
   }

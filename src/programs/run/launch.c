@@ -15,7 +15,20 @@ uint64_t run_thread_number(void) {
 /* ---- Choosing ---------------------------------------------------------------------------------- */
 
 static bool is_of(const run_variant *v, const run_launch *l) {
-  return v->any || run_is_shape(l, v->grid, v->block, v->shared);
+  return v->any ? !v->dynamic || l->shared : run_is_shape(l, v->grid, v->block, v->shared);
+}
+
+/* The plan's own variable stands where the launch's dynamic shared memory begins. A plan for every launch is
+ * made anew, with the variable elsewhere, once there is such a launch. */
+static bool has_no_room(run_variant *v, const run_launch *l) {
+  if (!v->recipe.no_dynamic_shared || !l->shared) return false;
+  if (v->any && atomic_load_explicit(&v->kernel->dynamic, memory_order_relaxed) != RUN_DYNAMIC_MADE) {
+    int none = RUN_DYNAMIC_NONE;
+    if (!l->node) atomic_fetch_add_explicit(&v->kernel->early, 1, memory_order_relaxed);
+    if (atomic_compare_exchange_strong(&v->kernel->dynamic, &none, RUN_DYNAMIC_WANTED))
+      run_place_later(v->kernel);
+  }
+  return true;
 }
 
 /* A grid that the original could not be launched with might be one that the rewritten kernel can. */
@@ -137,8 +150,8 @@ bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
   run_place *p;
   r->state = 0;
-  if (c->no_dynamic_shared && l->shared) return false;
   if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l)) return false;
+  if (has_no_room(v, l)) return false;
   if (!(p = run_place_of(v))) {
     if (!l->node) atomic_fetch_add_explicit(&v->kernel->early, 1, memory_order_relaxed);
     run_place_later(v->kernel);

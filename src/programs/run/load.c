@@ -15,11 +15,12 @@ static void want(void *module, const char *name, const hd_verdict *verdict) {
   if (k) hd_vec_push(&k->wanted, verdict);
 }
 
-static void rewrite(const run_gpu *gpu, run_kernel *k, const hd_plan *plan, const hd_verdict *verdict) {
+static void rewrite(const run_gpu *gpu, run_kernel *k, const hd_plan *plan, const hd_verdict *verdict,
+                    bool dynamic) {
   hd_diag d = {0};
   const double begin = hd_seconds();
   run_variant *v = verdict ? run_variant_recall(k, verdict) : NULL;
-  if (!v && run_variant_make(gpu, &k->module->own, k, plan, verdict, &v, &d) != HD_OK) {
+  if (!v && run_variant_make(gpu, &k->module->own, k, plan, verdict, dynamic, &v, &d) != HD_OK) {
     hd_diag_line(&d, k->why, sizeof k->why);
     return;
   }
@@ -40,12 +41,21 @@ void run_kernel_make(run_kernel *k) {
       const hd_verdict *v = k->wanted.data[i];
       hd_plan plan;
       if (hd_plan_parse(v ? v->plan : run_settings.plan, &plan, NULL) != HD_OK) continue;
-      if (!hd_plan_is_baseline(&plan) && (!v || run_is_worth(k, v))) rewrite(&gpu, k, &plan, v);
+      if (!hd_plan_is_baseline(&plan) && (!v || run_is_worth(k, v))) rewrite(&gpu, k, &plan, v, false);
     }
     hd_vec_free(&k->wanted);
   }
   run_levers_read(k);
   run_place_make(k, NULL);
+}
+
+void run_kernel_make_dynamic(run_kernel *k) {
+  run_gpu gpu;
+  hd_plan plan;
+  if (atomic_load(&k->dynamic) != RUN_DYNAMIC_WANTED) return;
+  if (!k->why[0] && run_gpu_of(&gpu) && hd_plan_parse(run_settings.plan, &plan, NULL) == HD_OK)
+    rewrite(&gpu, k, &plan, NULL, true);
+  atomic_store(&k->dynamic, RUN_DYNAMIC_MADE);
 }
 
 /* Looks at an image before the driver loads it: the program may change the memory behind it afterwards. */

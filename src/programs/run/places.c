@@ -205,6 +205,7 @@ run_place *run_place_try(run_variant *v) {
 void run_place_make(run_kernel *k, const unsigned long *own) {
   unsigned long long context;
   int mode = CU_CAPTURE_MODE_RELAXED;
+  run_kernel_make_dynamic(k);
   run_variant *v = atomic_load_explicit(&k->variants, memory_order_relaxed);
   if (!v) return;
   const run_driver *d = &run_real;

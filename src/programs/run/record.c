@@ -237,7 +237,7 @@ static void ask_for_reach(run_kernel *k) {
     snprintf(k->refused, sizeof k->refused, "%s", text->why ? text->why : "no PTX");
   else if (!run_gpu_of(&gpu))
     snprintf(k->refused, sizeof k->refused, "the driver is too old");
-  else if (run_variant_make(&gpu, text, k, &plan, NULL, &v, &d) == HD_OK)
+  else if (run_variant_make(&gpu, text, k, &plan, NULL, false, &v, &d) == HD_OK)
     run_variant_drop(v);
   else
     hd_diag_line(&d, k->refused, sizeof k->refused);

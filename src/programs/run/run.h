@@ -130,7 +130,8 @@ typedef struct run_variables {
 typedef struct run_variant {
   struct run_variant *next;
   run_kernel *kernel;
-  bool any; /* for every launch; else for those of this shape */
+  bool any;     /* for every launch; else for those of this shape: */
+  bool dynamic; /* and of these, for those with dynamic shared memory, which the text does not name */
   uint32_t grid[3], block[3], shared;
   char *plan;  /* in notation; NULL: no memory */
   char *text;  /* with words in place of the variables' addresses; NULL: it was recalled, */
@@ -161,6 +162,8 @@ typedef struct run_variant {
   double making;    /* and of these, those that rewriting took */
 } run_variant;
 
+enum { RUN_DYNAMIC_NONE = 0, RUN_DYNAMIC_WANTED, RUN_DYNAMIC_MADE };
+
 struct run_kernel {
   run_kernel *next; /* in its module */
   run_module *module;
@@ -179,6 +182,7 @@ struct run_kernel {
   unsigned long timed;                   /* under the lock of times.c */
   atomic_ulong trials;                   /* launches of the original in tuning, and in turns with others */
   atomic_bool later;                     /* see run_place_later */
+  atomic_int dynamic; /* RUN_DYNAMIC_...: whether launches need a variant that is `dynamic` */
   /* Of run_wanted: to rewrite it by, once the program asks for it. */
   HD_VEC(const hd_verdict *) wanted;
   _Atomic(run_variant *) variants;
@@ -240,9 +244,11 @@ void run_levers_free(run_kernel *k);
 static inline uint64_t run_saves(double before_us, double after_us) {
   return before_us > after_us ? (uint64_t)((before_us - after_us) * 1e3) : 0;
 }
-/* The kernel under the plan. HD_ERR_REFUSED and others with the reason in *d. */
+/* The kernel under the plan, for the launch of the verdict. Without one: for every launch, of which those
+ * that have `dynamic` shared memory need a variant of their own if the text does not name that memory and the
+ * plan has a variable in its place. HD_ERR_REFUSED and others with the reason in *d. */
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
-                           const hd_verdict *verdict, run_variant **out, hd_diag *d);
+                           const hd_verdict *verdict, bool dynamic, run_variant **out, hd_diag *d);
 
 enum { RUN_MOST_BLOCK = 32764 }; /* bytes of parameters */
 
@@ -316,6 +322,8 @@ void run_variant_keep(run_variant *v);
 /* Rewrites the kernel under the plans that are wanted for it, and makes them ready (run_place_make). Under
  * run_lock. */
 void run_kernel_make(run_kernel *k);
+/* Rewrites it for launches with dynamic shared memory as well, if there were some. Under run_lock. */
+void run_kernel_make_dynamic(run_kernel *k);
 
 /* By its name, made when there is none. NULL: no memory. */
 run_kernel *run_kernel_of(run_module *m, const char *name);

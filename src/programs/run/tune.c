@@ -68,7 +68,7 @@ static hd_status make(search *s, const hd_plan *plan, run_variant **v, hd_diag *
   const double begin = hd_seconds();
   hd_status st = HD_OK;
   const bool ahead = run_ahead_take(s->ahead, plan, v);
-  if (!ahead) st = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, v, d);
+  if (!ahead) st = run_variant_make(&s->gpu, &s->k->module->own, s->k, plan, &s->verdict, false, v, d);
   if (ahead && !*v) st = HD_ERR_REFUSED;
   const bool made = st == HD_OK;
   if (made && !ahead) (*v)->ready = (*v)->making = hd_seconds() - begin;

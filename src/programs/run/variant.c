@@ -158,7 +158,7 @@ static hd_status read_table(void *ctx, const char *path, uint64_t tasks, hd_tabl
 
 static hd_status options_of(const run_gpu *gpu, const hd_plan *plan, const hd_verdict *verdict,
                             run_variant *v, hd_verdict_options *o, hd_diag *d) {
-  *o = (hd_verdict_options){.rewrite = {.grid = {.n_sms = gpu->n_sms}}};
+  *o = (hd_verdict_options){.rewrite = {.grid = {.n_sms = gpu->n_sms}, .dynamic_shared = v->dynamic}};
   v->any = !verdict;
   if (!verdict) return HD_OK;
   hd_status st = hd_verdict_read_options(verdict, plan, gpu->n_sms, read_table, NULL, o, d);
@@ -312,12 +312,13 @@ void run_facts_free(run_facts *f) {
 }
 
 hd_status run_variant_make(const run_gpu *gpu, const run_text *text, run_kernel *kernel, const hd_plan *plan,
-                           const hd_verdict *verdict, run_variant **out, hd_diag *d) {
+                           const hd_verdict *verdict, bool dynamic, run_variant **out, hd_diag *d) {
   part p = {0};
   hd_verdict_options o;
   run_variant *v = calloc(1, sizeof *v);
   if (!v) return hd_nomem(d);
   v->kernel = kernel;
+  v->dynamic = dynamic;
   if (verdict) atomic_init(&v->saves, run_saves(verdict->before_us, verdict->after_us));
   hd_buf notation = {0};
   hd_plan_print(plan, &notation);

@@ -32,6 +32,7 @@ hd_status hd_verdict_read_options(const hd_verdict *v, const hd_plan *p, uint32_
   if (!hd_verdict_launch_parse(v->key.launch, o->grid.g, o->block, &out->shared) ||
       !hd_grid_tasks(o->grid.g, &tasks))
     return hd_fail(d, HD_ERR_INPUT, "the verdict's launch is not understood");
+  o->dynamic_shared = out->shared != 0;
   hd_status st = hd_verdict_assume(v, &o->assume, out->unwritten, d);
   if (st != HD_OK || !hd_order_needs_table(p->order.kind)) return st;
   if (p->order.kind != HD_ORDER_TABLE)

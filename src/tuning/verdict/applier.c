@@ -180,11 +180,6 @@ static hd_status rewrite(const hd_applier *a, entry *e, const hd_verdict *v, con
       .name = e->kernel, .plan = p, .options = o.rewrite, .prepare = take_word, .ctx = &w};
   st = hd_apply_text(m->text, m->len, m->name, &k, 1, HD_TEXT_CANONICAL, &own, d);
   free(w.loads);
-  if (st == HD_OK && own.recipes[0].no_dynamic_shared && e->key.shared) {
-    st = hd_fail(d, HD_ERR_REFUSED,
-                 "the launch has dynamic shared memory that the kernel's text does not name");
-    hd_rewritten_free(&own);
-  }
   if (st != HD_OK) {
     hd_table_free(&o.table);
     return st;

@@ -35,6 +35,7 @@ static struct {
   atomic_bool gone, streams, loaded, blocks;
   unsigned long long context; /* of a stream */
   uint64_t text;              /* a digest of a library's text */
+  bool in_front;              /* it declares shared memory in front of its kernel */
 } given[MOST_HANDLES];
 
 /* 0: none of those that were handed out. */
@@ -86,6 +87,8 @@ static int load(void *out, const char *image, bool library) {
     image += HEADER;
   if (!r && library) given[number_at(out)].text = digest_of(image);
   const char *at = r ? NULL : strstr(image, ".entry"), *end = at ? strchr(at, ')') : NULL;
+  const char *shared = at ? strstr(image, ".shared") : NULL;
+  if (shared) given[number_at(out)].in_front = shared < at;
   while (end && (at = strstr(at + 1, ".param")) && at < end) given[number_at(out)].params++;
   return r;
 }
@@ -129,6 +132,14 @@ static int launched(cu_function function, cu_stream stream, bool per_thread) {
   if (!r && number(function)) fake_take_time(given[given[number(function)].from].text, stream);
   if (!r) atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
   return r;
+}
+
+/* Such memory begins where the last variable ends that is declared in front of the kernel. */
+static atomic_ulong behind;
+EXPORT unsigned long fake_behind(void) { return behind; }
+
+static void look_at_shared(cu_function function, unsigned bytes) {
+  if (bytes && given[given[number(function)].from].in_front) behind++;
 }
 
 static void act(cu_function function, void **params) {
@@ -374,11 +385,13 @@ GIVES(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, cu_function function
 GIVES(cuLaunchKernel,
       (cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
        unsigned shared, cu_stream stream, void **params, void **extra),
-      (fail > 0 ? look_at(NULL, params) : (void)0, launch(function, params, stream, false)))
+      (fail > 0 ? look_at(NULL, params) : (void)0, look_at_shared(function, shared),
+       launch(function, params, stream, false)))
 GIVES(cuLaunchKernel_ptsz,
       (cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
        unsigned shared, cu_stream stream, void **params, void **extra),
-      (fail > 0 ? look_at(NULL, params) : (void)0, launch(function, params, stream, true)))
+      (fail > 0 ? look_at(NULL, params) : (void)0, look_at_shared(function, shared),
+       launch(function, params, stream, true)))
 GIVES(cuLaunchKernelEx, (const cu_launch_config *config, cu_function function, void **params, void **extra),
       (fail > 0 ? look_at(config, params) : (void)0, launch(function, params, config->stream, false)))
 GIVES(cuGraphAddKernelNode_v2,

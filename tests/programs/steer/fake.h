@@ -25,6 +25,8 @@ unsigned long fake_launches(void);
 unsigned long fake_calls(void);
 /* Texts that it was given to load, and links. */
 unsigned long fake_compiled(void);
+/* Launches with dynamic shared memory of a text that declares shared memory in front of its kernel. */
+unsigned long fake_behind(void);
 /* Libraries that are loaded, and memory that is allocated. */
 long fake_held(void);
 
