@@ -106,13 +106,14 @@ static void put_kernel(uint64_t *x, const subject *s, hd_buf *b) {
   hd_buf_free(&own), hd_buf_free(&module), hd_buf_free(&inner), hd_buf_free(&function), hd_buf_free(&late);
 }
 
-static void check_layout(const layout *was, const layout *is, bool moves, const char *text) {
+/* Variables move by whole multiples of `by`, and of 0 not at all. */
+static void check_layout(const layout *was, const layout *is, uint64_t by, const char *text) {
   for (unsigned k = 0; k < was->n; k++) {
     unsigned i = 0;
     while (i < is->n && strcmp(was->name[k], is->name[i]) != 0) i++;
     if (i == is->n) fail_msg("%s is not there\n%s", was->name[k], text);
-    const uint64_t by = is->at[i] - was->at[k];
-    if (moves ? by % 1024 : by) fail_msg("%s moves by %" PRIu64 "\n%s", was->name[k], by, text);
+    const uint64_t moved = is->at[i] - was->at[k];
+    if (by ? moved % by : moved) fail_msg("%s moves by %" PRIu64 "\n%s", was->name[k], moved, text);
   }
 }
 
@@ -143,7 +144,7 @@ static void no_variable_of_the_kernels_leaves_its_boundary(void **state) {
       hd_ptx_module *printed;
       if (hd_ptx_parse(out.data, out.len, "printed", &arena, &printed, &d) != HD_OK) fail_msg("%s", out.data);
       const layout is = lay_out(printed);
-      check_layout(&was, &is, s.dynamic || s.functions || s.late, out.data);
+      check_layout(&was, &is, s.dynamic || s.functions || s.late ? 1024 : 0, out.data);
       done++;
       lent += is.n == was.n;
     }
@@ -153,6 +154,107 @@ static void no_variable_of_the_kernels_leaves_its_boundary(void **state) {
   }
   assert_true(done > 400);
   assert_true(lent > 20);
+}
+
+/* Vectors and tiles that a kernel loads at variables whose declarations ask for less, and variables that ask
+ * for more than any instruction: `by`, what their places stay multiples of, 0 for each byte where it was. */
+static const struct {
+  const char *what, *target, *module, *own, *late, *function, *body;
+  bool dynamic; /* a launch has dynamic memory, of which the text says nothing */
+  uint64_t by;
+} LAYOUTS[] = {
+    {"vectors of 16 bytes at bytes behind a variable", "sm_90", "",
+     ".shared .align 4 .b8 a[4096];\n"
+     ".shared .align 4 .b8 b[64];\n",
+     "", "",
+     "st.shared.v4.u32 [a], {%r1, %r1, %r1, %r1};\n"
+     "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [b+16];\n",
+     false, 0},
+    {"the same of the module's", "sm_90", ".shared .align 1 .b8 a[48];\n.shared .align 1 .b8 b[64];\n", "",
+     "", "", "st.shared.v2.u64 [a], {%d1, %d1};\nld.shared.v2.u64 {%d1, %d2}, [b];\n", false, 0},
+    {"vectors behind an odd number of bytes", "sm_90", "",
+     ".shared .align 4 .b8 a[20];\n"
+     ".shared .align 4 .b8 b[64];\n",
+     "", "",
+     "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [b+12];\n"
+     "st.shared.u32 [a], %r1;\n",
+     false, 0},
+    {"a tile of ldmatrix", "sm_90", "", ".shared .align 2 .b8 a[512];\n", "", "",
+     "mov.u32 %r1, a;\nldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r1];\n", false, 0},
+    {"vectors of a function's own variable", "sm_90", "", ".shared .align 4 .b8 a[16];\n", "",
+     ".shared .align 4 .b8 b[64];\n", "st.shared.v4.u32 [a], {%r1, %r1, %r1, %r1};\n", false, 1024},
+    {"vectors of a variable that is declared behind the kernel", "sm_90", "", ".shared .align 4 .b8 a[16];\n",
+     ".shared .align 4 .b8 b[64];\n", "", "st.shared.v4.u32 [a], {%r1, %r1, %r1, %r1};\n", false, 1024},
+    {"vectors of dynamic memory", "sm_90", ".extern .shared .align 4 .b8 b[];\n",
+     ".shared .align 4 .b8 a[48];\n", "", "",
+     "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [b];\n"
+     "st.shared.u32 [a], %r1;\n",
+     false, 1024},
+    {"vectors beside dynamic memory that the launch has", "sm_90", "",
+     ".shared .align 4 .b8 a[48];\n"
+     ".shared .align 4 .b8 b[16];\n",
+     "", "",
+     "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [b];\n"
+     "st.shared.u32 [a], %r1;\n",
+     true, 1024},
+    {"a variable that asks for 2048 bytes", "sm_90", "",
+     ".shared .align 4 .b8 a[4];\n"
+     ".shared .align 2048 .b8 b[64];\n",
+     "", "", "st.shared.u32 [a], 1;\nst.shared.u32 [b], 1;\n", false, 0},
+    {"the same beside dynamic memory", "sm_90", ".extern .shared .align 4 .b8 c[];\n",
+     ".shared .align 4 .b8 a[4];\n.shared .align 2048 .b8 b[64];\n", "", "",
+     "st.shared.u32 [a], 1;\nst.shared.u32 [b], 1;\nst.shared.u32 [c], 1;\n", false, 2048},
+    {"dynamic memory that asks for 4096", "sm_90", ".extern .shared .align 4096 .b8 c[];\n",
+     ".shared .align 4 .b8 a[4];\n", "", "", "st.shared.u32 [a], 1;\nst.shared.u32 [c], 1;\n", false, 4096},
+    {"a function's variable that asks for 8192", "sm_90", "", ".shared .align 4 .b8 a[4];\n", "",
+     ".shared .align 8192 .b8 b[64];\n", "st.shared.u32 [a], 1;\n", false, 8192},
+    {"vectors of dynamic memory of an older GPU", "sm_80", ".extern .shared .align 16 .b8 b[];\n",
+     ".shared .align 4 .b8 a[48];\n", "", "",
+     "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [b];\n"
+     "st.shared.u32 [a], %r1;\n",
+     false, 128},
+    {"a variable that asks for 256 there", "sm_80", ".extern .shared .align 16 .b8 c[];\n",
+     ".shared .align 256 .b8 b[64];\n", "", "", "st.shared.u32 [b], 1;\nst.shared.u32 [c], 1;\n", false, 256},
+};
+
+static void vectors_and_boundaries_stay_as_they_were(void **state) {
+  static const char *const plans[] = {"bind=agents", "bind=agents:2", "bind=agents,take=segments",
+                                      "bind=claim", "order=reverse,bind=claim"};
+  for (size_t k = 0; k < sizeof LAYOUTS / sizeof *LAYOUTS; k++)
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+      hd_buf text = {0}, out = {0};
+      hd_arena arena;
+      hd_ptx_module *m, *printed;
+      hd_plan p;
+      hd_recipe recipe;
+      hd_diag d = {0};
+      const hd_rewrite_options o = {.grid = {.known = true, .g = {64, 1, 1}, .n_sms = 4},
+                                    .block = {64, 1, 1},
+                                    .dynamic_shared = LAYOUTS[k].dynamic};
+      hd_buf_printf(
+          &text,
+          ".version 8.0\n.target %s\n.address_size 64\n%s.func f();\n"
+          ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<9>;\n.reg .b64 %%d<9>;\n%s"
+          "mov.u32 %%r1, %%ctaid.x;\nbar.sync 0;\n%scall.uni f;\nret;\n}\n%s.func f()\n{\n%s%s%sret;\n}\n",
+          LAYOUTS[k].target, LAYOUTS[k].module, LAYOUTS[k].own, LAYOUTS[k].body, LAYOUTS[k].late,
+          LAYOUTS[k].function, LAYOUTS[k].late[0] ? "st.shared.u32 [b], 1;\n" : "",
+          LAYOUTS[k].function[0] ? "st.shared.u32 [b], 1;\n" : "");
+      hd_arena_init(&arena);
+      if (hd_ptx_parse(text.data, text.len, "k", &arena, &m, &d) != HD_OK)
+        fail_msg("%s\n%s", d.message, text.data);
+      const layout was = lay_out(m);
+      assert_int_equal(hd_plan_parse(plans[i], &p, &d), HD_OK);
+      if (hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d) != HD_OK)
+        fail_msg("%s, %s: %s", LAYOUTS[k].what, plans[i], d.message);
+      assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+      if (hd_ptx_parse(out.data, out.len, "printed", &arena, &printed, &d) != HD_OK) fail_msg("%s", out.data);
+      const layout is = lay_out(printed);
+      check_layout(&was, &is, LAYOUTS[k].by, out.data);
+      if (is.n == was.n) fail_msg("%s, %s: no variable is added", LAYOUTS[k].what, plans[i]);
+      hd_buf_free(&out);
+      hd_buf_free(&text);
+      hd_arena_free(&arena);
+    }
 }
 
 /* A kernel that reaches shared memory by numbers finds nobody else's variable there: agents and claims hand
@@ -387,6 +489,7 @@ int main(void) {
                 a_variable_at_the_end_leaves_no_dynamic_memory),
       BEHAVIOUR("no variable of the kernel's leaves its boundary",
                 no_variable_of_the_kernels_leaves_its_boundary),
+      BEHAVIOUR("vectors and boundaries stay as they were", vectors_and_boundaries_stay_as_they_were),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
