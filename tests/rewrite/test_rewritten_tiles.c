@@ -84,8 +84,15 @@ static void put_loop(uint64_t *x, hd_buf *b) {
   hd_buf_puts(b, cdiv);
   hd_buf_puts(b, "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;\n");
   hd_buf_printf(b, "%s\n", guards[draw(x, 2)]);
+  const uint64_t copied = draw(x, 3);
+  if (copied) hd_buf_printf(b, "setp.gt.u32 %%p4, %s, 2; @%%p4 bra others;\n", copied == 1 ? "%r9" : "%r20");
   hd_buf_printf(b, "tiles:\n%s%s", inner[draw(x, 2)], work);
-  hd_buf_printf(b, "%s %s\ndone:\n", steps[draw(x, 2)], tests[draw(x, 3)]);
+  hd_buf_printf(b, "%s %s\n", steps[draw(x, 2)], tests[draw(x, 3)]);
+  if (copied)
+    hd_buf_printf(
+        b, "bra.uni done;\nothers:\n%s%s setp.lt.s32 %%p2, %%r1, %%r3; @%%p2 bra others; bra.uni done;\n",
+        work, steps[draw(x, 2)]);
+  hd_buf_puts(b, "done:\n");
 }
 
 static void drawn_orders_of_a_loops_tiles_do_each_tile_once(void **state) {
@@ -209,6 +216,13 @@ static const struct {
     {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; add.u32 %r3, %r1, 5;\ntiles:\n" WORK
      "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, %r3; @%p2 bra tiles;\n",
      "a CTA's share of the work begins here"},
+    /* Additions to results are no draws, and the number of a thread is no share. */
+    {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; add.u32 %r3, %r1, 5;\ntiles:\n" WORK
+     "atom.global.add.u32 %r11, [%d1], 1; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, %r3; @%p2 bra tiles;\n",
+     "a CTA's share of the work begins here"},
+    {"mov.u32 %r2, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r1, %r2, %r4, %r20;\ntiles:\n" WORK
+     "add.u32 %r1, %r1, %r9; setp.lt.u32 %p2, %r1, %r8; @%p2 bra tiles;\n",
+     "shape=loop: no loop"},
     /* Rows of a matrix: the multiple that the loop counts on is not what ends it. */
     {"mov.u32 %r2, %ctaid.x; mul.lo.u32 %r1, %r2, 5; mov.u32 %r3, 0;\ntiles:\n" WORK
      "add.u32 %r1, %r1, 5; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r8; @%p2 bra tiles;\n",

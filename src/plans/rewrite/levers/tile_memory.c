@@ -255,12 +255,15 @@ static const char *why_before(const tile_loop *t, uint32_t inst, hd_arena *arena
   return brings_result(t, inst) || (calls && call_tells(t, inst, arena)) ? IDENTITY : NULL;
 }
 
-/* Blocks from which the loop's header is reached, or those that are reached from it. */
+/* Blocks from which a copy's header is reached, or those that are reached from one. */
 static uint8_t *find_blocks(const tile_loop *t, bool before, hd_arena *arena) {
   const hd_cfg *g = &t->g;
   uint8_t *is_found = HD_NEW_N(arena, g->n_blocks, uint8_t);
   uint32_t *todo = HD_NEW_N(arena, g->n_blocks, uint32_t), n = 0;
-  is_found[todo[n++] = g->loops[t->loop].header] = 1;
+  for (uint32_t k = 0; k < t->n_copies; k++) {
+    const uint32_t header = g->loops[t->copies[k].loop].header;
+    if (!is_found[header]) is_found[todo[n++] = header] = 1;
+  }
   while (n) {
     const hd_block *b = &g->blocks[todo[--n]];
     const uint32_t *next = &g->edges[before ? b->first_pred : b->first_succ];
@@ -335,8 +338,7 @@ static bool looks_elsewhere(const lines *l, uint32_t look) {
   if (!x.known) return false;
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const hd_ptx_access a = hd_ptx_access_of(hd_inst_form(g, i));
-    if (!hd_loop_contains(g, l->loop->loop, g->blocks[g->insts[i].block].loop) || !(a.kinds & HD_ACC_WRITE))
-      continue;
+    if (!tiles_inside(l->loop, i) || !(a.kinds & HD_ACC_WRITE)) continue;
     const line y = place_of(l, i, &from, &to);
     if (!y.known || x.base != y.base || x.at != y.at || (lo < to && from < hi)) return false;
   }
@@ -365,7 +367,7 @@ static uint32_t find_look(const lines *l, const found *f, hd_arena *arena) {
   const bool released = releases(t, arena);
   if (!f->reduces && !(f->stores && released)) return HD_NONE;
   for (uint32_t i = 0; i < t->g.n_insts; i++) {
-    if (hd_loop_contains(&t->g, t->loop, t->g.blocks[t->g.insts[i].block].loop)) continue;
+    if (tiles_inside(t, i)) continue;
     const bool atomic = hd_inst_form(&t->g, i)->op == HD_OP_ATOM;
     if (!has(t, i, form_sees, arena) || (atomic && !brings_result(t, i))) continue;
     if (released || !looks_elsewhere(l, i)) return i;
@@ -398,14 +400,15 @@ static uint32_t meets_others(const rewrite_job *j, const tile_loop *t, hd_arena 
   unsigned how = 0;
   for (uint32_t i = 0; i < g->n_insts; i++) {
     const unsigned meets = hd_inst_form(g, i)->flags & (CTA_MEETS | WARP_MEETS);
-    if (!meets || !hd_loop_contains(g, t->loop, g->blocks[g->insts[i].block].loop)) continue;
+    if (!meets || !tiles_inside(t, i)) continue;
     if (first == HD_NONE) first = i;
     how |= meets;
   }
   if (first == HD_NONE) return HD_NONE;
   rewrite_find_block(t->m, j->func, j->opt->block, block);
   hd_uniformity_find(g, block, arena, &same);
-  if (same.block[g->loops[t->loop].header] != HD_SAME_IN_CTA) return first;
+  for (uint32_t k = 0; k < t->n_copies; k++)
+    if (same.block[g->loops[t->copies[k].loop].header] != HD_SAME_IN_CTA) return first;
   const uint32_t ahead = how & CTA_MEETS ? not_run_by_all(t, &same, CTA_MEETS, HD_SAME_IN_CTA) : HD_NONE;
   if (ahead != HD_NONE || !(how & (WARP_MEETS | HD_OPF_CALLS))) return ahead;
   return not_run_by_all(t, &same, WARP_MEETS, HD_SAME_IN_WARP);
@@ -420,11 +423,10 @@ hd_status tiles_check_memory(const rewrite_job *j, const tile_loop *t, uint64_t 
   found f = {0};
   if (meeting != HD_NONE) return rewrite_refuse(t->m, hd_inst_stmt(g, meeting), MEETING, d);
   for (uint32_t i = 0; i < g->n_insts && !*rests; i++) {
-    const uint32_t block = g->insts[i].block;
     const char *needs = NULL;
-    if (hd_loop_contains(g, t->loop, g->blocks[block].loop))
+    if (tiles_inside(t, i))
       needs = why(&l, i, &f);
-    else if (before[block])
+    else if (before[g->insts[i].block])
       needs = why_before(t, i, arena);
     if (!needs) continue;
     *rests = true;
