@@ -86,13 +86,16 @@ HD_OWN void hd_turns_withdraw(hd_turns *t, uint32_t arm);
 HD_OWN void hd_turns_finish(hd_turns *t);
 
 HD_OWN hd_turns_end hd_turns_state(const hd_turns *t);
+/* Rounds that are reported whole: as long as there are no more and it is open, nothing new is known of any
+ * arm. */
+HD_OWN uint32_t hd_turns_rounds(const hd_turns *t);
 
 /* The winner if there is one; else the arm with the greatest median ratio of those that are in; 0: none. */
 HD_OWN uint32_t hd_turns_best(hd_turns *t);
 
 /* What is known of an arm. The interval holds all medians against which neither bet has won; with few pairs
  * it is [0, infinity]. After HD_TURNS_WON the median of the best of several arms is biased upwards by the
- * choice; the low end of its interval is not. It sorts the arm's pairs. */
+ * choice; the low end of its interval is not. */
 typedef struct hd_turns_arm {
   uint32_t pairs;           /* of the original: rounds */
   double median, low, high; /* ratio of the original's time to the arm's, and its interval at 1 - error */

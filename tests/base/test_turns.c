@@ -4,7 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "heddle/stats.h"
 #include "heddle/turns.h"
 
 /* ---- Simulated launches ---- */
@@ -342,6 +344,31 @@ static void launches_may_be_reported_late_and_arms_overtake_each_other(void **st
   hd_turns_close(t);
 }
 
+/* After each round, of what came by then; rounds that are reported in part count for nothing. */
+static void what_is_known_of_an_arm_changes_with_each_round_that_is_whole(void **state) {
+  enum { ROUNDS = 40 };
+  const hd_turns_options o = {.gain = 1, .most = 2 * ROUNDS, .error = 1e-6};
+  hd_turns *t;
+  double ratios[ROUNDS];
+  assert_int_equal(hd_turns_open(&o, 2, &t, NULL), HD_OK);
+  for (uint32_t k = 0; k < ROUNDS; k++) {
+    ratios[k] = exp(0.1 * ((double)(k * 17 % ROUNDS) - 0.5 * ROUNDS)); /* neither rising nor falling */
+    const uint32_t first = hd_turns_next(t), second = hd_turns_next(t);
+    hd_turns_tell(t, first, first ? 1e-3 / ratios[k] : 1e-3);
+    assert_int_equal(hd_turns_rounds(t), k);
+    hd_turns_tell(t, second, second ? 1e-3 / ratios[k] : 1e-3);
+    assert_int_equal(hd_turns_rounds(t), k + 1);
+    double so_far[ROUNDS];
+    memcpy(so_far, ratios, sizeof so_far);
+    const hd_turns_arm a = hd_turns_of(t, 1);
+    assert_int_equal(a.pairs, k + 1);
+    /* Of an even number the library takes the middle of the logarithms. */
+    if (k % 2 == 0) assert_true(fabs(log(a.median / hd_median(so_far, k + 1))) < 1e-5);
+    assert_true(a.low <= a.median && a.median <= a.high);
+  }
+  hd_turns_close(t);
+}
+
 static void a_withdrawn_arm_comes_no_more(void **state) {
   hd_turns *t;
   assert_int_equal(hd_turns_open(&(hd_turns_options){0}, 3, &t, NULL), HD_OK);
@@ -438,6 +465,8 @@ int main(void) {
                 each_arm_comes_once_a_round_in_an_order_drawn_anew),
       BEHAVIOUR("launches may be reported late, and arms overtake each other",
                 launches_may_be_reported_late_and_arms_overtake_each_other),
+      BEHAVIOUR("what is known of an arm changes with each round that is whole",
+                what_is_known_of_an_arm_changes_with_each_round_that_is_whole),
       BEHAVIOUR("a withdrawn arm comes no more", a_withdrawn_arm_comes_no_more),
       BEHAVIOUR("no more launches are dealt out than allowed", no_more_launches_are_dealt_out_than_allowed),
       BEHAVIOUR("a contest that is finished has the winner that it has by then",

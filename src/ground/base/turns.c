@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The mixture: biases that a bet may have (chance of a side, less that of the other), and the wealth that
  * each begins with. A third goes to sides that all but always win, so that an arm of half the speed is out
@@ -36,7 +37,7 @@ typedef struct arm {
   double sum, spread;             /* of the log ratios of its pairs; of their absolute values */
   double log_seconds, level;      /* sum of its log times; their running mean */
   double lost;
-  float *ratio; /* logs of all pairs, in any order */
+  float *ratio; /* logs of all pairs, ascending */
 } arm;
 
 typedef struct round {
@@ -236,11 +237,25 @@ static void learn(hd_turns *t, const round_t *r) {
 
 /* ---- Pairs ---- */
 
+/* Launches are looked at one by one, so that the order is kept and never made anew. */
+static void insert(arm *a, float x) {
+  uint32_t low = 0, high = a->pairs;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (a->ratio[middle] <= x)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  memmove(&a->ratio[low + 1], &a->ratio[low], (a->pairs++ - low) * sizeof *a->ratio);
+  a->ratio[low] = x;
+}
+
 /* The original took x (of its time's logarithm) longer than arm a. */
 static void pair(hd_turns *t, uint32_t number, double x) {
   arm *a = &t->arms[number];
   if (a->pairs == HD_TURNS_PAIRS) return;
-  a->ratio[a->pairs++] = (float)x;
+  insert(a, (float)x);
   a->sum += x;
   a->spread += fabs(x);
   if (x > t->log_gain) t->faster[number][0]++;
@@ -351,16 +366,10 @@ void hd_turns_withdraw(hd_turns *t, uint32_t number) {
 /* ---- What is known ---- */
 
 hd_turns_end hd_turns_state(const hd_turns *t) { return t->end; }
+uint32_t hd_turns_rounds(const hd_turns *t) { return t->closed; }
 
-static int ascending(const void *a, const void *b) {
-  float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
-}
-
-/* Sorts them, which changes nothing that is known. */
-static double middle(arm *a) {
+static double middle(const arm *a) {
   if (!a->pairs) return NAN;
-  qsort(a->ratio, a->pairs, sizeof *a->ratio, ascending);
   double low = a->ratio[(a->pairs - 1) / 2], high = a->ratio[a->pairs / 2];
   return (low + high) / 2;
 }

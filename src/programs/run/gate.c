@@ -39,7 +39,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static atomic_uint inside; /* threads in calls */
 static atomic_bool closed;
-static _Thread_local unsigned depth; /* of this thread's calls */
+static RUN_OF_THREAD unsigned depth; /* of this thread's calls */
 
 /* ---- Passing ----------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ void run_gate_out(void) {
 
 /* Only the thread itself can ask whether its default stream is idle. */
 static atomic_uint users;
-static _Thread_local bool uses_own;
+static RUN_OF_THREAD bool uses_own;
 
 static atomic_ulong own_launches;
 

@@ -7,7 +7,7 @@
 
 uint64_t run_thread_number(void) {
   static _Atomic uint64_t last;
-  static _Thread_local uint64_t own;
+  static RUN_OF_THREAD uint64_t own;
   if (!own) own = atomic_fetch_add(&last, 1) + 1;
   return own;
 }

@@ -40,7 +40,7 @@ struct run_live {
   timing timings[TIMINGS];
   size_t first, pending; /* of them, as a ring, in the order of the launches */
   uint32_t visits;
-  uint32_t looked;         /* `told` as the end was last looked for */
+  uint32_t looked;         /* rounds, as the end was last looked for */
   uint32_t misses, others; /* in a row */
   bool beside;             /* launches that count run beside others */
   bool eager;              /* many launches may be under way before any time is known */
@@ -190,8 +190,11 @@ static void look_at_search(run_live *t) {
 }
 
 static void look_at_end(run_live *t) {
-  if (t->looked == t->told && t->misses < MISSES && t->visits <= VISITS) return;
-  t->looked = t->told;
+  const uint32_t rounds = hd_turns_rounds(t->turns);
+  if (t->looked == rounds && hd_turns_state(t->turns) == HD_TURNS_OPEN && t->misses < MISSES &&
+      t->visits <= VISITS)
+    return;
+  t->looked = rounds;
   if (t->verdict)
     look_at_probation(t);
   else
@@ -254,15 +257,13 @@ static bool any_has_work(const run_stream *all, size_t n, const run_stream *own,
  * others. */
 static bool runs_beside(const run_live *t, const run_launch *l) {
   enum { MOST = 12 }; /* that are asked */
-  size_t n;
+  run_stream all[MOST];
   if (run_is_threaded() || run_gate_others_own_streams()) return true;
   const run_stream own = run_stream_of(l->stream       ? l->stream
                                        : l->per_thread ? CU_STREAM_PER_THREAD
                                                        : CU_STREAM_LEGACY);
-  run_stream *all = run_streams_all(&n);
-  const bool is = !all || n > MOST || any_has_work(all, n, &own, t->context);
-  free(all);
-  return is;
+  const size_t n = run_streams_few(all, MOST);
+  return n > MOST || any_has_work(all, n, &own, t->context);
 }
 
 /* Launches beside others are compared with such, and launches alone with such: those of the kind that comes

@@ -146,17 +146,30 @@ void run_streams_gone(unsigned long long context) {
   run_captures_context_gone(context);
 }
 
+enum { DEFAULTS = 2 };
+
+/* Under the lock. */
+static void list_streams(run_stream *out, size_t n) {
+  static const run_stream defaults[DEFAULTS] = {{CU_STREAM_LEGACY, 0, true}, {CU_STREAM_PER_THREAD, 0, true}};
+  memcpy(out, defaults, (n < DEFAULTS ? n : DEFAULTS) * sizeof *out);
+  if (n > DEFAULTS) memcpy(out + DEFAULTS, seen.streams.data, (n - DEFAULTS) * sizeof *out);
+}
+
 run_stream *run_streams_all(size_t *n) {
-  static const run_stream defaults[] = {{CU_STREAM_LEGACY, 0, true}, {CU_STREAM_PER_THREAD, 0, true}};
-  enum { DEFAULTS = sizeof defaults / sizeof *defaults };
   pthread_mutex_lock(&lock);
-  const size_t own = seen.streams.n;
-  run_stream *all = malloc((DEFAULTS + own) * sizeof *all);
-  if (all) memcpy(all, defaults, sizeof defaults);
-  if (all && own) memcpy(all + DEFAULTS, seen.streams.data, own * sizeof *all);
+  *n = DEFAULTS + seen.streams.n;
+  run_stream *all = malloc(*n * sizeof *all);
+  if (all) list_streams(all, *n);
   pthread_mutex_unlock(&lock);
-  *n = DEFAULTS + own;
   return all;
+}
+
+size_t run_streams_few(run_stream *out, size_t most) {
+  pthread_mutex_lock(&lock);
+  const size_t n = DEFAULTS + seen.streams.n;
+  if (n <= most) list_streams(out, n);
+  pthread_mutex_unlock(&lock);
+  return n;
 }
 
 run_stream run_stream_of(cu_stream stream) {

@@ -43,6 +43,9 @@
 #include "heddle/steer.h"
 #include "run/driver.h"
 
+/* A variable of each thread. The library is loaded with the program, so that it is found without a call. */
+#define RUN_OF_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
+
 extern pthread_mutex_t run_lock;
 /* A line on standard error, begun with "heddle: ". */
 void run_say(const char *fmt, ...) HD_PRINTF(1, 2);

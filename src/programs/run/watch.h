@@ -68,6 +68,8 @@ typedef struct run_stream {
 /* The legacy stream, the thread's own, and those that the program made and has not destroyed, malloc'd; NULL:
  * no memory. */
 run_stream *run_streams_all(size_t *n);
+/* How many these are; they are in `out` if they are `most` or fewer. Allocates nothing. */
+size_t run_streams_few(run_stream *out, size_t most);
 /* One that was made; of others it is presumed that they block. */
 run_stream run_stream_of(cu_stream stream);
 void run_stream_gone(cu_stream stream);
