@@ -25,9 +25,12 @@ typedef struct item {
   run_variant *variant; /* NULL: it is refused */
 } item;
 
-/* Of the process, found at first need; `works`: code that it made was loaded, or none was yet. */
+/* Of the process, found at first need; `works`: there is one. The driver may refuse what it makes of some
+ * text, which says nothing of others; so many in a row say that it takes none. */
+enum { REFUSALS = 3 };
 static hd_assembler assembler;
 static bool known, works;
+static unsigned refused; /* in a row */
 
 /* Under run_lock. */
 static bool find_assembler(unsigned arch) {
@@ -38,7 +41,7 @@ static bool find_assembler(unsigned arch) {
             version > 0 && hd_assembler_find(NULL, (unsigned)version, &assembler);
   }
   assembler.arch = arch;
-  return works;
+  return works && refused < REFUSALS;
 }
 
 /* ---- Work -------------------------------------------------------------------------------------- */
@@ -118,7 +121,7 @@ bool run_ahead_take(run_ahead *a, const hd_plan *plan, run_variant **out) {
   return true;
 }
 
-void run_ahead_useless(void) { works = false; }
+void run_ahead_loaded(bool taken) { refused = taken ? 0 : refused + 1; }
 
 void run_ahead_close(run_ahead *a) {
   if (!a) return;

@@ -45,10 +45,10 @@ static cu_library library_of(run_variant *v, run_place *p, bool tried) {
   if (v->library) return v->library;
   if (!v->text || v->code.len) {
     v->library = run_library_load(v->code.data);
+    if (v->text) run_ahead_loaded(v->library);
     if (v->library && v->text) return v->library; /* the code may be kept */
     hd_buf_free(&v->code);
     if (!v->text) return v->library;
-    run_ahead_useless();
   }
   if (!v->variables.all.n) return v->library = run_cubin_load(v->text, !tried);
   const char *why = run_variables_find(&v->variables, v->kernel->module);

@@ -318,8 +318,9 @@ void run_ahead_ask(run_ahead *a, const hd_plan *const *plans, size_t n);
 /* A plan that was asked for, once it is made; *out NULL: it is refused. False: it was not asked for, or a is
  * NULL. */
 bool run_ahead_take(run_ahead *a, const hd_plan *plan, run_variant **out);
-/* The driver does not load what the assembler makes: no more of it in this process. */
-void run_ahead_useless(void);
+/* The driver has loaded what the assembler made of a plan, or refused it, and compiles that plan itself. Some
+ * refusals in a row: the assembler is asked no more. */
+void run_ahead_loaded(bool taken);
 void run_ahead_close(run_ahead *a); /* NULL is allowed */
 
 /* ---- Verdicts in this program (notes.c) -------------------------------------------------------- */

@@ -65,8 +65,9 @@ static int hand_out(void *out, run_handle from) {
 EXPORT int fake_call(void) { return call(); }
 EXPORT unsigned fake_params(cu_function function) { return given[given[number(function)].from].params; }
 
-/* Machine code of the fake compiler: an ELF header, and the text that it was made of. */
-enum { HEADER = 64, HAS_TEXT = 15 };
+/* Machine code of the fake compiler: an ELF header, and the text that it was made of. An assembler may make
+ * some that is not taken. */
+enum { HEADER = 64, IS_BAD = 14, HAS_TEXT = 15 };
 static atomic_ulong compiled;
 EXPORT unsigned long fake_compiled(void) { return compiled; }
 
@@ -78,7 +79,8 @@ static uint64_t digest_of(const char *text) {
 
 static int load(void *out, const char *image, bool library) {
   fake_load(1);
-  const int disturbs = fake_disturb(), r = disturbs ? disturbs : hand_out(out, NULL);
+  const bool is_bad = image[0] == 0x7f && image[IS_BAD] == '1';
+  const int disturbs = fake_disturb(), r = disturbs ? disturbs : is_bad ? FAILED : hand_out(out, NULL);
   fake_load(-1);
   if (image[0] != 0x7f) fake_compile();
   if (image[0] != 0x7f)
