@@ -221,11 +221,11 @@ static void a_load_around_L1_of_one_place_is_a_look_however_that_is_found(void *
        AROUND_L1("setp.gt.u32 %p1, %r8, 5;\nselp.b32 %r6, %r6, %r8, %p1;\nmov.u32 %r5, %r6;"),
        "ld.global.cg"},
       {"by the counter times a parameter", AROUND_L1("mul.lo.u32 %r5, %r4, %r8;"), NULL},
-      {"by a quotient of the counter", AROUND_L1("div.u32 %r5, %r4, %r8;"), NULL},
+      {"by a quotient of the counter", AROUND_L1("div.u32 %r5, %r4, %r8;"), "ld.global.cg"},
       {"by steps of a parameter", AROUND_L1("add.u32 %r6, %r6, %r8;\nmov.u32 %r5, %r6;"), NULL},
       {"by a random number", AROUND_L1("mad.lo.u32 %r6, %r6, 1664525, 1013904223;\nshr.u32 %r5, %r6, 8;"),
-       NULL},
-      {"by bits that are turned", AROUND_L1("xor.b32 %r6, %r6, 64;\nmov.u32 %r5, %r6;"), NULL},
+       "ld.global.cg"},
+      {"by bits that are turned", AROUND_L1("xor.b32 %r6, %r6, 64;\nmov.u32 %r5, %r6;"), "ld.global.cg"},
       {"by steps of a list",
        AROUND_L1("mul.wide.u32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd2, %rd5;\n"
                  "ld.global.u32 %r2, [%rd6];\nadd.u32 %r6, %r6, %r2;\n"
@@ -235,7 +235,7 @@ static void a_load_around_L1_of_one_place_is_a_look_however_that_is_found(void *
        AROUND_L1("setp.eq.u32 %p1, %r8, 0;\n@%p1 bra A;\nmov.u32 %r5, 0;\nbra B;\nA: mov.u32 %r5, 1;\nB:"),
        "ld.global.cg"},
       {"by an index of another lane", AROUND_L1("shfl.sync.idx.b32 %r5, %r8, 0, 31, -1;"), "ld.global.cg"},
-      {"of data, by an index that is turned over", AROUND_L1("xor.b32 %r5, %r4, %r7;"), NULL},
+      {"by an index that is turned over", AROUND_L1("xor.b32 %r5, %r4, %r7;"), "ld.global.cg"},
       {"of data, by a list",
        AROUND_L1("mul.wide.u32 %rd5, %r4, 4;\nadd.s64 %rd6, %rd2, %rd5;\nld.global.u32 %r5, [%rd6];"), NULL},
   };

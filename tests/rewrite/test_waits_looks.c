@@ -92,17 +92,18 @@ static void addresses_that_stay_for_many_rounds_are_looked_at_again(void **state
               "@%p1 bra A;\nsub.u32 %r5, %r5, 1;\nbra B;\nA: add.u32 %r4, %r4, 1;\n"
               "B: setp.lt.u32 %p2, %r4, %r5;\n@%p2 bra L;\nst.global.u32 [%rd2], %r3;"),
        "ld.volatile"},
-      {"a quotient, of data around L1",
-       ROUNDS(ELEMENT("div.u32 %r5, %r4, %r8;") "ld.global.cg.u32 %r1, [%rd3];"), NULL},
+      {"a quotient, around L1", ROUNDS(ELEMENT("div.u32 %r5, %r4, %r8;") "ld.global.cg.u32 %r1, [%rd3];"),
+       "ld.global.cg"},
       {"data around L1, by a quotient that may be 0",
        KERNEL("div.u32 %r9, %r8, 3;\nmov.u32 %r6, 0;\nL: " ELEMENT(
            "mov.u32 %r5, %r6;") "ld.global.cg.u32 %r1, [%rd3];\nor.b32 %r3, %r3, %r1;\nadd.u32 %r6, %r6, "
                                 "%r9;\n" COUNT "st.global.u32 [%rd2], %r3;"),
        "ld.global.cg"},
-      {"data around L1, by a quotient that each round divides by",
+      {"data around L1 beside data, by a quotient that each round divides by",
        KERNEL("div.u32 %r9, %r8, 3;\nmov.u32 %r6, 0;\nL: " ELEMENT(
            "mov.u32 %r5, %r6;") "ld.global.cg.u32 %r1, [%rd3];\nor.b32 %r3, %r3, %r1;\ndiv.u32 %r0, %r6, "
-                                "%r9;\n"
+                                "%r9;\nmul.wide.u32 %rd4, %r4, 4;\nadd.s64 %rd3, %rd2, %rd4;\nst.global.u32 "
+                                "[%rd3], %r1;\n"
                                 "mad.lo.u32 %r6, %r0, %r9, %r9;\n" COUNT "st.global.u32 [%rd2], %r3;"),
        NULL},
       {"the counter", AT("mov.u32 %r5, %r4;"), NULL},

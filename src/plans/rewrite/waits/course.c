@@ -300,6 +300,7 @@ typedef struct origin {
   circle path[MOST_NESTED];
   uint32_t n, looked_at;
   bool found;
+  bool sums;  /* only sums of strides, and loads from places that go by such, count as moving */
   bool twice; /* the region has two rounds, between which a number that is set anew moves on */
 } origin;
 
@@ -363,9 +364,9 @@ static bool is_divided_by(wait_search *w, const wait_sum *s) {
 
 /* What stands beside a term, added to it or multiplied with it: made of numbers that stay, it is not 0 only
  * if it is a stride. */
-static bool may_be_else(wait_search *w, const wait_sum *s) {
+static bool may_be_else(wait_search *w, const wait_sum *s, bool strides) {
   if (!s->n && !s->number) return false;
-  for (uint32_t i = 0; i < s->n; i++)
+  for (uint32_t i = 0; i < s->n && !strides; i++)
     for (uint32_t k = 0; k < s->terms[i].n; k++) {
       const sum_atom *a = &s->terms[i].atoms[k];
       if (!a->variable && wait_written_inside(w, a->reg)) return true;
@@ -373,18 +374,34 @@ static bool may_be_else(wait_search *w, const wait_sum *s) {
   return sum_worth(w, s) != WAIT_PERHAPS_ZERO || is_divided_by(w, s);
 }
 
+static void find_in_write(origin *x, uint32_t at);
+
+/* The write before it is followed where it is known, as a circle may be made up where registers are used
+ * again.
+ */
+static void find_in_atom(origin *x, const sum_atom *a) {
+  const uint32_t before = x->sums ? chain_write_before(x->w, a->at, a->reg) : HD_NONE;
+  if (before == HD_NONE || x->n == MOST_NESTED || x->looked_at++ >= MOST_LOOKED_AT) {
+    find_moving(x, a->reg);
+    return;
+  }
+  x->path[x->n++].reg = HD_NONE;
+  find_in_write(x, before);
+  x->n--;
+}
+
 static void find_in_term(origin *x, const wait_sum *s, uint32_t term) {
   const sum_term *t = &s->terms[term];
   wait_sum beside = *s;
   beside.terms[term] = beside.terms[--beside.n];
-  const bool steps = may_be_else(x->w, &beside);
+  const bool steps = may_be_else(x->w, &beside, x->sums);
   for (uint32_t k = 0; k < t->n && !x->found; k++) {
     wait_sum factor = {.terms = {*t}, .n = 1, .ok = true};
     if (t->atoms[k].variable) continue;
     factor.terms->atoms[k] = factor.terms->atoms[--factor.terms->n];
-    if (t->n > 1 && !may_be_else(x->w, &factor)) continue;
+    if (t->n > 1 && !may_be_else(x->w, &factor, x->sums)) continue;
     if (x->n) x->path[x->n - 1].steps = steps;
-    find_moving(x, t->atoms[k].reg);
+    find_in_atom(x, &t->atoms[k]);
   }
 }
 
@@ -394,15 +411,41 @@ static bool makes_other(const hd_ptx_result *r) {
          r->makes != HD_MAKES_LEAST && r->makes != HD_MAKES_GREATEST;
 }
 
+/* Of numbers that stay, and others that all move by sums. */
+static bool moves_by_sums(origin *x, const wait_sum *s) {
+  wait_search *w = x->w;
+  bool some = false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    if (sum_is_launched(w, &s->terms[i])) continue;
+    for (uint32_t k = 0; k < s->terms[i].n; k++) {
+      const sum_atom *a = &s->terms[i].atoms[k];
+      if (a->variable || !wait_written_inside(w, a->reg)) continue;
+      x->found = false;
+      find_in_term(x, s, i);
+      if (!x->found) return false;
+      some = true;
+    }
+  }
+  return some;
+}
+
+static void find_in_sum(origin *x, const wait_sum *s) {
+  if (x->sums)
+    x->found = moves_by_sums(x, s);
+  else
+    for (uint32_t i = 0; i < s->n && !x->found; i++) find_in_term(x, s, i);
+}
+
 static void find_in_write(origin *x, uint32_t at) {
   wait_search *w = x->w;
   const hd_ptx_result *r = wait_result(w, at);
   int64_t mask;
   if (r->makes == HD_MAKES_SUM) {
     const wait_sum s = sum_of_result(w, at);
-    for (uint32_t i = 0; i < s.n && s.ok && !x->found; i++) find_in_term(x, &s, i);
+    if (s.ok) find_in_sum(x, &s);
     if (s.ok) return;
   }
+  if (x->sums && r->makes != HD_MAKES_PLACE && !(wait_access(w, at)->kinds & HD_ACC_READ)) return;
   if (r->makes == HD_MAKES_MASKED && wait_constant(w, at, &wait_operands(w, at)[r->terms->by], &mask) &&
       !mask)
     return;
@@ -429,23 +472,23 @@ static void find_moving(void *ctx, uint32_t reg) {
   x->n--;
 }
 
-static bool may_move(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
-  origin x = {.w = w, .twice = runs_twice(w)};
+static bool may_move(wait_search *w, uint32_t inst, const hd_ptx_opnd *o, bool sums) {
+  origin x = {.w = w, .sums = sums, .twice = runs_twice(w)};
   if (o->kind == HD_O_BRACKET || o->kind == HD_O_VEC || o->kind == HD_O_INDEX) {
     for (uint32_t k = 0; k < o->n_kids; k++)
-      if (may_move(w, inst, &w->m->opnds[o->sym + k])) return true;
+      if (may_move(w, inst, &w->m->opnds[o->sym + k], sums)) return true;
     return false;
   }
   if (!o->sym || w->m->syms[o->sym].kind != HD_SYM_REG) return false;
   const wait_sum s = sum_of_operand(w, inst, o);
-  for (uint32_t i = 0; i < s.n && s.ok && !x.found; i++) find_in_term(&x, &s, i);
+  if (s.ok) find_in_sum(&x, &s);
   if (!s.ok) find_moving(&x, hd_cfg_reg(&w->g, w->g.insts[inst].call, o->sym));
   return x.found;
 }
 
 bool wait_looks_once(wait_search *w, uint32_t inst) {
   const hd_ptx_opnd *o = wait_address(w, inst);
-  return o && w->source[inst] == WAIT_WEAK && runs_twice(w) && may_move(w, inst, o);
+  return o && w->source[inst] == WAIT_WEAK && runs_twice(w) && may_move(w, inst, o, false);
 }
 
 /* The coordinates of a texture, and of a surface that clamps, may lie beyond its end, where all are one
@@ -457,12 +500,37 @@ static bool may_clamp(wait_search *w, uint32_t inst) {
   return hd_ptx_access_in(a, HD_IN_SURFACE) && hd_ptx_form_has(hd_inst_form(&w->g, inst), HD_M_CLAMP);
 }
 
-bool wait_goes_through(wait_search *w, uint32_t inst) {
-  const hd_ptx_opnd *o = wait_address(w, inst);
+/* Its address moves one way, or is loaded from places that do. */
+static bool takes_course(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   course_search x = {.w = w, .look = w->g.insts[inst].block};
-  if (!o || (w->fence && may_clamp(w, inst))) return false;
-  if (wait_looks_elsewhere(w, inst)) return true;
-  if (w->source[inst] != WAIT_STRONG) return may_move(w, inst, o);
   const course_kind kind = in_bits(course_of_operand(&x, inst, o), 64).kind;
   return kind == GOES || kind == DATA;
+}
+
+/* The loop goes through places of data: a weak look beside them may find one of its own for several of those.
+ */
+static bool goes_through_data(wait_search *w) {
+  for (uint32_t i = 0; i < w->n_blocks && w->steps < WAIT_WALK; i++) {
+    const hd_block *b = &w->g.blocks[w->blocks[i]];
+    w->steps += b->n_insts;
+    for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
+      const hd_ptx_opnd *o =
+          hd_ptx_access_in(wait_access(w, k), HD_IN_ANY_GLOBAL) ? wait_address(w, k) : NULL;
+      if (o && !wait_invariant(w, k, o) && (may_move(w, k, o, true) || takes_course(w, k, o))) return true;
+    }
+  }
+  return false;
+}
+
+/* A weak look reads data if nothing is made to see what others write, and nothing rests. */
+static bool may_read_data(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
+  if (w->source[inst] == WAIT_STRONG || w->fence || !may_move(w, inst, o, false)) return false;
+  return hd_inst_form(&w->g, inst)->op != HD_OP_LD || wait_is_plain_load(w, inst) ||
+         (!w->rests && goes_through_data(w));
+}
+
+bool wait_goes_through(wait_search *w, uint32_t inst) {
+  const hd_ptx_opnd *o = wait_address(w, inst);
+  if (!o || (w->fence && may_clamp(w, inst))) return false;
+  return wait_looks_elsewhere(w, inst) || may_read_data(w, inst, o) || takes_course(w, inst, o);
 }

@@ -158,7 +158,7 @@ static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
   w->blocks = blocks;
   w->n_blocks = n;
   w->stamp++;
-  w->fence = false;
+  w->fence = w->rests = false;
   w->movers = NULL;
   for (uint32_t i = 0; i < n; i++) {
     const hd_block *b = &w->g.blocks[blocks[i]];
@@ -167,6 +167,7 @@ static bool enter(wait_search *w, const uint32_t *blocks, uint32_t n) {
     for (uint32_t k = b->first; k < b->first + b->n_insts; k++) {
       any |= w->source[k] != WAIT_OWN;
       w->fence |= wait_is_wide_fence(w, k);
+      w->rests |= hd_inst_form(&w->g, k)->op == HD_OP_NANOSLEEP;
     }
   }
   return any;

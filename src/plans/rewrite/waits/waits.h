@@ -68,6 +68,7 @@ typedef struct wait_search {
   const uint32_t *blocks;
   uint32_t n_blocks;
   bool fence;        /* one that orders more than the CTA */
+  bool rests;        /* a thread sleeps */
   bool any_fence;    /* the same anywhere in the graph: threads of the CTA may meet behind it */
   bool kernel_fence; /* the same, in other functions of the kernel as well */
   bool stays;        /* some plain load that decides may look at one place in many rounds */
