@@ -95,7 +95,8 @@ typedef enum hd_ptx_makes {
   HD_MAKES_MASKED,       /* the bits that terms[0].of and its `by` both have: and */
   HD_MAKES_PART,         /* some bits of a number that it makes of its operands: bfe, mul.hi */
   HD_MAKES_JOINED,       /* the bits that one of its terms has: or */
-  HD_MAKES_MIXED,        /* another number, which is no address if no operand is: xor, neg */
+  HD_MAKES_NEGATED,      /* 0 less its term: neg */
+  HD_MAKES_MIXED,        /* another number, which is no address if no operand is: xor */
   HD_MAKES_LEAST,        /* of its terms, like the next */
   HD_MAKES_GREATEST,
   HD_MAKES_CHOICE,     /* one of its terms: selp */
@@ -107,7 +108,7 @@ typedef struct hd_ptx_term {
   uint8_t of;
   uint8_t by; /* the other factor; 0: none */
   bool power; /* the other factor is 2 to `by` */
-  bool minus; /* it is taken away from the first term, which is an operand by itself */
+  bool minus; /* it is taken away from the first term, which is an operand by itself, or from 0 */
 } hd_ptx_term;
 
 typedef struct hd_ptx_result {

@@ -68,6 +68,7 @@ static bits128 evaluate(const subject *s, const bits128 x[4], bool is_signed) {
     return sum;
   case HD_MAKES_QUOTIENT: return t->power ? halved(a, (uint64_t)b) : divided(a, b, is_signed, false);
   case HD_MAKES_REMAINDER: return divided(a, b, is_signed, true);
+  case HD_MAKES_NEGATED: return -a;
   case HD_MAKES_MASKED: return a & b;
   case HD_MAKES_JOINED: return a | c;
   case HD_MAKES_LEAST: return less ? a : c;
@@ -98,6 +99,9 @@ static uint64_t want(const char *name, const char *shape, subject *s, const uint
   X(ADD, u64, "add.u64", "d=dd")                                                                             \
   X(SUB, s16, "sub.s16", "h=hh")                                                                             \
   X(SUB, u32, "sub.u32", "w=ww")                                                                             \
+  X(NEG, s16, "neg.s16", "h=h")                                                                              \
+  X(NEG, s32, "neg.s32", "w=w")                                                                              \
+  X(NEG, s64, "neg.s64", "d=d")                                                                              \
   X(SUB, s64, "sub.s64", "d=dd")                                                                             \
   X(MUL, lo_u16, "mul.lo.u16", "h=hh")                                                                       \
   X(MUL, lo_s32, "mul.lo.s32", "w=ww")                                                                       \

@@ -5,19 +5,13 @@
 /* "1*2 + 3", "1 - 2", "1*2^2", "quotient 1/2^2", "anything" */
 static void describe_result(const hd_ptx_result *r, hd_buf *b) {
   static const char *const names[] = {
-      [HD_MAKES_ANYTHING] = "anything",
-      [HD_MAKES_SUM] = "",
-      [HD_MAKES_PLACE] = "place",
-      [HD_MAKES_QUOTIENT] = "quotient",
-      [HD_MAKES_REMAINDER] = "remainder",
-      [HD_MAKES_MASKED] = "masked",
-      [HD_MAKES_PART] = "part",
-      [HD_MAKES_JOINED] = "joined",
-      [HD_MAKES_MIXED] = "mixed",
-      [HD_MAKES_LEAST] = "least",
-      [HD_MAKES_GREATEST] = "greatest",
-      [HD_MAKES_CHOICE] = "choice",
-      [HD_MAKES_COMPARISON] = "comparison",
+      [HD_MAKES_ANYTHING] = "anything",   [HD_MAKES_SUM] = "",
+      [HD_MAKES_PLACE] = "place",         [HD_MAKES_QUOTIENT] = "quotient",
+      [HD_MAKES_REMAINDER] = "remainder", [HD_MAKES_MASKED] = "masked",
+      [HD_MAKES_PART] = "part",           [HD_MAKES_JOINED] = "joined",
+      [HD_MAKES_NEGATED] = "0",           [HD_MAKES_MIXED] = "mixed",
+      [HD_MAKES_LEAST] = "least",         [HD_MAKES_GREATEST] = "greatest",
+      [HD_MAKES_CHOICE] = "choice",       [HD_MAKES_COMPARISON] = "comparison",
   };
   hd_buf_clear(b);
   hd_buf_puts(b, names[r->makes]);
@@ -43,6 +37,7 @@ static const struct {
     {"add.s64 %d1, %d2, %d3", "1 + 2"},
     {"add.cc.u32 %r1, %r2, %r3", "1 + 2"},
     {"sub.u16 %h1, %h2, %h3", "1 - 2"},
+    {"neg.s32 %r1, %r2", "0 - 1"},
     {"mul.lo.s32 %r1, %r2, %r3", "1*2"},
     {"mul.wide.u32 %d1, %r2, %r3", "1*2"},
     {"mad.lo.s32 %r1, %r2, %r3, %r4", "1*2 + 3"},
@@ -59,7 +54,6 @@ static const struct {
     {"mul.hi.u32 %r1, %r2, %r3", "part"},
     {"bfe.u32 %r1, %r2, 3, 4", "part"},
     {"xor.b32 %r1, %r2, %r3", "mixed"},
-    {"neg.s32 %r1, %r2", "mixed"},
     /* of which nothing is said */
     {"mad.hi.u32 %r1, %r2, %r3, %r4", "anything"},
     {"add.sat.s32 %r1, %r2, %r3", "anything"},

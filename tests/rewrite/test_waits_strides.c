@@ -67,6 +67,8 @@ static void a_stride_that_is_a_difference_may_be_0(void **state) {
       STRIDE("a difference of 64 bits",
              "cvt.s64.s32 %rd6, %r8;\nsub.s64 %rd6, %rd5, %rd6;\ncvt.u32.u64 %r9, %rd6;"),
       STRIDE("a sum less a third", "mov.u32 %r9, %ntid.x;\nadd.s32 %r9, %r9, %r8;\nsub.s32 %r9, %r9, %r4;"),
+      STRIDE("a difference that is negated", "sub.s32 %r9, %r8, %r4;\nneg.s32 %r9, %r9;"),
+      STRIDE("a parameter and another that is negated", "neg.s32 %r9, %r4;\nadd.s32 %r9, %r9, %r8;"),
       STRIDE("a difference or a parameter",
              "sub.s32 %r9, %r8, %r4;\nsetp.gt.u32 %p3, %r7, 5;\nselp.b32 %r9, %r9, %r8, %p3;"),
   };
@@ -74,6 +76,9 @@ static void a_stride_that_is_a_difference_may_be_0(void **state) {
       STRIDE("a parameter and another", "add.s32 %r9, %r8, %r4;"),
       STRIDE("a parameter and 1", "add.s32 %r9, %r8, 1;"),
       STRIDE("a parameter, backwards", "sub.s32 %r9, 0, %r8;"),
+      STRIDE("a parameter that is negated", "neg.s32 %r9, %r8;"),
+      STRIDE("both, negated", "add.s32 %r9, %r8, %r4;\nneg.s32 %r9, %r9;"),
+      STRIDE("64 bits that are negated", "neg.s64 %rd6, %rd5;\ncvt.u32.u64 %r9, %rd6;"),
       STRIDE("both, backwards", "sub.s32 %r9, 0, %r8;\nsub.s32 %r9, %r9, %r4;"),
       STRIDE("a difference less its part", "sub.s32 %r9, %r8, %r4;\nsub.s32 %r9, %r9, %r8;"),
       STRIDE("a product of sums", "add.s32 %r9, %r4, 1;\nmul.lo.s32 %r9, %r9, %r8;"),

@@ -100,6 +100,7 @@ static bool result_may_be_address(search *s, uint32_t inst, unsigned depth) {
   case HD_MAKES_PART: return any_made_of_names(s, inst);
   case HD_MAKES_COMPARISON: return false;
   case HD_MAKES_JOINED:
+  case HD_MAKES_NEGATED:
   case HD_MAKES_MIXED:
   case HD_MAKES_LEAST:
   case HD_MAKES_GREATEST:

@@ -184,6 +184,7 @@ static seen computed(const search *x, uint32_t inst) {
   }
   case HD_MAKES_PLACE: return all;
   case HD_MAKES_MASKED: return masked(x, inst, o);
+  case HD_MAKES_NEGATED: return as_sum(all);
   case HD_MAKES_JOINED:
   case HD_MAKES_MIXED: return st->n_opnds == 3 ? mixed(o, all) : as_sum(all);
   case HD_MAKES_LEAST:

@@ -230,6 +230,7 @@ static unsigned width_of(const search *s, const hd_ptx_stmt *st) {
     break;
   case HD_MAKES_ANYTHING:
   case HD_MAKES_PLACE:
+  case HD_MAKES_NEGATED:
   case HD_MAKES_REMAINDER:
   case HD_MAKES_LEAST:
   case HD_MAKES_GREATEST:
@@ -284,6 +285,7 @@ static unsigned computed(search *s, const hd_ptx_stmt *st) {
   case HD_MAKES_GREATEST:
   case HD_MAKES_CHOICE: return of_operand(s, &o[1]) | of_operand(s, &o[2]);
   case HD_MAKES_ANYTHING:
+  case HD_MAKES_NEGATED:
   case HD_MAKES_REMAINDER:
   case HD_MAKES_COMPARISON: break;
   }

@@ -54,6 +54,15 @@ static bool number_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o,
   return true;
 }
 
+/* The operand that the instruction takes away from 0; 0: it does something else. */
+static unsigned negated(const wait_search *w, uint32_t inst) {
+  const hd_ptx_result *r = wait_result(w, inst);
+  int64_t zero;
+  if (r->makes == HD_MAKES_NEGATED) return r->terms[0].of;
+  if (!hd_ptx_adds_two(r) || !r->terms[1].minus) return 0;
+  return wait_constant(w, inst, &wait_operands(w, inst)[r->terms[0].of], &zero) && !zero ? r->terms[1].of : 0;
+}
+
 static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *o, unsigned depth) {
   int64_t value, by;
   if (number_of(w, inst, o, &value))
@@ -72,8 +81,8 @@ static unsigned sign_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *
       sign |= sign_of(w, at, &p[1], depth + 1) | sign_of(w, at, &p[2], depth + 1);
     else if ((wait_moves_whole(w, at) || wait_copied(w, at) != HD_NONE) && n == 2)
       sign |= kept_sign(f, sign_of(w, at, &p[1], depth + 1));
-    else if (f->op == HD_OP_NEG && type.number == HD_NUM_SIGNED && n == 2)
-      sign |= mirrored_sign(sign_of(w, at, &p[1], depth + 1));
+    else if (negated(w, at) && type.number == HD_NUM_SIGNED)
+      sign |= mirrored_sign(sign_of(w, at, &p[negated(w, at)], depth + 1));
     else if (f->op == HD_OP_SHR && type.number == HD_NUM_SIGNED && n == 3 &&
              wait_constant(w, at, &p[2], &by) && by == type.bits - 1)
       sign |= NEGATIVE | ZERO;
@@ -110,8 +119,10 @@ static int64_t reach_of(const wait_search *w, uint32_t inst, const hd_ptx_opnd *
     if (op == HD_OP_SELP && n == 4)
       most = larger(most, larger(reach_of(w, at, &p[1], largest, depth + 1),
                                  reach_of(w, at, &p[2], largest, depth + 1)));
-    else if (n == 2 && (wait_moves_whole(w, at) || wait_copied(w, at) != HD_NONE || op == HD_OP_NEG))
+    else if (n == 2 && (wait_moves_whole(w, at) || wait_copied(w, at) != HD_NONE))
       most = larger(most, reach_of(w, at, &p[1], largest, depth + 1));
+    else if (negated(w, at))
+      most = larger(most, reach_of(w, at, &p[negated(w, at)], largest, depth + 1));
     else if (op == HD_OP_AND && n == 3 && wait_constant(w, at, &p[2], &value) && value >= 0)
       most = larger(most, value);
     else if (op == HD_OP_SHR && n == 3 && wait_constant(w, at, &p[2], &value) && value >= 0 && value < 64 &&

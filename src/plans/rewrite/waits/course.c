@@ -116,14 +116,19 @@ static course sum_of(course c, course d) {
   return c.kind > d.kind ? c : d;
 }
 
+/* What is taken away. */
+static course mirrored(course c) {
+  if (c.kind == INNER || c.kind == BACK) return stays;
+  if (c.way == UP || c.way == DOWN) c.way = c.way == UP ? DOWN : UP;
+  return c;
+}
+
 static course sum(course_search *x, uint32_t inst, const hd_ptx_opnd *a, const hd_ptx_opnd *b, bool minus) {
-  const course c = course_of_operand(x, inst, a);
-  course d = course_of_operand(x, inst, b);
+  const course c = course_of_operand(x, inst, a), d = course_of_operand(x, inst, b);
   if (c.kind == KEPT && d.kind == BACK) return minus ? stays : step_by(d, x->w, inst, a, false);
   if (c.kind == BACK && d.kind == KEPT) return step_by(c, x->w, inst, b, minus);
-  if (minus && (c.kind == INNER || d.kind == INNER)) return stays;
-  if (minus && (d.way == UP || d.way == DOWN)) d.way = d.way == UP ? DOWN : UP;
-  return sum_of(c, d);
+  if (minus && c.kind == INNER) return stays;
+  return sum_of(c, minus ? mirrored(d) : d);
 }
 
 /* A product with a number that stays. `bits`: of the result. */
@@ -236,7 +241,9 @@ static course course_of_write(course_search *x, uint32_t at) {
   if (hd_ptx_form_has(f, HD_M_CC) || o[0].kind != HD_O_REG) return stays;
   const bool copies = r->makes == HD_MAKES_PLACE || hd_ptx_is_copy(r);
   if (copies && !type[1].bits) return course_of_operand(x, at, &o[1]);
-  if (!is_whole(type[0]) || (r->makes != HD_MAKES_SUM && !copies)) return stays;
+  if (!is_whole(type[0])) return stays;
+  if (r->makes == HD_MAKES_NEGATED) return sum_of(kept, mirrored(course_of_operand(x, at, &o[1])));
+  if (r->makes != HD_MAKES_SUM && !copies) return stays;
   if (!copies) return course_of_terms(x, at, r, type[0].bits << hd_ptx_form_has(f, HD_M_WIDE));
   if (!is_whole(type[1]) || type[0].bits < 32 || type[1].bits < 32) return stays;
   return in_bits(course_of_operand(x, at, &o[1]), type[0].bits);

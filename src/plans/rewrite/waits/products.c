@@ -140,7 +140,7 @@ static bool joins_bits(wait_search *w, uint32_t at) {
 static bool is_sum(wait_search *w, uint32_t at, const hd_ptx_result *r) {
   if (r->makes == HD_MAKES_JOINED) return joins_bits(w, at);
   if (r->makes == HD_MAKES_PLACE || hd_ptx_is_copy(r)) return wait_operands(w, at)[1].kind != HD_O_SREG;
-  return r->makes == HD_MAKES_SUM;
+  return r->makes == HD_MAKES_SUM || r->makes == HD_MAKES_NEGATED;
 }
 
 static void add_times(wait_search *w, wait_sum *s, uint32_t at, const hd_ptx_term *t, uint64_t times,

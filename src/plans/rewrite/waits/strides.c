@@ -70,6 +70,7 @@ static wait_worth worth_of_write(wait_search *w, uint32_t at, unsigned depth) {
   if (loads_stride(w, at)) return WAIT_OF_LAUNCH;
   if (o[0].kind != HD_O_REG || !is_kept_whole(w, at)) return WAIT_PERHAPS_ZERO;
   switch (r->makes) {
+  case HD_MAKES_NEGATED:
   case HD_MAKES_SUM: {
     if (hd_ptx_is_copy(r)) return worth_of(w, at, &o[1], depth);
     const wait_sum s = sum_of_result(w, at);
