@@ -177,9 +177,10 @@ static void scan_unknown_directives(rewrite_scan *s, const hd_ptx_func *f) {
   for (uint32_t i = f->first_dir; i < f->first_dir + f->n_dirs; i++)
     if (hd_ptx_mod_kind(s->m->dirs[i].name) == HD_MK_UNKNOWN)
       rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, NULL, "a directive of the function is not known");
-  for (uint32_t i = 0; i < f->n_stmts; i++)
-    if (f->stmts[i].kind == HD_S_RAW)
-      rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, &f->stmts[i], "a directive that is not known");
+}
+
+static void refuse_directive(rewrite_scan *s, const hd_ptx_stmt *st) {
+  rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_INSTRUCTION, st, "a directive that is not known");
 }
 
 static bool is_known_leaf(void *ctx, const hd_ptx_leaf *leaf) {
@@ -282,8 +283,11 @@ size_t hd_rewrite_refusals_assuming(const hd_ptx_module *m, uint32_t func, unsig
   if (ok) scan_directives(&s, kernel);
   for (const hd_ptx_func *f; ok && (f = rewrite_scan_next(&s));) {
     scan_unknown_directives(&s, f);
-    for (uint32_t i = 0; i < f->n_stmts; i++)
-      if (f->stmts[i].kind == HD_S_INST) scan_inst(&s, f, &f->stmts[i]);
+    for (const hd_ptx_stmt *st = f->stmts; st < f->stmts + f->n_stmts; st++)
+      if (st->kind == HD_S_INST)
+        scan_inst(&s, f, st);
+      else if (st->kind == HD_S_RAW)
+        refuse_directive(&s, st);
   }
   if (ok && !(assume & HD_ASSUME_NO_WAITS) && !rewrite_scan_waits(&s))
     rewrite_scan_refuse(&s, HD_REFUSE_NO_MEMORY, NULL, "out of memory while looking at the kernel");
@@ -300,6 +304,7 @@ hd_status rewrite_check_known(const rewrite_job *j, hd_diag *d) {
     scan_unknown_directives(&s, f);
     for (uint32_t i = 0; i < f->n_stmts && !s.n; i++) {
       const hd_ptx_stmt *st = &f->stmts[i];
+      if (st->kind == HD_S_RAW) refuse_directive(&s, st);
       if (st->kind != HD_S_INST) continue;
       if (is_unknown(&j->m->forms[st->form]))
         refuse_unknown(&s, st);

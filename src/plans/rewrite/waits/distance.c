@@ -113,6 +113,22 @@ static bool is_difference(const wait_search *w, uint32_t inst) {
 /* What a comparison says of addresses is none. */
 static bool is_comparison(const hd_ptx_form *f) { return f->op == HD_OP_SETP || f->op == HD_OP_ISSPACEP; }
 
+/* Of an instruction that only computes, with a register in front and registers, numbers and names behind it:
+ * nearly all are such. False: it is another. *yes: its result may be one. */
+static bool see_computed(flow *x, uint32_t inst, const hd_ptx_form *f, bool *yes) {
+  const uint32_t other = HD_OPF_READS_RESULT | HD_OPF_CALLS | HD_OPF_JUMPS;
+  const hd_ptx_stmt *s = hd_inst_stmt(&x->w->g, inst);
+  const hd_ptx_opnd *o = wait_operands(x->w, inst);
+  if ((f->flags & (HD_OPF_RESULT | other)) != HD_OPF_RESULT || s->guard || o[0].kind != HD_O_REG)
+    return false;
+  for (uint32_t k = 1; k < s->n_opnds; k++)
+    if (o[k].kind != HD_O_REG && o[k].kind != HD_O_INT && o[k].kind != HD_O_SYM) return false;
+  *yes = false;
+  for (uint32_t k = 1; k < s->n_opnds && !*yes; k++)
+    *yes = o[k].kind != HD_O_INT && operand_may_be(x, inst, &o[k]);
+  return true;
+}
+
 static void see_instruction(flow *x, uint32_t inst) {
   const wait_search *w = x->w;
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
@@ -121,13 +137,13 @@ static void see_instruction(flow *x, uint32_t inst) {
   if (a->kinds) see_stored(x, inst, a);
   if (a->kinds & HD_ACC_READ) {
     x->yes = loads_one(x, inst, a);
-  } else {
+  } else if (!see_computed(x, inst, f, &x->yes)) {
     x->yes = false;
     for (uint32_t k = 1; k < hd_inst_stmt(&w->g, inst)->n_opnds; k++)
       x->yes = x->yes || names_variable(w, &wait_operands(w, inst)[k]);
     hd_inst_reads(&w->g, inst, see_read, x);
-    x->yes = x->yes || is_difference(w, inst);
   }
+  if (!(a->kinds & HD_ACC_READ)) x->yes = x->yes || is_difference(w, inst);
   if (x->yes) hd_inst_writes(&w->g, inst, see_written, x);
   x->d->seen[inst] = x->yes && !(a->kinds & HD_ACC_WRITE);
 }

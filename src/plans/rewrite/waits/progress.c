@@ -18,11 +18,23 @@ static uint32_t regions_without(wait_search *w, const uint32_t *through, uint32_
 }
 
 bool wait_every_round(wait_search *w, uint32_t block, const uint32_t *through, uint32_t n) {
-  for (uint32_t k = 0; k < n; k++)
+  uint32_t *const seen = w->seen_round, round = ++w->round, top = 0;
+  for (uint32_t k = 0; k < n; k++) {
     if (through[k] == block) return true;
-  const uint32_t regions = regions_without(w, through, n);
-  for (uint32_t i = 0; i < w->first[regions]; i++)
-    if (w->members[i] == block) return false;
+    seen[through[k]] = round;
+  }
+  if (w->in[block] != w->stamp) return true;
+  w->steps += w->n_blocks;
+  for (w->part[top++] = block; top;) {
+    const hd_block *b = &w->g.blocks[w->part[--top]];
+    for (uint32_t k = 0; k < b->n_succ; k++) {
+      const uint32_t to = w->g.edges[b->first_succ + k];
+      if (to == block) return false;
+      if (seen[to] == round || w->in[to] != w->stamp) continue;
+      seen[to] = round;
+      w->part[top++] = to;
+    }
+  }
   return true;
 }
 

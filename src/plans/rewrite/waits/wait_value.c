@@ -283,7 +283,7 @@ const hd_ptx_access *wait_access_make(wait_search *w, uint32_t form) {
   hd_ptx_access *a = &w->access[form];
   *a = hd_ptx_access_of(f);
   const bool calls = f->flags & HD_OPF_CALLS;
-  w->known_form[form] =
+  w->known_form[form] |=
       (uint8_t)(WAIT_FORM_KNOWN | (calls ? WAIT_FORM_CALLS : 0) |
                 (wait_form_is_wide_fence(f, a) ? WAIT_FORM_FENCES : 0) |
                 (hd_ptx_access_in(a, HD_IN_ANY_GLOBAL) & HD_ACC_READ ? WAIT_FORM_READS : 0));

@@ -414,6 +414,8 @@ static void prepare(wait_search *w) {
   w->part = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->members = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
   w->first = HD_NEW_N(w->arena, g->n_blocks + 2u, uint32_t);
+  w->seen_round = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
+  w->round = 0;
   w->seen_reg = HD_NEW_N(w->arena, g->n_regs + 1u, uint32_t);
   w->seen_inst = HD_NEW_N(w->arena, g->n_insts + 1u, uint32_t);
   w->seen_block = HD_NEW_N(w->arena, g->n_blocks + 1u, uint32_t);
@@ -528,6 +530,7 @@ static void look_at_kernel(wait_search *w, rewrite_scan *s) {
   const hd_reach reach = s->reach;
   bool inlines = rewrite_can_inline(s);
   w->access = hd_arena_alloc(w->arena, (w->m->n_forms + 1u) * sizeof *w->access, _Alignof(hd_ptx_access));
+  w->made = hd_arena_alloc(w->arena, (w->m->n_forms + 1u) * sizeof *w->made, _Alignof(struct wait_made));
   w->known_form = HD_NEW_N(w->arena, w->m->n_forms + 1u, uint8_t);
   w->kernel_fence = reach.n > 1 && has_wide_fence(w, &s->reach);
   find_recursive_looks(w, s);

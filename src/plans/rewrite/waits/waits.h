@@ -39,7 +39,13 @@ typedef enum wait_source {
 } wait_source;
 
 /* What a form's instructions may be, besides: most are none of it. */
-enum { WAIT_FORM_KNOWN = 1, WAIT_FORM_CALLS = 2, WAIT_FORM_FENCES = 4, WAIT_FORM_READS = 8 };
+enum {
+  WAIT_FORM_KNOWN = 1,
+  WAIT_FORM_CALLS = 2,
+  WAIT_FORM_FENCES = 4,
+  WAIT_FORM_READS = 8,
+  WAIT_FORM_MADE = 16, /* wait_search.made is there, asked for by itself */
+};
 
 /* Whether an instruction looks at the word by which a region ends that its threads end. */
 typedef enum wait_word_look {
@@ -59,8 +65,12 @@ typedef struct wait_search {
   hd_writers writers;
   hd_regions regions;
   hd_ptx_access *access; /* per form, made when asked for */
-  uint8_t *known_form;   /* per form: WAIT_FORM_..., made with it; 0: it is not there */
-  uint8_t *source;       /* per instruction: wait_source */
+  uint8_t *known_form;   /* per form: WAIT_FORM_...; KNOWN: access is there, and the bits below MADE */
+  struct wait_made {
+    const hd_ptx_result *result;
+    uint32_t n_opnds; /* of such an instruction with so many operands */
+  } * made;           /* per form, by WAIT_FORM_MADE */
+  uint8_t *source;    /* per instruction: wait_source */
   uint64_t steps;
 
   /* The region that is looked at. */
@@ -94,6 +104,7 @@ typedef struct wait_search {
 
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
+  uint32_t *seen_round, round; /* per block: it was reached in this search for a way round (== round) */
 
   /* For flow.c: the parts of this region that were reached (== stamp), the work still to do, and blocks'
    * numbers. */
@@ -110,7 +121,13 @@ static inline const hd_ptx_opnd *wait_operands(const wait_search *w, uint32_t in
   return &w->m->opnds[hd_inst_stmt(&w->g, inst)->first_opnd];
 }
 static inline const hd_ptx_result *wait_result(const wait_search *w, uint32_t inst) {
-  return hd_ptx_result_of(w->m, hd_inst_stmt(&w->g, inst));
+  const hd_ptx_stmt *s = hd_inst_stmt(&w->g, inst);
+  struct wait_made *made = &w->made[s->form];
+  if (!(w->known_form[s->form] & WAIT_FORM_MADE) || made->n_opnds != s->n_opnds) {
+    *made = (struct wait_made){hd_ptx_result_of(w->m, s), s->n_opnds};
+    w->known_form[s->form] |= WAIT_FORM_MADE;
+  }
+  return made->result;
 }
 /* Some way out of the block leads out of the region. */
 static inline bool wait_leaves(const wait_search *w, uint32_t block) {
@@ -121,7 +138,7 @@ static inline bool wait_leaves(const wait_search *w, uint32_t block) {
 }
 const hd_ptx_access *wait_access_make(wait_search *w, uint32_t form);
 static inline const hd_ptx_access *wait_access_of(wait_search *w, uint32_t form) {
-  return w->known_form[form] ? &w->access[form] : wait_access_make(w, form);
+  return w->known_form[form] & WAIT_FORM_KNOWN ? &w->access[form] : wait_access_make(w, form);
 }
 static inline const hd_ptx_access *wait_access(wait_search *w, uint32_t inst) {
   return wait_access_of(w, hd_inst_stmt(&w->g, inst)->form);
