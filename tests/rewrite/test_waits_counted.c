@@ -31,6 +31,8 @@
 #define WRITE_OUT "atom.global.exch.b32 %r6, [%rd1], 0;\n"
 /* Some threads write, the others read. */
 #define BOTH(read, write) KERNEL("setp.eq.u32 %p4, %r7, 5;\n@%p4 bra W;\n" read "ret;\n" write)
+#define BOTH_WITH_ANOTHER_PARAMETER(read, write)                                                             \
+  OTHER_PARAM("setp.eq.u32 %p4, %r7, 5;\n@%p4 bra W;\n" read "ret;\n" write)
 #define BY_ANOTHER(write) "setp.ne.u32 %p4, %r7, 5;\n@%p4 bra L;\n" write "ret;\n"
 
 static void parts_that_are_given_back_are_accepted(void **state) {
@@ -57,6 +59,31 @@ static void parts_that_are_given_back_are_accepted(void **state) {
               "M: atom.global.add.u32 %r2, [%rd1], -1;\nsetp.gt.s32 %p2, %r2, 0;\n@%p2 bra "
               "H;\nred.global.add.u32 [%rd1], 1;\nbra M;\nH: " GIVE_PART),
        NULL},
+      {"the first try lies in front of the loop",
+       KERNEL("atom.global.add.u32 %r1, [%rd1], -1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra G;\n"
+              "L: red.global.add.u32 [%rd1], 1;\nnanosleep.u32 100;\natom.global.add.u32 %r2, [%rd1], -1;\n"
+              "setp.lt.s32 %p2, %r2, 1;\n@%p2 bra L;\nG: " GIVE_PART),
+       NULL},
+      {"a variable, by its name and in a register",
+       MODULE(".global .align 4 .u32 word = 4;\n",
+              "mov.u64 %rd5, word;\nL: ld.volatile.global.u32 %r1, [word];\n" NONE_LEFT "@%p1 bra L;\n"
+              "add.s32 %r2, %r1, -1;\natom.global.cas.b32 %r3, [%rd5], %r1, %r2;\n"
+              "setp.ne.s32 %p2, %r3, %r1;\n@%p2 bra L;\n"
+              "membar.gl;\nred.global.add.u32 [%rd5], 1;\n"),
+       NULL},
+      {"another element of it",
+       MODULE(".global .align 4 .u32 word[2] = {4, 0};\n",
+              "mov.u64 %rd5, word;\nL: ld.volatile.global.u32 %r1, [word+4];\n" NONE_LEFT "@%p1 bra L;\n"
+              "add.s32 %r2, %r1, -1;\natom.global.cas.b32 %r3, [%rd5], %r1, %r2;\n"
+              "setp.ne.s32 %p2, %r3, %r1;\n@%p2 bra L;\n"
+              "membar.gl;\nred.global.add.u32 [%rd5], 1;\n"),
+       "ld.volatile"},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void holders_write_through_another_parameter_what_lets_others_in(void **state) {
+  static const wait_case cases[] = {
       {"results, through another parameter",
        OTHER_PARAM(
            TRY_PART
@@ -64,11 +91,31 @@ static void parts_that_are_given_back_are_accepted(void **state) {
        NULL},
       {"a write that others see, through another parameter",
        OTHER_PARAM(TRY_PART "st.volatile.global.u32 [%rd6], %r7;\n" GIVE_PART), "atom"},
-      {"an addition through another parameter",
-       OTHER_PARAM(TRY_PART "red.global.add.u32 [%rd6], 1;\n" GIVE_PART), "atom"},
+      {"ones, added through another parameter",
+       OTHER_PARAM(TRY_PART "red.global.add.u32 [%rd6], 1;\n" GIVE_PART), NULL},
+      {"ones, taken away through another parameter, of a semaphore that counts up",
+       OTHER_PARAM("L: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.lt.s32 %p1, %r1, 4;\n@%p1 bra G;\n"
+                   "red.global.add.u32 [%rd1], -1;\nbra L;\nG: red.global.add.u32 [%rd6], -1;\nmembar.gl;\n"
+                   "red.global.add.u32 [%rd1], -1;\n"),
+       NULL},
+  };
+  EXPECT_ALL(cases);
+}
+
+static void locks_of_readers_and_writers_that_keep_apart_are_accepted(void **state) {
+  static const wait_case cases[] = {
       {"readers and a writer", BOTH(READ(NO_WRITER) READ_OUT, WRITE("-1") WRITE_OUT), NULL},
       {"readers and a writer who stores",
        BOTH(READ(NO_WRITER) READ_OUT, WRITE("-1") "st.global.u32 [%rd1], 0;"), NULL},
+      {"a sum that others see, by the writer through another parameter",
+       BOTH_WITH_ANOTHER_PARAMETER(READ(NO_WRITER) READ_OUT,
+                                   WRITE("-1") "ld.volatile.global.u32 %r9, [%rd6];\nadd.s32 %r9, %r9, 1;\n"
+                                               "st.volatile.global.u32 [%rd6], %r9;\n" WRITE_OUT),
+       NULL},
+      {"an atomic by the writer through another parameter",
+       BOTH_WITH_ANOTHER_PARAMETER(READ(NO_WRITER) READ_OUT,
+                                   WRITE("-1") "red.global.add.u32 [%rd6], %r7;\n" WRITE_OUT),
+       NULL},
       {"the writer takes it by a great negative number",
        BOTH(READ(NO_WRITER) READ_OUT, WRITE("0x80000000") WRITE_OUT), NULL},
   };
@@ -96,6 +143,25 @@ static void parts_that_some_thread_keeps_or_brings_are_refused(void **state) {
        "atom"},
       {"brought through another parameter",
        OTHER_PARAM(BY_ANOTHER("red.global.add.u32 [%rd6], 1;\n") TRY_PART GIVE_PART), "atom"},
+      {"taken by a holder through another parameter",
+       OTHER_PARAM(TRY_PART "red.global.add.u32 [%rd6], -1;\n" GIVE_PART), "atom"},
+      {"brought by a holder of a semaphore that counts up, through another parameter",
+       OTHER_PARAM("L: atom.global.add.u32 %r1, [%rd1], 1;\nsetp.lt.s32 %p1, %r1, 4;\n@%p1 bra G;\n"
+                   "red.global.add.u32 [%rd1], -1;\nbra L;\nG: red.global.add.u32 [%rd6], 1;\nmembar.gl;\n"
+                   "red.global.add.u32 [%rd1], -1;\n"),
+       "atom"},
+      {"data, added by a holder through another parameter",
+       OTHER_PARAM(TRY_PART "red.global.add.u32 [%rd6], %r8;\n" GIVE_PART), "atom"},
+      {"ones, added through another parameter behind the section",
+       OTHER_PARAM(TRY_PART GIVE_PART "red.global.add.u32 [%rd6], 1;\n"), "atom"},
+      {"ones, added through another parameter under a guard",
+       OTHER_PARAM(TRY_PART "setp.eq.u32 %p2, %r7, 3;\n@%p2 red.global.add.u32 [%rd6], 1;\n" GIVE_PART),
+       "atom"},
+      {"the first try lies in front of the loop, and its part is kept",
+       KERNEL("atom.global.add.u32 %r1, [%rd1], -1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra E;\n"
+              "L: red.global.add.u32 [%rd1], 1;\natom.global.add.u32 %r2, [%rd1], -1;\n"
+              "setp.lt.s32 %p2, %r2, 1;\n@%p2 bra L;\n" GIVE_PART "E:"),
+       "atom"},
       {"a number stored through another parameter",
        OTHER_PARAM(BY_ANOTHER("st.global.u32 [%rd6], 1;\n") TRY_PART GIVE_PART), "atom"},
       {"brought by a wider word", KERNEL(BY_ANOTHER("red.global.add.u64 [%rd1], 1;\n") TRY_PART GIVE_PART),
@@ -194,6 +260,22 @@ static void locks_of_readers_and_writers_that_do_not_keep_apart_are_refused(void
       {"readers leave as writers do", BOTH(READ(NO_WRITER) WRITE_OUT, WRITE("-1") WRITE_OUT), "ld.volatile"},
       {"the writer leaves as readers do", BOTH(READ(NO_WRITER) READ_OUT, WRITE("-1") READ_OUT),
        "ld.volatile"},
+      {"ones, added by readers through another parameter",
+       BOTH_WITH_ANOTHER_PARAMETER(READ(NO_WRITER) "red.global.add.u32 [%rd6], 1;\n" READ_OUT,
+                                   WRITE("-1") WRITE_OUT),
+       "ld.volatile"},
+      {"a sum that others see, by readers through another parameter",
+       BOTH_WITH_ANOTHER_PARAMETER(READ(NO_WRITER) "st.volatile.global.u32 [%rd6], %r7;\n" READ_OUT,
+                                   WRITE("-1") WRITE_OUT),
+       "ld.volatile"},
+      {"a sum that others see, by the writer when it has left",
+       BOTH_WITH_ANOTHER_PARAMETER(READ(NO_WRITER) READ_OUT,
+                                   WRITE("-1") WRITE_OUT "st.volatile.global.u32 [%rd6], %r7;\n"),
+       "ld.volatile"},
+      {"the number of no writer, by the writer through another parameter",
+       BOTH_WITH_ANOTHER_PARAMETER(READ(NO_WRITER) READ_OUT,
+                                   WRITE("-1") "st.volatile.global.u32 [%rd6], 0;\n" WRITE_OUT),
+       "ld.volatile"},
       {"the writer does not leave", BOTH(READ(NO_WRITER) READ_OUT, WRITE("-1")), "ld.volatile"},
       {"a thread throws everybody out",
        KERNEL("setp.eq.u32 %p5, %r7, 9;\n@%p5 bra X;\nsetp.eq.u32 %p4, %r7, 5;\n@%p4 bra W;\n" READ(NO_WRITER)
@@ -206,6 +288,10 @@ static void locks_of_readers_and_writers_that_do_not_keep_apart_are_refused(void
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("parts that are given back are accepted", parts_that_are_given_back_are_accepted),
+      BEHAVIOUR("holders write through another parameter what lets others in",
+                holders_write_through_another_parameter_what_lets_others_in),
+      BEHAVIOUR("locks of readers and writers that keep apart are accepted",
+                locks_of_readers_and_writers_that_keep_apart_are_accepted),
       BEHAVIOUR("parts that some thread keeps or brings are refused",
                 parts_that_some_thread_keeps_or_brings_are_refused),
       BEHAVIOUR("threads that wait with a part in hand are refused",

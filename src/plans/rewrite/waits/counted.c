@@ -24,6 +24,7 @@ typedef struct counted {
   uint8_t *takes;   /* per instruction: takes some of it */
   uint8_t *never;   /* takes some of it, or waits for it */
   uint8_t *given;   /* gives back what some take has got */
+  uint8_t *held;    /* runs only in threads that have all of it; of a word without a writer, some of it */
 } counted;
 
 /* ---- Takes ------------------------------------------------------------------------------------- */
@@ -141,45 +142,74 @@ static bool takes_all(const counted *c, uint32_t inst, int64_t *taken) {
          (c->up ? *taken < c->free : *taken > c->free);
 }
 
-static bool is_given_back(counted *c, held *h) {
+/* How an instruction takes some of the word: all, by an addition, or by a swap of what was found. */
+typedef enum taking { TAKES_NONE = 0, TAKES_ALL, TAKES_BY_ADDING, TAKES_BY_SWAP } taking;
+
+static taking taking_of(const counted *c, uint32_t inst, held *h) {
+  if (takes_all(c, inst, &h->taken)) return TAKES_ALL;
+  h->part = held_addend(c->w, inst);
+  if (is_part(c, h->part)) return TAKES_BY_ADDING;
+  h->part = swapped_part(c->w, inst);
+  return is_part(c, h->part) ? TAKES_BY_SWAP : TAKES_NONE;
+}
+
+/* Compilers take the first try out of the loop. */
+static const uint8_t *find_alike(const counted *c, const held *h, taking how) {
+  uint8_t *takes = HD_NEW_N(c->w->arena, c->w->g.n_insts, uint8_t);
+  for (uint32_t i = 0; i < c->w->g.n_insts; i++) {
+    held other = {.free = c->free};
+    takes[i] =
+        c->takes[i] && taking_of(c, i, &other) == how && other.taken == h->taken && other.part == h->part;
+  }
+  return takes;
+}
+
+static bool is_given_back(counted *c, held *h, taking how) {
   h->w = c->w;
   h->look = h->exit = HD_NONE;
   h->never = c->never;
+  h->takes = find_alike(c, h, how);
   if (!held_is_given_back(h)) return false;
-  for (uint32_t i = 0; i < c->w->g.n_insts; i++) c->given[i] |= h->given[i];
+  for (uint32_t i = 0; i < c->w->g.n_insts; i++) {
+    c->given[i] |= h->given[i];
+    c->held[i] |= !h->free_handed[i] && (how == TAKES_ALL || !c->exclusive);
+  }
   return true;
 }
 
 /* Of an instruction that takes some of the word: it may, and every path gives that back. */
 static bool check_take(counted *c, uint32_t inst) {
-  held h = {.atom = inst, .free = c->free};
-  if (takes_all(c, inst, &h.taken)) {
+  held h = {.atom = inst, .free = c->free, .gives = gives_part};
+  const taking how = taking_of(c, inst, &h);
+  if (how == TAKES_ALL) {
     h.gives = held_frees;
     h.way = held_way_of_lock;
-    return is_given_back(c, &h);
+  } else if (how == TAKES_BY_SWAP) {
+    h.way = way_of_swap;
+    if (c->exclusive && !is_checked(c, inst)) return false;
+  } else if (c->exclusive) {
+    return false;
   }
-  h.gives = gives_part;
-  h.part = held_addend(c->w, inst);
-  if (is_part(c, h.part)) return !c->exclusive && is_given_back(c, &h);
-  h.part = swapped_part(c->w, inst);
-  h.way = way_of_swap;
-  return (!c->exclusive || is_checked(c, inst)) && is_given_back(c, &h);
+  return is_given_back(c, &h, how);
 }
 
 static bool is_take(const counted *c, uint32_t inst) {
-  int64_t taken;
-  return takes_all(c, inst, &taken) || is_part(c, held_addend(c->w, inst)) ||
-         is_part(c, swapped_part(c->w, inst));
+  held h = {.free = c->free};
+  return taking_of(c, inst, &h) != TAKES_NONE;
 }
 
 /* Through another pointer, a number that lets a thread in may be meant for the word: `free`, or whatever is
- * stored to one place only. So may be what is no plain store: a thread with some of the word gives back no
- * more than that. */
+ * stored to one place only. So may be what is no plain store, but for two: whoever has all of the word sets
+ * it to `free` in the end, whatever it wrote meanwhile; and what threads with a part add away from where
+ * takes move the word lets others in no later. */
 static bool meddles(const counted *c, uint32_t inst) {
   const wait_place p = wait_place_of(c->w, inst);
   const unsigned what = held_writes(c->w, inst, c->place.bytes, c->free);
   if (c->exclusive ? what & HELD_NUMBER : !p.step && what & (HELD_NUMBER | HELD_OTHER)) return true;
-  return !wait_is_plain_store(c->w, inst);
+  if (wait_is_plain_store(c->w, inst)) return false;
+  if (!c->held[inst] || c->exclusive) return !c->held[inst];
+  const int64_t by = held_addend(c->w, inst);
+  return !by || by > MOST_PART || by < -MOST_PART || (by > 0) == c->up;
 }
 
 /* Every write to the word takes some of it or gives that back. */
@@ -188,6 +218,7 @@ static bool is_kept(counted *c) {
   c->takes = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->never = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->given = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
+  c->held = HD_NEW_N(w->arena, w->g.n_insts, uint8_t);
   c->never[c->look] = 1;
   for (uint32_t i = 0; i < w->g.n_insts; i++) {
     if (wait_may_write(w, &c->place, i) != WAIT_MEETS) continue;

@@ -431,13 +431,28 @@ static bool same_operand(leaves *l, uint32_t a, const hd_ptx_opnd *x, uint32_t b
   }
 }
 
+/* The global variable whose address an instruction puts into a register; NULL. */
+static const hd_ptx_opnd *variable_named(const wait_search *w, uint32_t at) {
+  const hd_ptx_form *f = hd_inst_form(&w->g, at);
+  const hd_ptx_opnd *o = &wait_operands(w, at)[1];
+  if ((f->op != HD_OP_MOV && f->op != HD_OP_CVTA) || hd_inst_stmt(&w->g, at)->n_opnds != 2) return NULL;
+  if (o->kind != HD_O_SYM || w->m->syms[o->sym].kind != HD_SYM_VAR) return NULL;
+  return w->m->vars[w->m->syms[o->sym].decl].space == HD_M_GLOBAL ? o : NULL;
+}
+
 /* The address without the numbers of the text that were added to it: they go to its offset. */
 static hd_ptx_opnd without_offsets(wait_search *w, uint32_t inst, const hd_ptx_opnd *o) {
   hd_ptx_opnd x = *o;
   for (unsigned depth = 0; x.kind == HD_O_ADDR && x.sym && depth < MOST_DEPTH; depth++) {
     if (w->m->syms[x.sym].kind != HD_SYM_REG) break;
     uint32_t at = wait_only_writer(w, hd_cfg_reg(&w->g, w->g.insts[inst].call, x.sym));
+    const hd_ptx_opnd *variable = at == HD_NONE ? NULL : variable_named(w, at);
     hd_ptx_type type[2];
+    if (variable) {
+      x.sym = variable->sym;
+      x.imm += variable->imm;
+      break;
+    }
     if (at == HD_NONE || hd_inst_form(&w->g, at)->op != HD_OP_ADD) break;
     hd_ptx_types_of(hd_inst_form(&w->g, at), type);
     const hd_ptx_opnd *p = wait_operands(w, at);
