@@ -252,6 +252,9 @@ static void loops_whose_tiles_are_not_independent_are_refused(void **state) {
   }
 }
 
+#define CALLS(name)                                                                                          \
+  THREAD "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @!%p3 bra go;\n{ .param .b64 a; "              \
+         "st.param.b64 [a], %d0; call.uni " name ", (a); }\ngo:\n"
 #define ROW_OF(bytes) "mul.lo.u32 %r10, %r1, " bytes "; cvt.u64.u32 %d2, %r10; add.s64 %d1, %d2, %d0;\n"
 
 /* The tiles of one CTA are done in turn, so the last of them to write a place is fixed. */
@@ -317,7 +320,9 @@ static const struct {
     /* Of an address, half. */
     {THREAD "cvt.u32.u64 %r11, %d1; cvt.u64.u32 %d2, %r11; st.global.u32 [%d2], %r1;\n", false},
     {THREAD "cvt.s64.u64 %d2, %d1; st.global.u32 [%d2], %r1;\n", true},
-    /* A launch that traps leaves nothing. */
+    {CALLS("vprintf"), false},
+    /* A launch that traps, or in which an assertion fails, leaves nothing. */
+    {CALLS("__assertfail"), true},
     {THREAD "st.global.u32 [%d1], %r1; setp.gt.u32 %p3, %r1, 99; @%p3 bra bad; bra.uni go;\nbad: trap;\ngo:",
      true},
     /* And may say in which tile, if it comes from a tile alone. */
@@ -377,6 +382,7 @@ static void loops_whose_tiles_write_one_place_need_the_callers_word(void **state
                                     .assume = word ? HD_ASSUME_NO_CARRY : 0};
       hd_buf_printf(&text,
                     ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 box[64];\n"
+                    ".extern .func __assertfail(.param .b64 a); .extern .func vprintf(.param .b64 a);\n"
                     ".func writes() { ret; }\n%s%stiles:\n%s%s\nret;\n}\n",
                     strchr(strchr(strchr(head, '\n') + 1, '\n') + 1, '\n') + 1, START, WRITES[k].work, STEP);
       hd_arena_init(&arena);

@@ -22,6 +22,8 @@
  * CTA's.
  *
  * A weak load is ordered with neither. */
+#include <string.h>
+
 #include "rewrite/levers/threads.h"
 #include "rewrite/levers/tiles.h"
 
@@ -280,11 +282,25 @@ static bool shows_order(const hd_ptx_form *f, const hd_ptx_access *a) {
   return f->flags & HD_OPF_FENCES || (a->kinds & HD_ACC_WRITE && a->order > HD_ORDERED_WEAK && !alone);
 }
 
+/* assert(): the launch ends with an error, as by a trap, and writes nothing of its own. */
+static bool is_assertion(const tile_loop *t, uint32_t inst) {
+  const uint32_t callee = hd_callee(t->m, hd_inst_stmt(&t->g, inst));
+  if (!(hd_inst_form(&t->g, inst)->flags & HD_OPF_CALLS) || callee == HD_NONE) return false;
+  const hd_ptx_func *f = &t->m->funcs[callee];
+  return !f->has_body && strcmp(t->m->syms[f->sym].name, "__assertfail") == 0;
+}
+
+/* An argument of a call, which the thread alone has. */
+static bool passes_argument(const hd_ptx_form *f, const hd_ptx_access *a) {
+  return f->op == HD_OP_ST && !a->unknown && a->n == 1 && a->touches[0].space == HD_IN_PARAM;
+}
+
 /* Why the instruction of the loop needs the caller's word; NULL: it does not. */
 static const char *why(const lines *l, uint32_t inst, found *so_far) {
   enum { CONSTANT = HD_IN_PARAM | HD_IN_CONST };
   const hd_ptx_form *f = hd_inst_form(&l->loop->g, inst);
   const hd_ptx_access a = hd_ptx_access_of(f);
+  if (is_assertion(l->loop, inst) || passes_argument(f, &a)) return NULL;
   if (a.unknown || f->flags & (HD_OPF_CALLS | HD_OPF_LASTING | HD_OPF_UNKNOWN)) return READS;
   if (shows_order(f, &a)) return ORDERS;
   if (is_reduction(l->loop, inst, &a)) return add_reduction(l->loop, inst, &a, so_far) ? NULL : WRITES;
