@@ -44,16 +44,22 @@ heddle_setup_fuzz() {
   heddle_need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 }
 
-# heddle_build PRESET [target...]: configure and build under build/PRESET.
-heddle_build() {
-  local preset=$1 log
-  shift
+# heddle_configure PRESET: under build/PRESET.
+heddle_configure() {
+  local log
   log=$(mktemp)
-  (cd "$heddle_root" && cmake --preset "$preset" >"$log" 2>&1) || {
+  (cd "$heddle_root" && cmake --preset "$1" >"$log" 2>&1) || {
     cat "$log" >&2
     rm -f "$log"
     return 1
   }
   rm -f "$log"
+}
+
+# heddle_build PRESET [target...]: configure and build.
+heddle_build() {
+  local preset=$1
+  shift
+  heddle_configure "$preset" || return
   (cd "$heddle_root" && cmake --build --preset "$preset" ${1:+--target "$@"} -- --quiet)
 }
