@@ -1,8 +1,6 @@
 """CLU: CTA clustering, figures 2, 3, 12 and 13."""
-import os
-
 from . import h100, plot
-from .model import (BY_SM, CAUSES, KB, LARGE, REST, SETTINGS, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup,
+from .model import (BY_SM, KB, LARGE, REST, SETTINGS, geomean, hits, ipc, mean, n_sms, number_of, ratio, speedup,
                     without_outliers, workloads_of_papers)
 from .page import change, mean_text, percent, times, waits, waves_text
 
@@ -37,21 +35,8 @@ CLU_OTHERS = [
     ("SAD", "sad", "paper", "col", (8, 16, 20, 20)),
     ("BS", "black-scholes", "paper", "col", (8, 16, 16, 12)),
 ]
-# Rows beside the tables, in none of their means: all of k-means, and matrices of 64 CTAs.
-CLU_MORE = [
-    ("KMN, both kernels", "kmeans-texture", "paper points=123505 side=22", "col", (1, 1, 1, 1)),
-    ("ATX", "atax", "gpu", "col", (1, 1, 1, 1)),
-    ("MVT", "mvt", "gpu", "col", (1, 1, 1, 1)),
-    ("BC", "bicg", "gpu", "col", (1, 1, 1, 8)),
-]
-# Through textures, as the CUDA samples are; IMD takes minutes.
-CLU_TEXTURES = [("DCT", "dct8x8-texture", "paper", "col", ()), ("IMD", "image-denoising-texture", "paper", "row", ())]
-# Cache-line related applications at the length of PolyBench's rows, which decides what share of them meets in a set of L1, and
-# with fewer rows.
-CLU_WHOLE_ROWS = [
-    ("SYK", "syrk", "paper n=160 m=1024", "col", (3, 2, 8, 8)),
-    ("S2K", "syr2k", "paper n=160 m=1024", "col", (1, 1, 6, 6)),
-]
+# A row beside the tables, in none of their means.
+CLU_MORE = [("KMN, both kernels", "kmeans-texture", "paper points=123505 side=22", "col", (1, 1, 1, 1))]
 # GPU, generation, the setting of the tables, L2 transactions less and speedup in the paper (section 5.1): algorithm-related,
 # then cache-line related; other settings, where neither the paper nor a measurement decides. L1 of 48 KB on Kepler is
 # table 2's (its CTAs per SM of HS, MON, DXT are what 16 KB of shared memory hold); the paper does not say Fermi's.
@@ -250,144 +235,6 @@ def settings_table(model, page, gpu, settings, groups):
         page.table(f"clu-{gpu}-{file}", ["application", "workload, size"] + [called(s) for s in settings] + ["the paper"], rows)
 
 
-def agents_alone(model, app, gpu, setting, numbers=AGENTS, free=False):
-    """The default, and the fastest of all agents and of so many: its row and its number."""
-    _, workload, size, partition, _ = app
-    p, path = clu_plans(partition), path_of(model, gpu, setting, app)
-    plans = {p["TOT"].get(n, p["CLU"]): n for n in ("all",) + numbers}
-    base = model.rows(workload, path, size, ["baseline"])["baseline"]
-    known = model.rows(workload, path, size, list(plans), options=("--free-mapping",) if free else ())
-    if not base or not known.whole:
-        return None
-    return base, *min(((known[plan], n) for plan, n in plans.items() if known[plan]), key=lambda x: x[0]["time_us"])
-
-
-SHORT = ("BKP", "DCT", "HS")
-COSTLY = ("BKP", "DCT", "SGM", "HS")  # on one GPU at least
-
-
-def mean_rows(gpu, generation, gains, paper):
-    """Both means of the class, of each list of bars."""
-    return [[f"{generation} ({gpu})", title] + [mean_text(of, g, len(CLU_ALGORITHM)) for g in gains] + [paper]
-            for title, of in (("arithmetic mean", mean), ("geometric mean", geomean))]
-
-
-def free_agents(model, page):
-    """The class with agents that cost no instruction: the most that listing 5's static stride could give."""
-    rows, means = [], []
-    for gpu, generation, setting, paper, *_ in CLU_GPUS:
-        gains = [[], []]
-        for app in CLU_ALGORITHM:
-            best = free_best = best_of(clu_application(model, app, gpu, setting, False))
-            costs = agents_alone(model, app, gpu, setting) if app[0] in COSTLY else None
-            free = costs and agents_alone(model, app, gpu, setting, (costs[2],) if costs[2] != "all" else (), True)
-            if free:
-                pair = [speedup(r, base) for base, r, _ in (costs, free)]
-                rows.append([f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}"] + [times(x) for x in pair] + [free[2]])
-                free_best = max(best or 0, pair[1])
-            for of, x in zip(gains, (best, free_best if free or app[0] not in COSTLY else None)):
-                of.append(x)
-        means += mean_rows(gpu, generation, gains, paper[1])
-    if not rows:
-        return
-    page.text("### Agents that cost no instruction",
-              "Algorithm-related applications whose agents cost more than they save, with the fastest number of agents, as rewritten, and with the faster one of that number and "
-              "all under `--free-mapping`, which charges none of the instructions between two tasks: a bound on what listing 5's static stride could gain over an atomic for each "
-              "task. Below, the class's mean of the best bars, with the free agents among them.")
-    page.table("clu-free-agents", ["GPU", "application", "workload, size", "agents", "free agents", "number"], rows)
-    page.table("clu-free-agents-means", ["GPU", "of the best bars", "as rewritten", "with free agents", "the paper"], means)
-
-
-CTA_CYCLES = (5, 10)  # from one CTA's launch to the next one's
-
-
-def cta_launches(model, page):
-    """The same applications where launching a CTA takes time, which agents spare."""
-    rows, means = [], []
-    for gpu, generation, setting, paper, *_ in CLU_GPUS:
-        gains = [[] for _ in range(1 + len(CTA_CYCLES))]
-        for app in CLU_ALGORITHM:
-            best = best_of(clu_application(model, app, gpu, setting, False))
-            found = [agents_alone(model, app, gpu, setting | cta, ()) for cta in [{}] + [{"cta": n} for n in CTA_CYCLES]] \
-                if app[0] in SHORT else []
-            pair = [speedup(f[1], f[0]) if f else None for f in found]
-            if all(found):
-                rows += [[f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}"] + [times(x) for x in pair]] if pair else []
-            for k, of in enumerate(gains):
-                of.append(best if not k or not pair else max(1, pair[k]) if pair[k] else None)
-        means += mean_rows(gpu, generation, gains, paper[1])
-    if not rows:
-        return
-    page.text("### CTAs that take time to launch",
-              f"On these GPUs launching a CTA costs nothing, for nothing is published of it; on an H100 one can be launched each {number_of('h100', 'cta_cycles'):g} cycles. "
-              "Here one of the whole GPU can each 5 and each 10 cycles, for the applications whose CTAs are shortest: all agents over "
-              "the default. Below, the class's mean of the best bars with these.")
-    page.table("clu-cta-launches", ["GPU", "application", "workload, size", "no cost"] + [f"{n} cycles" for n in CTA_CYCLES], rows)
-    page.table("clu-cta-launches-means", ["GPU", "of the best bars", "no cost"] + [f"{n} cycles" for n in CTA_CYCLES] + ["the paper"], means)
-
-
-def textures(model, page):
-    """IMD and DCT through textures, as in the CUDA samples."""
-    rows = []
-    for number, (gpu, generation, setting, *_) in enumerate(CLU_GPUS):
-        for app in CLU_TEXTURES:
-            if app[0] == "IMD" and number > 1:
-                continue
-            p, path = clu_plans(app[3]), path_of(model, gpu, setting, app)
-            with model.at(CAUSES + (30 if app[0] == "IMD" else 18)):
-                known = model.rows(app[1], path, app[2], ["baseline", p["RD"], p["CLU"]])
-            base = known["baseline"]
-            if known.whole and base:
-                rows.append([f"{generation} ({gpu})", app[0], f"{app[1]}, {app[2]}", f"{base['time_us']:.0f}"] +
-                            [times(speedup(known[p[k]], base)) for k in ("RD", "CLU")] +
-                            [change(ratio(known[p[k]], base, "l2_sectors")) for k in ("RD", "CLU")])
-    if not rows:
-        return
-    page.text("### IMD and DCT through textures",
-              "The same kernels, whose images come through 2D textures as in the CUDA samples: the read-only cache of Fermi and Kepler, "
-              "L1 of Maxwell and Pascal.")
-    page.table("clu-textures", ["GPU", "application", "workload, size", "us", "RD", "CLU", "L2 sectors, RD", "L2 sectors, CLU"], rows)
-
-
-def whole_rows(model, page):
-    """SYK and S2K with rows of PolyBench's length; the class's mean with them."""
-    rows, means = [], []
-    for gpu, generation, setting, _, paper, _ in FERMI_TWICE + CLU_GPUS[1:2]:
-        at, where = {}, [f"{generation} ({gpu})", called(setting)]
-        for app in CLU_WHOLE_ROWS:
-            found = agents_alone(model, app, gpu, setting, (1, 2))
-            if not found:
-                continue
-            base, best, n = found
-            at[app[0]] = max(1.0, speedup(best, base)), ratio(best, base, "l2_sectors")
-            rows.append(where + [app[0], f"{app[1]}, {app[2]}",
-                         waves_text(model.waves(app[1], gpu, app[2], base)), percent(hits(base)), percent(hits(best)),
-                         times(speedup(best, base)), n, change(at[app[0]][1])])
-        short = [clu_application(model, app, gpu, setting, False) for app in CLU_CACHE_LINE]
-        if not at or not all(short):
-            continue
-        names = [app[0] for app in CLU_CACHE_LINE]
-        atax, _ = rows_of_atax(model, gpu, setting)
-        wide = max(speedup(atax[p], atax["baseline"]) for p in MANY_CTAS) if atax else None
-        gains = [[best_of(got) for got in short], [at.get(name, (best_of(got),))[0] for name, got in zip(names, short)]]
-        gains.append([wide if name == "ATX" else g for name, g in zip(names, gains[1])] if wide else [])
-        sectors = [[ratio(got[3], got[0], "l2_sectors") for got in short],
-                   [at[name][1] if name in at else ratio(got[3], got[0], "l2_sectors") for name, got in zip(names, short)]]
-        for title, of in (("arithmetic mean", mean), ("geometric mean", geomean)):
-            means.append(where + [title] + [times(of(g)) for g in gains] + [paper[1]] +
-                         [change(of(l)) for l in sectors] + [paper[0]])
-    if not rows:
-        return
-    page.text("### SYK and S2K with whole rows",
-              "The tables above cut the rows of SYK's and S2K's matrices to 64 numbers. Here they have 1024, PolyBench's for SYK (S2K: "
-              "2048), and there are fewer of them. Fermi stands here with both sizes of L1. Below, the class's means of the best bars and of +TOT's L2 sectors, with these two in place of the "
-              "short ones, and then with ATX's first kernel in 96 CTAs (clu-many-ctas.csv) in place of ATX.")
-    page.table("clu-whole-rows", ["GPU", "setting", "application", "workload, size", "waves", "L1 hits", "L1 hits, best agents", "best agents", "number",
-                                  "L2 sectors, best agents"], rows)
-    page.table("clu-whole-rows-means", ["GPU", "setting", "of the class", "short rows", "whole rows", "and ATX of 96 CTAs", "the paper", "L2 sectors, short rows",
-                                        "L2 sectors, whole rows", "L2 transactions in the paper"], means)
-
-
 def reuse_table(model, page):
     """CLU figure 3: the inter-CTA part of all reuse, before any cache, of all workloads that name a paper."""
     rows = []
@@ -447,37 +294,6 @@ def locality(model, page):
                                 "(B) the others"], rows)
 
 
-MANY_CTAS = ("bind=agents", "bind=agents:2", "bind=agents:1")
-
-
-def rows_of_atax(model, gpu, setting):
-    """ATX's first kernel on a matrix of 24576 by 128: predictions, and the plans."""
-    plans = ("baseline",) + MANY_CTAS
-    return model.launch("rows", os.path.join("..", "..", "kernels", "atax", "kernel.cu"), "atax_rows", 96, 256,
-                        ["f32[3145728]=uniform_int(-1, 1)", "f32[128]=uniform_int(-1, 1)", "f32[24576]=zero", "s32:24576", "s32:128"],
-                        model.variant(gpu, **setting), plans), plans
-
-
-def many_ctas(model, page):
-    """ATX with CTAs enough to throttle: its first kernel alone, since its second has one CTA for 256 columns."""
-    rows = []
-    for gpu, generation, setting, *_ in FERMI_TWICE + CLU_GPUS[1:]:
-        known, plans = rows_of_atax(model, gpu, setting)
-        base = known.get("baseline")
-        if base:
-            fastest = min((known[p] for p in plans if known[p]), key=lambda r: r["time_us"])
-            rows.append([f"{generation} ({gpu})", called(setting), waves_text(96 / (base["resident"] * n_sms(gpu))), f"{base['time_us']:.0f}",
-                         percent(hits(base)), percent(hits(fastest)), change(ratio(fastest, base, "l2_sectors"))] +
-                        [times(speedup(known[p], base)) for p in plans[1:]])
-    if not rows:
-        return
-    page.text("### ATX with more CTAs",
-              "ATX, MVT and BC have 16 CTAs at PolyBench's 4096 squared, which agents cannot throttle. Here ATX's first kernel alone has 96, "
-              "on a matrix of 24576 by 128, in the tables' settings and on Fermi with 16 KB of L1. The tables' means are without it.")
-    page.table("clu-many-ctas", ["GPU", "setting", "waves", "us", "L1 hits", "L1 hits of the fastest", "L2 sectors of the fastest", "all agents",
-                                 "2 on an SM", "1 on an SM"], rows)
-
-
 def chapter(model, page):
     page.text("## CLU: CTA clustering",
               "Columns as in CLU's figures 12 and 13: the default launch, RD (redirection), CLU (agents, all that fit), +TOT "
@@ -509,15 +325,6 @@ def chapter(model, page):
                         ("Cache-line related under other settings", "cache-line-settings", CLU_CACHE_LINE, cache_line[1],
                          lambda i: SETTINGS + 50 if generation == "Fermi" and i < 2 else REST + 10 * number + i)])
         settings_table(model, page, gpu, [setting],
-                       [("All of k-means, and matrices of 16384 squared (64 CTAs), in none of the means", "more", CLU_MORE, "", lambda _: LARGE + number)])
-    with model.at(CAUSES + 20):
-        free_agents(model, page)
-    with model.at(CAUSES + 19):
-        whole_rows(model, page)
-    textures(model, page)
-    with model.at(CAUSES + 17):
-        cta_launches(model, page)
-    with model.at(SETTINGS):
-        many_ctas(model, page)
+                       [("All of k-means, in none of the means", "more", CLU_MORE, "", lambda _: LARGE + number)])
     locality(model, page)
     reuse_table(model, page)

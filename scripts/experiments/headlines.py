@@ -1,7 +1,7 @@
 """The page: each headline of the papers beside the same figure of the tables, whether the two agree, and why not.
 
 Numbers come from the tables: [[table | row | column]] stands for a cell. A row is named by the beginning of one of its first cells, or
-by the beginnings of several, with + between them."""
+by the beginnings of several, with + between them; "all rows" is their geometric mean."""
 import csv
 import functools
 import os
@@ -9,11 +9,15 @@ import re
 import textwrap
 from collections import namedtuple
 
+from .model import geomean
+from .page import times
+
 # figure; paper: its text; theirs: numbers; ours: cells; within: the tolerance that was chosen before the run; judge: one of
 # JUDGES; why: what a run shows of the difference. ours may have several lists, as (what, cells): the first one is judged, the others
 # where they judge differently.
 Headline = namedtuple("Headline", "figure paper theirs ours within judge why")
 TEMPLATE = os.path.join(os.path.dirname(__file__), "page.md")
+HOPPER = os.path.join(os.path.dirname(__file__), "hopper.md")
 HEADLINES = os.path.join(os.path.dirname(__file__), "headlines.csv")
 
 
@@ -27,7 +31,10 @@ def cell(folder, reference):
     """"table | row | column"."""
     name, row, column = (x.strip() for x in reference.split("|"))
     path = os.path.join(folder, name + ".csv")
-    for found in table(path) if os.path.exists(path) else []:
+    rows = table(path) if os.path.exists(path) else []
+    if row == "all rows":
+        return times(geomean([number(r[column]) for r in rows]))
+    for found in rows:
         cells = list(found.values())[:4]
         if all(any(c == part or c.startswith(part + " ") or c.startswith(part + ",") for c in cells) for part in row.split(" + ")):
             if column not in found:
@@ -90,8 +97,8 @@ def line(folder, h):
     said = [x for k, x in enumerate(said) if not k or x[1] != said[k - 1][1]]
     verdict = said[0][1] if len(said) == 1 else "; ".join(f"{what}: {verdict}" for what, verdict in said)
     here = "; ".join(", ".join(texts) + (f" {what}" if what else "") for what, texts, _, _ in found)
-    offs = "; ".join(", ".join(o) for _, _, o, _ in found)
-    return f"| {h.figure} | {h.paper} | {here} | {offs} | {verdict} | {fill(folder, h.why)} |"
+    offs = "; ".join(", ".join(o) for _, _, o, _ in found if o != ["-"])
+    return f"| {h.figure} | {h.paper} | {here} | {verdict}{f' ({offs})' if offs else ''} | {fill(folder, h.why)} |"
 
 
 def headlines():
@@ -107,12 +114,21 @@ def headlines():
     return found
 
 
+def hopper(folder):
+    """The page of what the papers' levers come to on a GPU of today."""
+    with open(HOPPER) as f:
+        return wrapped(fill(folder, f.read()))
+
+
 def page(folder):
     with open(TEMPLATE) as f:
         text = f.read()
-    rows = "\n".join(line(folder, h) for h in headlines())
+    return wrapped(fill(folder, text.replace("{headlines}", "\n".join(line(folder, h) for h in headlines()))))
+
+
+def wrapped(text):
     out = []
-    for paragraph in fill(folder, text.replace("{headlines}", rows)).split("\n"):
+    for paragraph in text.split("\n"):
         out += textwrap.wrap(paragraph, 120, break_long_words=False, break_on_hyphens=False) \
             if len(paragraph) > 120 and not paragraph.startswith("|") else [paragraph]
     return "\n".join(out)

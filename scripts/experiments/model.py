@@ -61,16 +61,16 @@ class Model:
         os.replace(path + ".new", path)
         return path
 
-    def variant(self, gpu, l1=None, scheduler=None, mshrs=None, ca=False, cta=None):
+    def variant(self, gpu, l1=None, scheduler=None, mshrs=None, ca=False, cta=None, l2=None):
         """The GPU with another size of L1, which leaves shared memory the rest of their store on Fermi and Kepler; another warp
         scheduler; other MSHRs; global loads cached in L1, as -dlcm=ca compiles them; so many cycles from one CTA's launch to the next
-        one's. What is None stays as the file has it."""
-        asked = gpu, l1, scheduler, mshrs, ca, cta
+        one's; so many parts of L2's bandwidth. What is None stays as the file has it."""
+        asked = gpu, l1, scheduler, mshrs, ca, cta, l2
         if asked not in self.variants:
             self.variants[asked] = self.make_variant(*asked)
         return self.variants[asked]
 
-    def make_variant(self, gpu, l1, scheduler, mshrs, ca, cta):
+    def make_variant(self, gpu, l1, scheduler, mshrs, ca, cta, l2):
         text, name = self.text_of(gpu), [gpu]
 
         def put(key, value, called):
@@ -97,6 +97,9 @@ class Model:
         if cta:
             text = text.replace("\n[l1]\n", f"\n[launch]\nfirst_us = 0\nnext_us = 0\ncta_cycles = {cta}\n\n[l1]\n", 1)
             name.append(f"cta{cta}")
+        if l2:
+            text = re.sub(r"(?ms)(^\[l2\].*?^bytes_per_cycle *= *)([0-9.]+)", lambda m: f"{m[1]}{float(m[2]) * l2:g}", text, count=1)
+            name.append(f"l2x{l2:g}")
         if len(name) == 1:
             return gpu
         path = os.path.join(self.cache, "-".join(name) + ".toml")

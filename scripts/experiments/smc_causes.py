@@ -1,10 +1,11 @@
-"""SMC 5.2's own partition: seeds of little affinity, one for each SM, and clusters that are enlarged from them."""
+"""Causes put into SMC's figures: 5.2's own partition, of seeds of little affinity, one for each SM, and clusters that are enlarged from
+them; memory that costs more."""
 import os
 import random
 
 from .model import CAUSES, geomean, hits, n_sms, ratio, speedup
 from .page import change, percent, times
-from .smc import BENCHMARKS, GPU, L1
+from .smc import BENCHMARKS, GPU, L1, corun_row, pairs
 
 NAMES = ("md", "cfd", "nbf")  # irreg launches two grids, and a table is one grid's
 WORKERS = (1, 2, 3, 4, 6)
@@ -74,8 +75,8 @@ def table_of(model, workload, size, edges, run):
     return path
 
 
-def chapter(model, page):
-    page.text("## SMC by seeds and enlargement",
+def by_seeds(model, page):
+    page.text("### Seeds and enlargement",
               f"SMC 5.2's own partition of CTAs among the {n_sms(GPU)} SMs of {GPU} (48 KB of L1), beside the order by affinity that heddle has in place of it (`order=affinity`), which is cut "
               "into as many chunks: the fastest of 1, 2, 3, 4, 6 and all workers on an SM, over the default. The partition draws random vertices; both of its columns are runs with other "
               "numbers. Edges are the same: an affinity of 0.05 or more, 64 to a CTA at most. irreg launches two grids, of which a table can order one.")
@@ -100,3 +101,36 @@ def chapter(model, page):
     rows.append(["", f"geometric mean of {len(rows)}"] + [times(geomean(g)) for g in gains] + [""] * 7)
     ways = ("affinity", "seeds", "seeds, again")
     page.table("smc-seeds", ["SMC", "workload, size"] + list(ways) + ["L1 misses"] + ["L1 misses, " + w for w in ways] + ["L2 sectors, " + w for w in ways], rows)
+
+
+# Pairs that take least, and what is put in for each.
+FEW_PAIRS = ("irreg-mm", "mm-reduce", "nbf-mm")
+MEMORY = (("as tabled", {}), ("a quarter of L2", {"l2": 0.25}))
+
+
+def with_slow_l2(model, page):
+    """Whether a kernel that loses SMs loses as much speed depends on what all SMs share."""
+    rows, gains = [], [[] for _ in range(2 * len(MEMORY))]
+    for a, b in pairs():
+        if f"{a[0]}-{b[0]}" not in FEW_PAIRS:
+            continue
+        with model.at(CAUSES + 20):
+            found = [model.corun((a[1], b[1]), (a[2], b[2]), model.variant(GPU, L1, **put)) for _, put in MEMORY]
+        if not all(found):
+            continue
+        cells = [x for (streams, smc, _), _ in map(corun_row, found) for x in (streams[1] / smc[1], smc[0] / streams[0])]
+        for of, x in zip(gains, cells):
+            of.append(x)
+        rows.append([f"{a[0]}, {b[0]}"] + [times(x) for x in cells])
+    if not rows:
+        return
+    rows.append([f"geometric mean of {len(rows)}"] + [times(geomean(g)) for g in gains])
+    page.text("### Co-runs, where L2 costs more",
+              "A few pairs with a quarter of L2's bandwidth (less than DRAM's, and so no real GPU's), which all SMs share: a kernel on half of the SMs then takes less than twice as long.")
+    page.table("smc-slow-l2", ["SMC"] + [f"{name}: {what} gain" for name, _ in MEMORY for what in ("ANTT", "STP")], rows)
+
+
+def chapter(model, page):
+    page.text("## SMC: causes put in")
+    by_seeds(model, page)
+    with_slow_l2(model, page)
