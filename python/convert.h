@@ -39,6 +39,12 @@ int get_number(PyObject *from, void *out);
 /* X, (X,), (X, Y) or (X, Y, Z); None leaves {0}. False: an exception is raised. */
 bool get_dims(PyObject *from, uint32_t out[3]);
 
+/* Among a launcher's arguments, behind the grid. */
+enum { STREAM = 3, FUNCTION };
+/* A launch's arguments with another function and grid; NULL: these stay. A new tuple; NULL: an exception is
+ * raised. */
+PyObject *replace_arguments(PyObject *args, PyObject *function, PyObject *const dims[3]);
+
 /* The module's functions: each file's table, which ends with {0}. */
 extern PyMethodDef file_functions[];      /* files.c: plans, texts, kernels of files */
 extern PyMethodDef workload_functions[];  /* workloads.c */
@@ -50,8 +56,9 @@ extern PyMethodDef contest_functions[];   /* contest.c */
 extern PyMethodDef probation_functions[]; /* probation.c */
 
 /* Its types. */
-extern PyType_Spec launches_type;         /* launches.c */
-extern PyType_Spec turns_type, note_type; /* probation.c */
+extern PyType_Spec launches_type;  /* launches.c */
+extern PyType_Spec probation_type; /* probation.c */
+extern PyType_Spec note_type;      /* notes.c */
 
 /* workloads.c: what a capsule holds; NULL: an exception is raised. */
 hd_workload *workload_of(PyObject *capsule);

@@ -5,11 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  GRIDS = 4096, /* that are looked up; a kernel of more is launched as it is in the others */
-  STREAM = 3,   /* among a launcher's arguments, behind the grid */
-  FUNCTION = 4,
-};
+enum { GRIDS = 4096 }; /* that are looked up; a kernel of more is launched as it is in the others */
 
 typedef struct entry {
   uint32_t grid[3];   /* {0}: there is none here */
@@ -99,18 +95,22 @@ static PyObject *replaced_in_place(const entry *e, PyObject *args) {
   return args;
 }
 
-static PyObject *replaced(const launches *t, const entry *e, PyObject *args) {
-  if (t->owns && Py_REFCNT(args) == 1) return replaced_in_place(e, args);
+PyObject *replace_arguments(PyObject *args, PyObject *function, PyObject *const dims[3]) {
   const Py_ssize_t n = PyTuple_Size(args);
   PyObject *own = PyTuple_New(n);
   for (Py_ssize_t k = 0; own && k < n; k++) {
     PyObject *item = PyTuple_GetItem(args, k);
-    if (k < 3 && e->dims[k]) item = e->dims[k];
-    if (k == FUNCTION && e->function) item = e->function;
+    if (k < 3 && dims[k]) item = dims[k];
+    if (k == FUNCTION && function) item = function;
     Py_INCREF(item);
     PyTuple_SetItem(own, k, item);
   }
   return own;
+}
+
+static PyObject *replaced(const launches *t, const entry *e, PyObject *args) {
+  return t->owns && Py_REFCNT(args) == 1 ? replaced_in_place(e, args)
+                                         : replace_arguments(args, e->function, e->dims);
 }
 
 /* The entry may go while it is called. */

@@ -11,7 +11,7 @@ static int add_all(PyObject *module) {
                                  array_functions, verdict_functions,  contest_functions, probation_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i]) != 0) return -1;
-  PyType_Spec *const types[] = {&launches_type, &turns_type, &note_type};
+  PyType_Spec *const types[] = {&launches_type, &probation_type, &note_type};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     PyObject *type = PyType_FromModuleAndSpec(module, types[i], NULL);
     const int rc = type ? PyModule_AddType(module, (PyTypeObject *)type) : -1;

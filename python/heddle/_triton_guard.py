@@ -1,7 +1,7 @@
 """Launches of Triton's kernels under their verdicts: looked up once a grid, and on probation in each process.
 
 A plan takes turns with the original in the launches as they come, by the rules of heddle/probation.h, and goes as soon
-as it is slower. All of that is before it is known; afterwards a launch is looked up in C and goes on.
+as it is slower. What a launch meets is in C: the look-up (launches.c), and the turns and their events (probation.c).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import logging
 import sys
 import threading
 import time
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence
 
@@ -28,16 +27,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger("heddle.triton")
 
 Grid = tuple[int, int, int]
-OPEN, KEPT, BROKEN, UNSURE = range(4)
+_, KEPT, BROKEN, _ = range(4)
 """hd_probation."""
 NO_TRUST, FOUND, TRUSTED = range(3)
 """hd_probation_trust."""
-_PENDING = 64
-"""Launches whose times are not known yet."""
-_MISSES = 64
-"""Launches in a row that could not be timed."""
-_VISITS = 1 << 16
-"""Launches of a probation in all: few of them may be timed."""
 SAME: tuple[int | None, int | None, int | None] = (None, None, None)
 
 
@@ -55,12 +48,15 @@ class Variant(NamedTuple):
     """The only one in which it may be launched, and under no capture, since its launches share a state."""
 
 
+Way = tuple[Callable[..., Any], Any, tuple[int | None, int | None, int | None]]
+"""How a variant is launched: what is called; the function, and the grid, that take the place of a launch's."""
+
+
 class Events:
-    """The driver's events and captures, in the context that is current."""
+    """What the driver says of captures, in the context that is current; and where its events are to be had."""
 
     def __init__(self) -> None:
         self.driver = ctypes.CDLL("libcuda.so.1")
-        self.free: list[ctypes.c_void_p] = []
 
     @contextlib.contextmanager
     def relaxed(self) -> Iterator[None]:
@@ -78,37 +74,15 @@ class Events:
         failed = self.driver.cuStreamIsCapturing(ctypes.c_void_p(stream), ctypes.byref(status))
         return bool(failed or status.value)
 
-    def asks(self) -> int:
-        """The address of what is_captured calls."""
-        return ctypes.cast(self.driver.cuStreamIsCapturing, ctypes.c_void_p).value or 0
+    def addresses(self) -> list[int]:
+        """Of the driver's functions that launches in turns call, in the order in which C takes them."""
+        return [ctypes.cast(getattr(self.driver, name), ctypes.c_void_p).value or 0 for name in _CALLED]
 
-    def record(self, stream: int) -> Any:
-        """An event; None: there is none to be had."""
-        event = self.free.pop() if self.free else ctypes.c_void_p()
-        if not event:
-            with self.relaxed():
-                if self.driver.cuEventCreate(ctypes.byref(event), 0) != 0:
-                    return None
-        if self.driver.cuEventRecord(event, ctypes.c_void_p(stream)) == 0:
-            return event
-        self.free.append(event)
-        return None
 
-    def seconds(self, begin: Any, end: Any) -> float | None:
-        """Between two events; None: the GPU has not come to the second one. Not a number: they cannot tell."""
-        ms, not_ready = ctypes.c_float(0), 600
-        with self.relaxed():
-            result = self.driver.cuEventElapsedTime(ctypes.byref(ms), begin, end)
-        if result == not_ready:
-            return None
-        self.free += [begin, end]
-        return max(ms.value * 1e-3, 1e-9) if result == 0 else float("nan")
-
-    def close(self) -> None:
-        with self.relaxed():
-            for event in self.free:
-                self.driver.cuEventDestroy_v2(event)
-        self.free.clear()
+_CALLED = (
+    "cuStreamIsCapturing", "cuThreadExchangeStreamCaptureMode", "cuEventCreate", "cuEventRecord", "cuEventElapsedTime",
+    "cuEventDestroy_v2",
+)  # fmt: skip
 
 
 # ---- A plan on probation ----------------------------------------------------------------------------------------
@@ -150,12 +124,16 @@ class Applied:
         self.ready = self.lost = 0.0
         self.measured: tuple[Any, ...] = ()
         self.state = "open"
-        self.plain = 0
-        """Launches that were the original's."""
+        self.probations: list[Probation] = []
 
-    def learn(self, end: int, turns: Any) -> None:
+    @property
+    def plain(self) -> int:
+        """Launches that were the original's."""
+        return sum(p.plain() for p in self.probations)
+
+    def learn(self, end: int, probation: Probation) -> None:
         """What launches in turns have shown."""
-        pairs, median, low, high, mean, original, plan, lost = measured = turns.measured()
+        pairs, median, low, high, mean, original, plan, lost = measured = probation.measured()
         self.lost += max(lost, 0)
         self.state = ("open", "kept", "slower", "unsure")[end]
         if pairs:
@@ -173,101 +151,21 @@ class Applied:
         )  # fmt: skip
 
 
-class Probation:
+class Probation(_heddle.Probation):
     """Stands in the place of a launch until it is known whether the plan is as fast."""
 
-    def __init__(self, launches: Launches, applied: Applied, arms: Sequence[Callable[..., Any]], trust: int,
-                 stream: int | None = None):  # fmt: skip
-        self.launches, self.applied, self.arms, self.trust = launches, applied, list(arms), trust
-        self.stream = stream
-        """The only one in which the plan's launches may be; None: in any."""
-        self.turns = _heddle.Turns(trust, hash(applied.grid) & 0xFFFFFFFF)
-        self.events = launches.events()
-        self.pending: deque[tuple[int, Any, Any]] = deque()
-        self.told = self.misses = self.visits = 0
-        self.leads = trust == TRUSTED
-        self.over = self.stays = False
-        self.lock = threading.Lock()
+    def __init__(self, launches: Launches, applied: Applied, way: Way, trust: int, stream: int | None = None):
+        seed = hash(applied.grid) & 0xFFFFFFFF
+        super().__init__(launches.original, *way, trust, seed, launches.events().addresses(), stream)
+        self.launches, self.applied = launches, applied
+        applied.probations.append(self)
 
-    def __call__(self, *args: Any) -> Any:
-        if self.stream is not None and (args[3] != self.stream or self.events.is_captured(args[3])):
-            self.applied.plain += 1
-            return self.arms[0](*args)
-        if not self.lock.acquire(blocking=False):
-            return self.launch_between(args)
-        try:
-            return self.take_turn(args)
-        finally:
-            self.lock.release()
-
-    def launch_between(self, args: Sequence[Any]) -> Any:
-        """One that has no turn: under the plan only if that is ahead."""
-        leads = self.stays if self.over else self.leads
-        self.applied.plain += not leads
-        return self.arms[leads](*args)
-
-    def take_turn(self, args: Sequence[Any]) -> Any:
-        stream = args[3]
-        if self.over or self.events.is_captured(stream):
-            # A graph holds what is launched now for good.
-            plan = self.stays if self.over else self.trust == TRUSTED
-            self.applied.plain += not plan
-            return self.arms[plan](*args)
-        self.visits += 1
-        self.look_back()
-        arm = None
-        if not self.look_at_end() and len(self.pending) < min(_PENDING, self.told + 2 if not self.trust else _PENDING):
-            arm = self.turns.next()
-        if self.over:
-            return self.arms[self.stays](*args)
-        if arm is None:
-            return self.launch_between(args)
-        self.applied.plain += not arm
-        begin = self.events.record(stream)
-        try:
-            out = self.arms[arm](*args)
-        except Exception as e:
-            self.pending.append((arm, begin, None))
-            if not arm:
-                raise
-            _log.warning("%s: %s was taken back: %s", self.applied.kernel, self.applied.plan, e)
-            self.end(UNSURE)
-            return self.arms[0](*args)
-        self.pending.append((arm, begin, self.events.record(stream) if begin else None))
-        return out
-
-    def look_back(self) -> None:
-        """The times that are known by now, in the order of the launches."""
-        while self.pending:
-            arm, begin, end = self.pending[0]
-            seconds = self.events.seconds(begin, end) if begin and end else float("nan")
-            if seconds is None:
-                return
-            self.pending.popleft()
-            self.told += 1
-            if seconds == seconds:
-                self.misses = 0
-                self.turns.tell(arm, seconds)
-            else:
-                self.misses += 1
-                self.turns.drop(arm)
-
-    def look_at_end(self) -> bool:
-        if self.visits > _VISITS or self.misses > _MISSES:
-            self.turns.finish()
-        end = self.turns.look()
-        if end == OPEN:
-            self.leads = self.turns.leads(self.leads)
-            return False
-        self.end(end)
-        return True
-
-    def end(self, end: int) -> None:
-        self.over, self.stays = True, end == KEPT
-        self.applied.learn(end, self.turns)
+    def ended(self, end: int, error: Exception | None) -> None:
+        """Called in the launch that shows it."""
+        if error is not None:
+            _log.warning("%s: %s was taken back: %s", self.applied.kernel, self.applied.plan, error)
+        self.applied.learn(end, self)
         self.launches.settle(self.applied, end)
-        self.pending.clear()
-        self.events.close()
 
 
 # ---- Kernels ----------------------------------------------------------------------------------------------------
@@ -293,17 +191,16 @@ class Launches(_heddle.Launches):
         """A _triton_tune.Kernel."""
         raise NotImplementedError
 
-    def arm(self, v: Variant) -> Callable[..., Any]:
-        """What launches a variant, with a launch's arguments."""
-        raise NotImplementedError
-
-    def install(self, grid: Grid, v: Variant, launches: int) -> None:
-        """From now on, for so many launches; 0: for all."""
+    def way(self, v: Variant) -> Way:
         raise NotImplementedError
 
     def tune(self, grid: Grid, args: Sequence[Any]) -> None:
         """A launch, with what it is launched with."""
         raise NotImplementedError
+
+    def install(self, grid: Grid, v: Variant, launches: int) -> None:
+        """From now on, for so many launches; 0: for all."""
+        self.set(grid, *self.way(v), launches, v.stream)
 
     def leave(self, grid: Grid) -> None:
         """The original, from now on."""
@@ -367,13 +264,12 @@ class Launches(_heddle.Launches):
             applied.ready = time.perf_counter() - began
         self.variants[grid] = v = kernel.variant(made, self.loaded[-1][1], grid, stream)
         if v.stream is not None:
-            self.watch(self.events().asks())
+            self.watch(self.events().addresses()[0])
         return True
 
     def begin(self, grid: Grid, trust: int) -> None:
         v = self.variants[grid]
-        arms = self.arm(Variant(None)), self.arm(v)
-        self.set(grid, Probation(self, self.applied[grid], arms, trust, v.stream), None, SAME, 0)
+        self.set(grid, Probation(self, self.applied[grid], self.way(v), trust, v.stream), None, SAME, 0)
 
     def settle(self, applied: Applied, end: int) -> None:
         """A probation is over."""
@@ -404,16 +300,8 @@ def launcher(base: type, state: _State) -> Callable[[Any, Any], Any]:
         def kernel(self) -> Any:
             return _triton_tune.Kernel.of(self.src, self.metadata)
 
-        def arm(self, v: Variant) -> Callable[..., Any]:
-            inner, (a, b, c) = self.original, v.dims
-
-            def launch(x: Any, y: Any, z: Any, stream: Any, own: Any, *rest: Any) -> Any:
-                return inner(a or x, b or y, c or z, stream, v.function or own, *rest)
-
-            return launch
-
-        def install(self, grid: Grid, v: Variant, launches: int) -> None:
-            self.set(grid, self.original, v.function, v.dims, launches, v.stream)
+        def way(self, v: Variant) -> Way:
+            return self.original, v.function, v.dims
 
         def tune(self, grid: Grid, args: Sequence[Any]) -> None:
             stream, function, packed, values = args[3], args[4], args[5], args[9:]
@@ -443,13 +331,8 @@ def static_launcher(state: _State) -> Callable[[Any], Any]:
         def kernel(self) -> Any:
             return _triton_tune.Kernel.kept(self.key, self.name)
 
-        def arm(self, v: Variant) -> Callable[..., Any]:
-            run, (a, b, c) = self.runs(v), v.dims
-
-            def launch(x: Any, y: Any, z: Any, *rest: Any) -> Any:
-                return run(a or x, b or y, c or z, *rest)
-
-            return launch
+        def way(self, v: Variant) -> Way:
+            return self.runs(v), None, v.dims
 
         def runs(self, v: Variant) -> Callable[..., Any]:
             if v.function is None:
@@ -459,9 +342,6 @@ def static_launcher(state: _State) -> Callable[[Any], Any]:
             other.module = None  # which is the kernel's to unload
             other.function = v.function
             return other.run  # type: ignore[no-any-return]
-
-        def install(self, grid: Grid, v: Variant, launches: int) -> None:
-            self.set(grid, self.runs(v) if v.dims == SAME else self.arm(v), None, SAME, launches, v.stream)
 
         def tune(self, grid: Grid, args: Sequence[Any]) -> None:
             stream, values = args[3], args[4:]

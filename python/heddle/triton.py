@@ -89,10 +89,10 @@ class _State:
                 self.verdicts[kernel, launch] = Verdict(plan, speedup, before, after, when)
         except _heddle.Error as e:
             _log.warning("no verdicts: %s", e)
-        self.known.update(kernel for kernel, launch in self.verdicts)
+        self.known.update(kernel for (kernel, _), v in self.verdicts.items() if v.plan != "baseline")
 
     def is_wanted(self, key: str, name: str) -> bool:
-        """Whether a kernel's launches are to be looked up at all."""
+        """Whether a kernel's launches are to be looked up at all: not if the original is best in all that are known."""
         return name not in self.forced and (self.tune or key[:32] in self.known)
 
     def verdict(self, key: str, grid: Sequence[int]) -> Verdict | None:
@@ -176,6 +176,7 @@ def extended(key: str, plan: str, grid: Sequence[int] = ()) -> str:
 
 _state: _State | None = None
 _before: dict[str, Any] = {}
+_hook_key = "heddle", hashlib.sha256(b"heddle").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def _hook(*args: Any, **kwargs: Any) -> Any:
     earlier = _before.get("hook")
     found = earlier(*args, **kwargs) if earlier else None
     if not args and not kwargs:
-        return found or ("heddle", hashlib.sha256(b"heddle").hexdigest())  # plans are in the cache's keys
+        return found or _hook_key  # plans are in the cache's keys; it is asked at every launch
     stages = kwargs.get("stages", args[1] if len(args) > 1 else None)
     state = _state
     if state is None or not state.forced or stages is None or "ptx" not in stages:

@@ -5,6 +5,7 @@ import ctypes
 import os
 import random
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -21,6 +22,7 @@ class Gpu:
         self.times, self.noise, self.drift, self.cold, self.depth = times, noise, drift, cold, depth
         self.now, self.n, self.random = 0.0, 0, random.Random(7)
         self.launched, self.grids, self.captured, self.untimed = [], [], False, False
+        self.made, self.gone, self.mode, self.kept = 0, 0, 0, []
 
     def launch(self, function):
         seconds = self.times[function](self.n) if callable(self.times[function]) else self.times[function]
@@ -35,28 +37,48 @@ class Gpu:
     def is_captured(self, stream):
         return self.captured
 
-    def record(self, stream):
-        return None if self.untimed else (self.now, self.n)
+    def addresses(self):
+        """Of what is called in the driver's place: events are numbers, from 1 on."""
+        self.marks = {}
 
-    def seconds(self, begin, end):
-        return None if self.n - end[1] < self.depth else end[0] - begin[0]
-
-    def close(self):
-        pass
-
-    def asks(self):
-        return ctypes.cast(self.asked, ctypes.c_void_p).value
-
-    @property
-    def asked(self):
-        """cuStreamIsCapturing."""
-
-        def ask(stream, status):
+        def is_capturing(stream, status):
             status[0] = self.captured
             return 0
 
-        self.kept = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))(ask)
-        return self.kept
+        def exchange_mode(mode):
+            self.mode, mode[0] = mode[0], self.mode
+            return 0
+
+        def create(event, flags):
+            self.made += 1
+            event[0] = self.made
+            return 0 if self.mode == RELAXED else 1
+
+        def record(event, stream):
+            self.marks[event] = self.now, self.n
+            return 1 if self.untimed else 0
+
+        def elapsed(ms, begin, end):
+            if self.n - self.marks[end][1] < self.depth:
+                return 600
+            ms[0] = 1e3 * (self.marks[end][0] - self.marks[begin][0])
+            return 0 if self.mode == RELAXED else 1
+
+        def destroy(event):
+            self.gone += 1
+            return 0
+
+        pointer, integer = ctypes.POINTER, ctypes.c_int
+        types = ((ctypes.c_void_p, pointer(integer)), (pointer(integer),), (pointer(ctypes.c_void_p), ctypes.c_uint),
+                 (ctypes.c_void_p,) * 2, (pointer(ctypes.c_float), ctypes.c_void_p, ctypes.c_void_p),
+                 (ctypes.c_void_p,))  # fmt: skip
+        called = is_capturing, exchange_mode, create, record, elapsed, destroy
+        self.kept += [ctypes.CFUNCTYPE(integer, *t)(f) for t, f in zip(types, called)]
+        return [ctypes.cast(f, ctypes.c_void_p).value for f in self.kept[-len(called) :]]
+
+
+RELAXED = 2
+"""The driver's mode of captures in which nothing is refused."""
 
 
 class Metadata:
@@ -320,15 +342,59 @@ class Guard(unittest.TestCase):
         launcher, _ = self.process(Gpu({"original": 1e-3, "plan": 1e-3}), 1)
         self.assertFalse(launcher.launch_pdl)
 
-    def test_a_second_thread_that_comes_between_launches_the_original(self):
+    def test_a_launch_of_another_thread_in_the_midst_of_one_is_the_original_and_not_timed(self):
         gpu = Gpu({"original": 1e-3, "plan": 0.8e-3})
         launcher, _ = self.process(gpu, 3)
-        inside = launcher.applied[GRID]
-        arms = [lambda *a: gpu.launched.append("original"), lambda *a: gpu.launched.append("plan")]
-        probation = _triton_guard.Probation(launcher, inside, arms, 0)
-        with probation.lock:
-            probation(*GRID, 0, "original")
-        self.assertEqual(gpu.launched[-1], "original")
+        launched, made = [], gpu.made
+
+        def launch(x, y, z, stream, function):
+            launched.append(function)
+            if len(launched) == 1:
+                other = threading.Thread(target=probation, args=(*GRID, 0, "original"))
+                other.start()
+                other.join()
+
+        launcher.original = launch
+        way = launch, "plan", _triton_guard.SAME
+        probation = _triton_guard.Probation(launcher, launcher.applied[GRID], way, 0)
+        probation(*GRID, 0, "original")
+        self.assertEqual(launched[1:], ["original"])
+        self.assertEqual(gpu.made - made, 2)
+
+    def test_events_are_used_again_and_gone_when_it_is_known(self):
+        gpu = Gpu({"original": 1e-3, "plan": 0.8e-3}, noise=0.01)
+        _, known = self.process(gpu, 1000)
+        self.assertEqual((known.state, gpu.made, gpu.gone, gpu.mode), ("kept", 2, 2, 0))
+        behind = Gpu({"original": 1e-3, "plan": 0.8e-3}, noise=0.3, depth=10)
+        self.process(behind, 40)
+        self.assertLessEqual(behind.made, 2 * 64)
+
+    def test_an_exception_that_is_no_failure_of_the_plan_goes_to_the_caller(self):
+        gpu = Gpu({"original": 1e-3, "plan": 0.8e-3})
+        launcher, _ = self.process(gpu, 0)
+
+        def interrupt(*args):
+            raise KeyboardInterrupt
+
+        applied = _triton_guard.Applied("k", GRID, "order=col", 1.25, 0, None)
+        probation = _triton_guard.Probation(launcher, applied, (interrupt, None, _triton_guard.SAME), 2)
+        with self.assertRaises(KeyboardInterrupt):
+            for _ in range(8):
+                probation(*GRID, 0, "original")
+        self.assertEqual(applied.state, "open")
+
+    def test_a_driver_without_a_function_and_a_launch_without_a_stream_are_errors(self):
+        arms = print, print, None, _triton_guard.SAME
+        with self.assertRaises(ValueError):
+            _heddle.Probation(*arms, 0, 1, [1, 2, 0, 4, 5, 6])
+        with self.assertRaises(IndexError):
+            _heddle.Probation(*arms, 0, 1, [1, 2])
+        gpu = Gpu({})
+        probation = _heddle.Probation(*arms, 0, 1, gpu.addresses())
+        with self.assertRaises(TypeError):
+            probation(1, 1, 1)
+        with self.assertRaises(TypeError):
+            probation(1, 1, 1, "stream")
 
 
 class Static(Guard):

@@ -302,6 +302,16 @@ class Choice(unittest.TestCase):
             self.assertEqual(recalled, [("order=col", g) for g in ((4, 2, 1), (8, 8, 1))] * 2)
             self.assertEqual(launches(ht._State(store, {"k": "order=reverse"}, True, 1)), ["original"] * 5)
 
+    def test_a_kernel_whose_verdicts_are_that_the_original_is_best_keeps_tritons_own_launcher(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store, own = os.path.join(folder, "s.db"), ht.place()
+            for key, plan in (("0" * 64, "baseline"), ("1" * 64, "order=col")):
+                _heddle.put_verdict(store, key[:32], ht.launch_text((4, 1, 1)), *own, "k", plan, 1, 1, 1, 1, 1, 3, 9)
+            state = ht._State(store, {}, False, 1)
+            self.assertFalse(state.is_wanted("0" * 64, "k"))
+            self.assertTrue(state.is_wanted("1" * 64, "k"))
+            self.assertTrue(ht._State(store, {}, True, 1).is_wanted("0" * 64, "k"))
+
     def test_a_launch_that_cannot_be_tuned_runs_the_original(self):
         launched = []
 
