@@ -475,7 +475,8 @@ typedef enum cu_node_type {
   CU_NODE_FREE = 11,
   CU_NODE_VALUE = 12
 } cu_node_type;
-enum { CU_INSTANTIATE_DEVICE_LAUNCH = 4 }; /* CUgraphInstantiate_flags: other kernels launch it */
+/* CUgraphInstantiate_flags: other kernels launch it; its nodes have priorities */
+enum { CU_INSTANTIATE_DEVICE_LAUNCH = 4, CU_INSTANTIATE_NODE_PRIORITY = 8 };
 
 /* CUDA_KERNEL_NODE_PARAMS_v2 */
 typedef struct cu_kernel_node {

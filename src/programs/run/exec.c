@@ -5,7 +5,7 @@
  * them. */
 #include <stdlib.h>
 
-#include "run/launch.h"
+#include "run/watch.h"
 
 enum { MOST_DEPTH = 16 }; /* of graphs in graphs */
 
@@ -104,18 +104,19 @@ static bool is_plain(cu_node node) {
   return true;
 }
 
-static void give_kernel(run_exec *e, cu_node node) {
+static bool give_kernel(run_exec *e, cu_node node, bool guarded) {
   run_replacement r;
   cu_kernel_node was, own;
-  if (run_real.cuGraphKernelNodeGetParams_v2(node, &was) != CU_SUCCESS || !is_plain(node)) return;
+  if (run_real.cuGraphKernelNodeGetParams_v2(node, &was) != CU_SUCCESS || !is_plain(node)) return false;
   const cu_function function = was.function ? was.function : was.kernel;
   was.context = NULL; /* the current one, as is seen below */
   e->node = node;
-  const run_variant *v = run_node_choose(&was, e, &own, &r);
+  const run_variant *v = run_node_choose(&was, e, guarded, &own, &r);
   const run_place *p = v ? run_place_behind(own.function) : NULL;
-  if (p && (p->original == function || p->original_kernel == function) &&
-      run_real.cuGraphExecKernelNodeSetParams_v2(e->handle, node, &own) == CU_SUCCESS)
-    atomic_fetch_add(&v->kernel->nodes, 1);
+  const bool given = p && (p->original == function || p->original_kernel == function) &&
+                     run_real.cuGraphExecKernelNodeSetParams_v2(e->handle, node, &own) == CU_SUCCESS;
+  if (given && !guarded) atomic_fetch_add(&v->kernel->nodes, 1);
+  return given;
 }
 
 /* The bodies of conditional nodes stay as they are: the driver does not name them. */
@@ -129,35 +130,103 @@ static void give_kernels(run_exec *e, cu_graph graph, int depth) {
   for (size_t k = 0; nodes && k < n; k++) {
     int type = -1;
     if (d->cuGraphNodeGetType(nodes[k], &type) != CU_SUCCESS) continue;
-    if (type == CU_NODE_KERNEL) give_kernel(e, nodes[k]);
+    if (type == CU_NODE_KERNEL) give_kernel(e, nodes[k], false);
     if (type == CU_NODE_GRAPH && d->cuGraphChildGraphNodeGetGraph(nodes[k], &child) == CU_SUCCESS)
       give_kernels(e, child, depth + 1);
   }
   free(nodes);
 }
 
-static bool is_able(void) {
+static bool are_nodes_known(void) {
   const run_driver *d = &run_real;
-  return run_any_states() && d->cuGraphGetNodes && d->cuGraphNodeGetType &&
-         d->cuGraphChildGraphNodeGetGraph && d->cuGraphKernelNodeGetAttribute &&
-         d->cuGraphKernelNodeGetParams_v2 && d->cuGraphExecKernelNodeSetParams_v2;
+  return d->cuGraphGetNodes && d->cuGraphNodeGetType && d->cuGraphChildGraphNodeGetGraph &&
+         d->cuGraphKernelNodeGetAttribute && d->cuGraphKernelNodeGetParams_v2 &&
+         d->cuGraphExecKernelNodeSetParams_v2;
+}
+
+static bool is_able(void) { return run_any_states() && are_nodes_known(); }
+
+/* ---- Plans on probation ------------------------------------------------------------------------ */
+
+typedef struct nodes {
+  cu_node *all; /* NULL: it is not known what it does, or it cannot be there twice */
+  size_t n;
+  run_variant *first; /* of those on probation; NULL: there are none */
+  bool several;
+} nodes;
+
+/* Graphs of other nodes may own memory, call the host, or hold graphs: they are not made twice. */
+static bool look_at(cu_node node, nodes *out) {
+  int type = -1;
+  cu_kernel_node p;
+  if (run_real.cuGraphNodeGetType(node, &type) != CU_SUCCESS) return false;
+  if (type != CU_NODE_KERNEL) return type == CU_NODE_COPY || type == CU_NODE_SET || type == CU_NODE_EMPTY;
+  if (run_real.cuGraphKernelNodeGetParams_v2(node, &p) != CU_SUCCESS) return false;
+  run_variant *v = run_node_guarded(&p);
+  out->several = out->several || (v && out->first && v != out->first);
+  if (!out->first) out->first = v;
+  return true;
+}
+
+static nodes nodes_of(cu_graph graph) {
+  nodes out = {0};
+  if (run_real.cuGraphGetNodes(graph, NULL, &out.n) != CU_SUCCESS || !out.n) return out;
+  out.all = calloc(out.n, sizeof *out.all);
+  bool known = out.all && run_real.cuGraphGetNodes(graph, out.all, &out.n) == CU_SUCCESS;
+  for (size_t k = 0; known && k < out.n; k++) known = look_at(out.all[k], &out);
+  if (known && out.first) return out;
+  free(out.all);
+  out.all = NULL;
+  return out;
+}
+
+static void end(cu_graph_exec other) {
+  if (!other) return;
+  drop(other);
+  run_real.cuGraphExecDestroy(other);
+}
+
+/* A second executable graph, with the plans. Under run_lock. */
+static void make_pair(cu_graph_exec own, cu_graph graph, uint64_t flags) {
+  cu_graph_exec other;
+  unsigned given = 0;
+  if (!run_live_any() || run_pairs_are_full() || !are_nodes_known() ||
+      !run_real.cuGraphInstantiateWithFlags || !run_real.cuGraphExecDestroy || !run_real.cuStreamWaitEvent ||
+      !run_real.cuEventCreate)
+    return;
+  const nodes of = nodes_of(graph);
+  const int mode = run_captures_relax();
+  if (of.all && run_real.cuGraphInstantiateWithFlags(&other, graph, flags) == CU_SUCCESS) {
+    run_exec *e = add(other, graph);
+    for (size_t k = 0; e && k < of.n; k++) {
+      int type = -1;
+      if (run_real.cuGraphNodeGetType(of.all[k], &type) == CU_SUCCESS && type == CU_NODE_KERNEL)
+        given += give_kernel(e, of.all[k], true);
+    }
+    if (!given || !run_pair_make(own, other, of.first, of.several)) end(other);
+  }
+  run_captures_restore(mode);
+  free(of.all);
 }
 
 /* ---- Entry points ------------------------------------------------------------------------------ */
 
 static int made(int r, const cu_graph_exec *exec, cu_graph graph, uint64_t flags) {
-  if (r != CU_SUCCESS || !is_able() || flags & CU_INSTANTIATE_DEVICE_LAUNCH)
+  if (r != CU_SUCCESS || flags & CU_INSTANTIATE_DEVICE_LAUNCH)
     return r; /* other kernels launch it, as it was uploaded */
   pthread_mutex_lock(&run_lock);
   drop(*exec); /* one that was destroyed unseen */
-  run_exec *e = add(*exec, graph);
+  end(run_pair_gone(*exec));
+  run_exec *e = is_able() ? add(*exec, graph) : NULL;
   if (e) give_kernels(e, graph, 0);
+  if (!(flags & ~(uint64_t)CU_INSTANTIATE_NODE_PRIORITY)) make_pair(*exec, graph, flags);
   pthread_mutex_unlock(&run_lock);
   return r;
 }
 
 /* Its nodes have the graph's kernels now. Only those of the graph that it was made of name them. */
 static int updated(int r, cu_graph_exec exec, cu_graph graph) {
+  run_pair_changed(exec);
   if (r != CU_SUCCESS || !is_able()) return r;
   pthread_mutex_lock(&run_lock);
   run_exec *e = find(exec);
@@ -194,6 +263,7 @@ int run_cuGraphExecUpdate_v2(cu_graph_exec exec, cu_graph graph, cu_update_info 
 int run_cuGraphExecDestroy(cu_graph_exec exec) {
   pthread_mutex_lock(&run_lock);
   drop(exec);
+  end(run_pair_gone(exec));
   pthread_mutex_unlock(&run_lock);
   return run_real.cuGraphExecDestroy(exec);
 }

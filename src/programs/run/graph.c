@@ -5,13 +5,29 @@
 
 #include "run/launch.h"
 
-run_variant *run_node_choose(const cu_kernel_node *p, run_exec *exec, cu_kernel_node *out,
+run_variant *run_node_guarded(const cu_kernel_node *p) {
+  run_kernel *k = run_function_of(p->function ? p->function : p->kernel);
+  run_launch l = {.shared = p->dynamic_shared};
+  memcpy(l.grid, p->grid, sizeof l.grid);
+  memcpy(l.block, p->block, sizeof l.block);
+  run_variant *v = k ? atomic_load_explicit(&k->variants, memory_order_acquire) : NULL;
+  while (v && !(v->verdict && atomic_load(&v->held) && !atomic_load(&v->off) &&
+                (v->any || run_is_shape(&l, v->grid, v->block, v->shared))))
+    v = v->next;
+  return v;
+}
+
+run_variant *run_node_choose(const cu_kernel_node *p, run_exec *exec, bool guarded, cu_kernel_node *out,
                              run_replacement *r) {
   *out = *p;
   run_kernel *k = run_function_of(p->function ? p->function : p->kernel);
   if (!k || p->context) return NULL;
-  run_launch l = {
-      .shared = p->dynamic_shared, .node = true, .exec = exec, .params = p->params, .extra = p->extra};
+  run_launch l = {.shared = p->dynamic_shared,
+                  .node = true,
+                  .exec = exec,
+                  .guarded = guarded,
+                  .params = p->params,
+                  .extra = p->extra};
   memcpy(l.grid, p->grid, sizeof l.grid);
   memcpy(l.block, p->block, sizeof l.block);
   run_variant *v = run_choose(k, &l, r);
@@ -30,7 +46,7 @@ static run_variant *choose(const cu_kernel_node *p, bool first_version, run_exec
   cu_kernel_node n = {0};
   if (!p) return NULL;
   memcpy(&n, p, first_version ? offsetof(cu_kernel_node, kernel) : sizeof n);
-  return run_node_choose(&n, exec, out, r);
+  return run_node_choose(&n, exec, false, out, r);
 }
 
 static int add(fn_cuGraphAddKernelNode *real, cu_node *node, cu_graph graph, cu_node *after, size_t n,
@@ -71,6 +87,7 @@ static int set_exec(fn_cuGraphExecKernelNodeSetParams *real, cu_graph_exec exec,
                     const cu_kernel_node *p, bool first_version) {
   run_replacement r;
   cu_kernel_node own;
+  run_pair_changed(exec);
   run_exec *e = run_exec_open(exec, node);
   const bool done = choose(p, first_version, e, &own, &r) && real(exec, node, &own) == CU_SUCCESS;
   run_exec_close(e);
@@ -89,7 +106,7 @@ int run_cuGraphExecKernelNodeSetParams_v2(cu_graph_exec exec, cu_node node, cons
 static run_variant *choose_any(const cu_any_node *p, run_exec *exec, cu_any_node *out, run_replacement *r) {
   if (!p || p->type != CU_NODE_KERNEL) return NULL;
   *out = *p;
-  return run_node_choose(&p->of.kernel, exec, &out->of.kernel, r);
+  return run_node_choose(&p->of.kernel, exec, false, &out->of.kernel, r);
 }
 
 int run_cuGraphAddNode(cu_node *node, cu_graph graph, cu_node *after, size_t n, cu_any_node *p) {
@@ -120,6 +137,7 @@ int run_cuGraphNodeSetParams(cu_node node, cu_any_node *p) {
 int run_cuGraphExecNodeSetParams(cu_graph_exec exec, cu_node node, cu_any_node *p) {
   run_replacement r;
   cu_any_node own;
+  run_pair_changed(exec);
   run_exec *e = run_exec_open(exec, node);
   const bool done =
       choose_any(p, e, &own, &r) && run_real.cuGraphExecNodeSetParams(exec, node, &own) == CU_SUCCESS;

@@ -172,7 +172,7 @@ bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
 
 /* What takes turns waits for them; and before, until it is ready. */
 static bool is_held(run_variant *v, const run_launch *l) {
-  if (!atomic_load_explicit(&v->held, memory_order_relaxed)) return false;
+  if (!atomic_load_explicit(&v->held, memory_order_relaxed) || (l->guarded && v->verdict)) return false;
   if (!l->node && is_of(v, l) && !atomic_load_explicit(&v->places, memory_order_relaxed)) {
     atomic_fetch_add_explicit(&v->kernel->early, 1, memory_order_relaxed);
     run_place_later(v->kernel);
@@ -356,14 +356,4 @@ int run_cuLaunchCooperativeKernel_ptsz(cu_function f, unsigned gx, unsigned gy, 
   if (is_own(stream, true)) run_gate_own_launch();
   launched(f);
   return run_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params);
-}
-
-int run_cuGraphLaunch(cu_graph_exec exec, cu_stream stream) {
-  if (is_own(stream, false)) run_gate_own_launch();
-  return run_real.cuGraphLaunch(exec, stream);
-}
-
-int run_cuGraphLaunch_ptsz(cu_graph_exec exec, cu_stream stream) {
-  if (is_own(stream, true)) run_gate_own_launch();
-  return run_real.cuGraphLaunch_ptsz(exec, stream);
 }

@@ -7,6 +7,7 @@
 #include "run/run.h"
 
 typedef struct run_exec run_exec;
+typedef struct run_pair run_pair;
 
 enum { RUN_MOST_PARAMS = 256, RUN_MOST_BYTES = 8192, RUN_EXTRA_PARAMS = 5 };
 
@@ -21,6 +22,9 @@ typedef struct run_launch {
   bool per_thread; /* stream 0 is the thread's own */
   bool node;       /* of a graph: it runs later, perhaps several times at once, */
   run_exec *exec;  /* unless it is of this executable graph alone; NULL: it is not */
+  bool guarded;    /* it may have a plan that is on probation: it is measured with the rest of its graph */
+  run_pair *pair;  /* it is one of this graph's, and has a stream alone; NULL: of a kernel */
+  bool unasked;    /* its stream may be captured: nothing else is put into it */
   void **params, **extra;
   const cu_launch_config *config; /* of cuLaunchKernelEx; else NULL */
 } run_launch;
@@ -57,8 +61,10 @@ int run_send(const run_launch *l, cu_function function, const uint32_t grid[3], 
 /* This variant in the place of the launch; false: it does not fit. Takes no lock. */
 bool run_replace(run_variant *v, const run_launch *l, run_replacement *r);
 /* The parameters of a node with the variant in the kernel's place; NULL: none takes it. As run_choose. */
-run_variant *run_node_choose(const cu_kernel_node *p, run_exec *exec, cu_kernel_node *out,
+run_variant *run_node_choose(const cu_kernel_node *p, run_exec *exec, bool guarded, cu_kernel_node *out,
                              run_replacement *r);
+/* A variant on probation for launches as the node's; NULL: there is none. */
+run_variant *run_node_guarded(const cu_kernel_node *p);
 /* The driver refused a launch on account of a capture, whatever it is of: another attempt would be an error
  * that the program did not cause. */
 static inline bool run_is_of_capture(int r) {
@@ -101,10 +107,11 @@ const char *run_lever_text(const run_lever *v);
  * others, or all alone. */
 typedef struct run_live run_live;
 
-/* What takes turns with the original: one of the two. */
+/* What takes turns with the original: one of these. */
 typedef struct run_arm {
   run_variant *variant;
   run_lever *lever;
+  run_pair *pair; /* the other one of it */
 } run_arm;
 
 typedef enum run_live_end {
@@ -148,6 +155,10 @@ bool run_live_launch(run_kernel *k, cu_function function, const run_launch *l, i
 void run_live_settle(run_kernel *k, bool last);
 /* Opens those anew that were long ago. Under run_lock. */
 void run_live_again(run_kernel *k);
+/* Some launches take turns that are a verdict's. */
+bool run_live_any(void);
+/* A pair takes turns no more. Under run_lock. */
+void run_live_end_pair(run_kernel *k, const run_pair *pair);
 /* The kernel's module goes. Under run_lock. */
 void run_live_leave(run_kernel *k);
 /* The context with this number goes, and all that is in it. Under run_lock. */
@@ -160,6 +171,35 @@ run_lived run_live_known(const run_live *t);
 void run_live_free(run_kernel *k);
 /* In a child of a fork. */
 void run_live_forked(void);
+
+/* ---- Graphs in turns (pairs.c) ----------------------------------------------------------------- */
+
+/* A graph's executable, and one more of it under plans that are on probation, of which v is one: they take
+ * turns from now on. False: no memory. Under run_lock. */
+bool run_pair_make(cu_graph_exec own, cu_graph_exec other, run_variant *v, bool several);
+bool run_pairs_are_full(void);
+/* The launch of one of the two, with *result; false: it is none of a pair's, or captured. */
+bool run_pair_launch(cu_graph_exec exec, cu_stream stream, bool per_thread, int *result);
+/* Whether one of the two may be launched now: its stream waits for the other's last launch, where it has to.
+ */
+bool run_pair_follows(const run_pair *p, bool other, const run_launch *l);
+/* Launches it; that which was launched last, if it may not be. */
+int run_pair_send(run_pair *p, bool other, const run_launch *l);
+/* As an arm. */
+void run_pair_hold(run_pair *p, bool held);
+void run_pair_turn_off(run_pair *p);
+_Atomic uint64_t *run_pair_saves(run_pair *p);
+const hd_verdict *run_pair_verdict(const run_pair *p);
+bool run_pair_has_several(const run_pair *p);
+/* The program changes its executable graph, which is launched alone from now on. Takes run_lock. */
+void run_pair_changed(cu_graph_exec exec);
+/* It is destroyed: gives the other one, which is the caller's to destroy; NULL: there is none. Under
+ * run_lock, as the next two. */
+cu_graph_exec run_pair_gone(cu_graph_exec exec);
+void run_pairs_leave(const run_module *m);
+void run_pairs_context_gone(unsigned long long context);
+/* In a child of a fork. */
+void run_pairs_forked(void);
 
 /* ---- Executable graphs (exec.c) ---------------------------------------------------------------- */
 

@@ -203,15 +203,15 @@ void run_levers_try(run_kernel *k, run_shape *s, cu_function f, const run_launch
   run_arm arms[HD_TURNS_ARMS - 1];
   cu_launch_attribute a;
   run_gpu gpu;
-  hd_verdict v;
+  hd_verdict none;
   uint32_t n = 0;
   if (!k->module->has_code || run_is_captured(l) || !run_gpu_of(&gpu)) return;
   s->settled = true;
-  run_tune_describe(k, s, &gpu, &v);
-  if (run_has_verdict(&v.key)) return;
-  for (size_t i = 0; i < LEVERS && n < HD_TURNS_ARMS - 1; i++)
-    if (make(&levers[i], f, l, NULL, &a) && (arms[n].lever = add(k, &levers[i], s, true))) {
-      arms[n++].variant = NULL;
-    }
+  run_tune_describe(k, s, &gpu, &none);
+  if (run_has_verdict(&none.key)) return;
+  for (size_t i = 0; i < LEVERS && n < HD_TURNS_ARMS - 1; i++) {
+    run_lever *const v = make(&levers[i], f, l, NULL, &a) ? add(k, &levers[i], s, true) : NULL;
+    if (v) arms[n++] = (run_arm){.lever = v};
+  }
   run_live_open(k, s, arms, n, NULL, HD_TRUST_NONE, run_tune_settle);
 }

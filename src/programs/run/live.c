@@ -56,33 +56,46 @@ struct run_live {
 /* Of all, for those who may wait for nobody: it is tried, and a launch that does not get it is not timed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static atomic_uint on_probation; /* those that go on of verdicts */
+
 void run_live_forked(void) { pthread_mutex_init(&lock, NULL); }
 
 /* ---- Arms -------------------------------------------------------------------------------------- */
 
 static void hold(const run_arm *a, bool held) {
+  if (a->pair) run_pair_hold(a->pair, held);
   if (a->variant) atomic_store(&a->variant->held, held);
   if (a->lever) atomic_store(&a->lever->held, held);
 }
 
 static void turn_off(const run_arm *a) {
+  if (a->pair) run_pair_turn_off(a->pair);
   if (a->variant) atomic_store(&a->variant->off, true);
   if (a->lever) atomic_store(&a->lever->off, true);
 }
 
 static void save(const run_arm *a, double seconds) {
   const uint64_t ns = seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
+  if (a->pair) atomic_store(run_pair_saves(a->pair), ns);
   if (a->variant) atomic_store(&a->variant->saves, ns);
   if (a->lever) atomic_store(&a->lever->saves, ns);
 }
 
 static uint64_t saves_of(const run_arm *a) {
-  return atomic_load_explicit(a->lever ? &a->lever->saves : &a->variant->saves, memory_order_relaxed);
+  return atomic_load_explicit(a->pair    ? run_pair_saves(a->pair)
+                              : a->lever ? &a->lever->saves
+                                         : &a->variant->saves,
+                              memory_order_relaxed);
 }
 
 /* False: it does not fit this launch, and nothing is launched. */
 static bool send(const run_arm *a, cu_function f, const run_launch *l, int *result) {
   run_replacement r;
+  if (l->pair) {
+    if (!run_pair_follows(l->pair, a->pair, l)) return false;
+    *result = run_pair_send(l->pair, a->pair, l);
+    return true;
+  }
   if (a->lever) return run_lever_send(a->lever, f, l, result);
   if (a->variant && !run_replace(a->variant, l, &r)) return false;
   *result = a->variant ? run_send(l, r.function, r.grid, r.params, r.extra)
@@ -129,6 +142,7 @@ static void finish(run_live *t, run_live_end end) {
     hold(&t->arms[a], false);
   }
   t->after = atomic_load(&t->kernel->lived);
+  if (t->verdict) atomic_fetch_sub(&on_probation, 1);
   atomic_store(&t->end, end);
   unlist(t);
   atomic_store_explicit(&t->kernel->lived, t, memory_order_release);
@@ -350,12 +364,12 @@ static void launch_between(run_live *t, cu_function f, const run_launch *l, int 
   } else if (!leads) {
     atomic_fetch_add_explicit(&k->trials, 1, memory_order_relaxed);
   }
-  *result = run_send(l, f, l->grid, l->params, l->extra);
+  *result = l->pair ? run_pair_send(l->pair, false, l) : run_send(l, f, l->grid, l->params, l->extra);
 }
 
 static run_live *find(run_kernel *k, const run_launch *l) {
   run_live *t = atomic_load_explicit(&k->live, memory_order_acquire);
-  while (t && !run_is_shape(l, t->grid, t->block, t->shared))
+  while (t && (t->arms[1].pair != l->pair || (!l->pair && !run_is_shape(l, t->grid, t->block, t->shared))))
     t = atomic_load_explicit(&t->next, memory_order_acquire);
   return t;
 }
@@ -428,6 +442,7 @@ run_live *run_live_open(run_kernel *k, run_shape *s, const run_arm *arms, uint32
   run_budget_spend(t->loss);
   for (uint32_t a = 1; a <= n; a++) hold(&t->arms[a], trust != HD_TRUST_KEPT);
   atomic_store(&t->leads, trust == HD_TRUST_KEPT);
+  if (verdict) atomic_fetch_add(&on_probation, 1);
   run_live *next = atomic_load(&k->live);
   do atomic_store(&t->next, next);
   while (!atomic_compare_exchange_weak(&k->live, &next, t));
@@ -511,6 +526,18 @@ void run_live_again(run_kernel *k) {
     memcpy(s.block, t->block, sizeof s.block);
     run_live_open(k, &s, &t->known.best, 1, t->verdict, HD_TRUST_KEPT, t->tell);
   }
+}
+
+bool run_live_any(void) { return atomic_load_explicit(&on_probation, memory_order_relaxed); }
+
+void run_live_end_pair(run_kernel *k, const run_pair *pair) {
+  run_live *next;
+  pthread_mutex_lock(&lock);
+  for (run_live *t = atomic_load(&k->live); t; t = next) {
+    next = atomic_load(&t->next);
+    if (t->arms[1].pair == pair) finish(t, RUN_LIVE_LEFT);
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 void run_live_leave(run_kernel *k) {

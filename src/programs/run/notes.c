@@ -132,6 +132,13 @@ static hd_probation meaning_of(const run_lived *known) {
                                        : HD_PROBATION_UNSURE;
 }
 
+/* Of a graph with several plans nothing is known of any one of them. */
+static void settle_several(run_kernel *k, run_shape *shape, const hd_verdict *v, const run_lived *known) {
+  if (known->pairs && !known->stays && meaning_of(known) != HD_PROBATION_OPEN)
+    hd_fit(k->why, sizeof k->why, "its plans were taken back: %.3gx in %.0f pairs of launches", known->median,
+           known->pairs);
+}
+
 static void settle(run_kernel *k, run_shape *shape, const hd_verdict *v, const run_lived *known) {
   run_note *n = run_note_of(k, v);
   const hd_probation end = meaning_of(known);
@@ -156,13 +163,19 @@ void run_probation_open(run_kernel *k, const run_arm *a) {
   run_shape s = {0};
   const run_variant *v = a->variant;
   const run_lever *w = a->lever;
-  memcpy(s.grid, v ? v->grid : w->grid, sizeof s.grid);
-  memcpy(s.block, v ? v->block : w->block, sizeof s.block);
-  s.shared = v ? v->shared : w->shared;
-  const hd_verdict *verdict = v ? v->verdict : w->verdict;
-  if (run_live_open(k, &s, a, 1, verdict, trust_of(k, verdict), settle)) return;
+  if (v || w) {
+    memcpy(s.grid, v ? v->grid : w->grid, sizeof s.grid);
+    memcpy(s.block, v ? v->block : w->block, sizeof s.block);
+    s.shared = v ? v->shared : w->shared;
+  }
+  const hd_verdict *verdict = v ? v->verdict : w ? w->verdict : run_pair_verdict(a->pair);
+  const bool several = a->pair && run_pair_has_several(a->pair);
+  if (run_live_open(k, &s, a, 1, verdict, several ? HD_TRUST_NONE : trust_of(k, verdict),
+                    several ? settle_several : settle))
+    return;
   if (v) atomic_store(&a->variant->held, false);
   if (w) atomic_store(&a->lever->held, false);
+  if (a->pair) run_pair_turn_off(a->pair); /* a graph is not launched with plans that are not measured */
 }
 
 void run_note_ready(run_kernel *k, const hd_verdict *v, double seconds) {

@@ -440,6 +440,7 @@ static void context_gone(unsigned long long context) {
   pthread_mutex_lock(&run_lock);
   for (run_module *m = run_modules; m; m = m->next)
     for (run_kernel *k = m->kernels; k; k = k->next) run_live_context_gone(k, context);
+  run_pairs_context_gone(context);
   pthread_mutex_unlock(&run_lock);
   run_streams_gone(context);
 }

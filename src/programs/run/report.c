@@ -278,6 +278,7 @@ static void forked(void) {
   run_captures_forked();
   run_compilers_forked();
   run_live_forked();
+  run_pairs_forked();
 }
 
 /* The C library calls it behind the destructors, since it was named before main began. The program's own exit

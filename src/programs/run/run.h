@@ -21,6 +21,7 @@
  *   notes.c     what was learnt of verdicts so, for later processes of the program
  *   graph.c     the same for nodes of graphs
  *   exec.c      and for those of executable graphs, which have states of their own
+ *   pairs.c     executable graphs in turns, with plans that are on probation and without
  *   report.c    the report at the end
  *   watch.h     the program's memory, streams and threads, for those that repeat its launches
  *   trial.c     a launch repeated, under plans, on the program's memory

@@ -165,6 +165,7 @@ void run_modules_leave(const unsigned long *own) {
 }
 
 void run_module_leave(run_module *m) {
+  run_pairs_leave(m);
   for (run_kernel *k = m->kernels; k; k = k->next) run_live_leave(k);
   for (run_kernel *k = m->kernels; k; k = k->next)
     for (run_variant *v = atomic_load(&k->variants); v; v = v->next) forget(v);

@@ -184,6 +184,12 @@ static int launch(cu_function function, void **params, cu_stream stream, bool pe
   return r;
 }
 
+void fake_run(cu_function function, void **params, cu_stream stream) {
+  fake_take_time(given[given[number(function)].from].text, stream);
+  atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
+  act(function, params);
+}
+
 static int answer(int *out, int value) {
   const int r = call();
   if (!r) *out = value;

@@ -80,6 +80,14 @@ unsigned long fake_stale(void);
 /* For fake_graph.c: whether this call fails; how many parameters the function has. */
 int fake_call(void);
 unsigned fake_params(cu_function function);
+/* For fake_graph.c: a kernel of a graph runs; for fake_capture.c: the stream waits for an event. */
+void fake_run(cu_function function, void **params, cu_stream stream);
+void fake_waits_in(cu_stream stream);
+/* Executable graphs that are there; launches of one that may have run beside another's. */
+unsigned long fake_execs(void);
+unsigned long fake_overlaps(void);
+/* The executable graph that was launched last. */
+cu_graph_exec fake_launched_exec(void);
 /* A node of the one graph; what it has, and what an executable graph has in its place. */
 int fake_add_node(cu_node *node, const cu_kernel_node *p);
 cu_function fake_node_function(cu_node node);

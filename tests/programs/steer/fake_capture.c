@@ -239,6 +239,7 @@ static int wait_for(cu_stream h, cu_event event, bool per_thread) {
   return r;
 }
 EXPORT int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags) {
+  fake_waits_in(stream);
   return wait_for(stream, event, false);
 }
 EXPORT int cuStreamWaitEvent_ptsz(cu_stream stream, cu_event event, unsigned flags) {

@@ -16,7 +16,7 @@ static struct cu_node_ {
   words now;
   void *params[WORDS];
 } nodes[NODES];
-static unsigned n_nodes, n_execs;
+static unsigned n_nodes, n_execs, gone;
 static struct cu_graph_exec_ { words of[NODES]; } execs[EXECS];
 
 static int set(words *w, const cu_kernel_node *p) {
@@ -83,6 +83,43 @@ EXPORT int cuGraphExecKernelNodeSetParams_v2(cu_graph_exec exec, cu_node node, c
 
 EXPORT int cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph graph, unsigned long long flags) {
   return make(exec);
+}
+
+/* Executable graphs are of one graph, which runs once at a time: one that is launched in another stream than
+ * the one before it waits for that. */
+static struct {
+  cu_graph_exec exec;
+  cu_stream stream, waiting;
+  bool waits;
+} before;
+static unsigned long overlaps;
+EXPORT unsigned long fake_overlaps(void) { return overlaps; }
+EXPORT cu_graph_exec fake_launched_exec(void) { return before.exec; }
+EXPORT unsigned long fake_execs(void) { return n_execs - gone; }
+void fake_waits_in(cu_stream stream) {
+  before.waiting = stream;
+  before.waits = true;
+}
+
+EXPORT int cuGraphLaunch(cu_graph_exec exec, cu_stream stream) {
+  const int r = fake_call();
+  if (r) return r;
+  const bool waits = before.waits && before.waiting == stream;
+  overlaps += before.exec && before.exec != exec && before.stream != stream && !waits;
+  before.exec = exec;
+  before.stream = stream;
+  before.waits = false;
+  for (unsigned k = 0; k < n_nodes; k++) {
+    void *params[WORDS];
+    for (unsigned i = 0; i < WORDS; i++) params[i] = &exec->of[k].word[i];
+    fake_run(exec->of[k].function, params, stream);
+  }
+  return 0;
+}
+
+EXPORT int cuGraphExecDestroy(cu_graph_exec exec) {
+  gone++;
+  return fake_call();
 }
 
 EXPORT int cuGraphExecUpdate_v2(cu_graph_exec exec, cu_graph graph, cu_update_info *result) {

@@ -1,8 +1,8 @@
 /* A program over the driver that does nothing, one of whose calls fails: the program sees at most that one
  * failure, and each of its launches that succeeded is one launch of the driver's; the memory is as if they
  * alone had run. `faults tuned`: heddle may launch more. `faults unparsed`: the same, beside a module whose
- * text is not PTX as heddle knows it. `faults guarded`: with more launches. Prints "calls N" when that is so.
- */
+ * text is not PTX as heddle knows it. `faults guarded`: with more launches. `faults graphs`: with those of a
+ * graph, in two streams. Prints "calls N" when that is so. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,29 @@ static void launch(cu_function f, unsigned n) {
   launched += (unsigned long)ok(cuGraphAddKernelNode_v2(&added, NULL, NULL, 0, &node));
 }
 
+/* Of two kernels; the driver runs all of it or none. */
+static void launch_graph(cu_function f) {
+  uint64_t count = 512;
+  void *params[] = {&out, &count};
+  const cu_kernel_node node = {.function = f, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
+  cu_graph_exec exec;
+  cu_stream other = NULL;
+  cu_node added;
+  unsigned nodes = 0;
+  ok(cuStreamCreate(&other, 1));
+  for (int k = 0; k < 2; k++)
+    nodes += (unsigned)ok(cuGraphAddKernelNode_v2(&added, (cu_graph)1, NULL, 0, &node));
+  if (!ok(cuGraphInstantiateWithFlags(&exec, (cu_graph)1, 0))) return;
+  for (int k = 0; k < 40; k++)
+    if (ok(cuGraphLaunch(exec, k % 10 == 9 ? other : NULL))) run += nodes;
+  ok(cuCtxSynchronize());
+  ok(cuGraphExecDestroy(exec));
+}
+
 int main(int argc, char **argv) {
   static const char unparsed[] = ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry e() { ? }\n";
-  const bool guarded = argc > 1 && strcmp(argv[1], "guarded") == 0, tuned = argc > 1 && !guarded;
+  const bool guarded = argc > 1 && strcmp(argv[1], "guarded") == 0,
+             graphs = argc > 1 && strcmp(argv[1], "graphs") == 0, tuned = argc > 1 && !guarded && !graphs;
   cu_function kernel;
   cu_library library;
   cu_function f;
@@ -47,6 +67,7 @@ int main(int argc, char **argv) {
       ok(cuFuncSetAttribute(f, 8, 1024));
       for (int k = 0; k < (guarded ? 30 : 1); k++) launch(f, 8);
       launch(f, 5);
+      if (graphs) launch_graph(f);
     }
     ok(cuModuleUnload(module));
   }
@@ -70,6 +91,11 @@ int main(int argc, char **argv) {
   }
   if (*(uint64_t *)(uintptr_t)out != run) {
     printf("%lu launches wrote %lu\n", run, (unsigned long)*(uint64_t *)(uintptr_t)out);
+    return 1;
+  }
+  if (fake_overlaps() ||
+      (!failures && fake_execs() && fake_calls() < strtoul(getenv("FAKE_FAIL"), NULL, 10))) {
+    printf("%lu graphs run beside themselves, %lu are left\n", fake_overlaps(), fake_execs());
     return 1;
   }
   printf("calls %lu\n", fake_calls());

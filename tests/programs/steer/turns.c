@@ -7,8 +7,13 @@
  *   unloaded   in the middle its module is unloaded, and loaded again
  *   shapes     every other launch has blocks of another size
  *   children   it asks for children that have ended, and has none
- * Each launch adds one to a word, which it prints, and how many launches the driver has seen, and how many
- * texts beside its own. */
+ *   graph      its launches are of a graph with the kernel twice
+ *   streams    the same, and every seventh is in another stream
+ *   changed    the same, and in the middle its executable graph is changed, and what it was before runs no
+ * more again      the same, and in the middle that is destroyed and made again gone       the same, and at
+ * the end the module is unloaded after that Each launch adds one to a word, which it prints, and how many
+ * launches the driver has seen, and how many texts beside its own. */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +33,42 @@ static void count_child(int signal) { children += signal == SIGCHLD; }
 
 static void look_for_children(void) { children += waitpid(-1, NULL, WNOHANG) != -1; }
 
+/* ---- As a graph ---- */
+
+enum { NODES = 2 };
+static cu_graph_exec exec;
+static cu_node nodes[NODES];
+static cu_kernel_node node;
+static long changed = LONG_MAX; /* the launch before that */
+static unsigned long stale;     /* launches of what it was before */
+
+static bool is_graph(void) {
+  return is_way("graph") || is_way("streams") || is_way("changed") || is_way("again") || is_way("gone");
+}
+
+static int make_graph(cu_function f, void **params) {
+  int r = 0;
+  node = (cu_kernel_node){.function = f, .grid = {8, 1, 1}, .block = {1, 1, 1}, .params = params};
+  for (int k = 0; !r && k < NODES; k++) r = cuGraphAddKernelNode_v2(&nodes[k], (cu_graph)1, NULL, 0, &node);
+  return r || cuGraphInstantiateWithFlags(&exec, (cu_graph)1, 0);
+}
+
+static int change_graph(void) {
+  if (is_way("changed")) return cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &node);
+  if (is_way("again")) return cuGraphExecDestroy(exec) || cuGraphInstantiateWithFlags(&exec, (cu_graph)1, 0);
+  return 0;
+}
+
 static int launch(cu_function f, long k, void **params) {
   enum { RELAXED = 2 };
   const bool odd = k % 2;
   cu_graph graph;
+  if (is_graph()) {
+    const bool elsewhere = (is_way("streams") || is_way("changed")) && k % 7 == 0;
+    const int r = cuGraphLaunch(exec, elsewhere ? other : NULL);
+    stale += is_way("changed") && k > changed && fake_launched_exec() != exec;
+    return r;
+  }
   if (is_way("beside") && k * 7 % 11 % 2)
     fake_begin(other);
   else
@@ -55,8 +92,11 @@ int main(int argc, char **argv) {
     return 1;
   signal(SIGCHLD, count_child);
   if (argc > 4 && cuStreamCreate(&other, CU_STREAM_NON_BLOCKING)) return 1;
+  if (is_graph() && make_graph(f, params)) return 1;
   for (long k = 1; k <= n; k++) {
     if (launch(f, k, params)) return 1;
+    if (is_graph() && k == n / 2 && (cuCtxSynchronize() || change_graph())) return 1;
+    if (is_graph() && k == n / 2) changed = k;
     if (is_way("unloaded") && k == n / 2 &&
         (cuModuleUnload(module) || cuModuleLoadData(&module, PTX_ORDER) ||
          cuModuleGetFunction(&f, module, "order")))
@@ -69,6 +109,12 @@ int main(int argc, char **argv) {
   if (cuCtxSynchronize()) return 1;
   if (children) printf("it has seen children, ");
   if (fake_stale()) printf("%lu times an event is asked for that is gone, ", fake_stale());
+  if (stale) printf("%lu launches are of a graph that was changed, ", stale);
+  if (fake_overlaps()) printf("%lu graphs run beside themselves, ", fake_overlaps());
+  if (is_graph()) *(uint64_t *)(uintptr_t)out /= NODES;
+  if (is_graph() && cuGraphExecDestroy(exec)) return 1;
+  if (is_way("gone") && cuModuleUnload(module)) return 1;
+  if (fake_execs()) printf("%lu executable graphs are left, ", fake_execs());
   printf("ran %lu, compiled %lu, seen %lu\n", (unsigned long)*(uint64_t *)(uintptr_t)out, fake_compiled() - 1,
          fake_launches());
   return 0;
