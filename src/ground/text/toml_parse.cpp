@@ -23,33 +23,48 @@
 
 namespace {
 
+/* JSON has no such value: a date, a time, a number that is infinite or none. */
+bool has_no_json(const toml::node &node) {
+  if (auto t = node.as_table()) {
+    for (auto &&[key, value] : *t)
+      if (has_no_json(value)) return true;
+    return false;
+  }
+  if (auto a = node.as_array()) {
+    for (auto &&value : *a)
+      if (has_no_json(value)) return true;
+    return false;
+  }
+  if (auto f = node.as_floating_point()) return !std::isfinite(f->get());
+  return node.is_date() || node.is_time() || node.is_date_time();
+}
+
+/* The rest has, and its text is UTF-8, since the parser takes no other: NULL is a lack of memory. */
 json_t *convert(const toml::node &node);
 
-json_t *line_of(const toml::node &node) { return json_integer(node.source().begin.line); }
+bool set_line(json_t *table, const char *key, const toml::node &of) {
+  return json_object_set_new(table, key, json_integer(of.source().begin.line)) == 0;
+}
 
 json_t *convert_table(const toml::table &table) {
   json_t *out = json_object();
   if (!out) return nullptr;
-  json_object_set_new(out, TOML_LINE, line_of(table));
+  bool whole = set_line(out, TOML_LINE, table);
   for (auto &&[key, value] : table) {
-    std::string name(key.str());
-    json_t *v = convert(value);
-    if (!v || json_object_set_new(out, name.c_str(), v) != 0) {
-      json_decref(out);
-      return nullptr;
-    }
-    std::string where = TOML_LINE + name;
-    json_object_set_new(out, where.c_str(), line_of(value));
+    if (!whole) break;
+    std::string name(key.str()), where = TOML_LINE + name;
+    whole = json_object_set_new(out, name.c_str(), convert(value)) == 0 && set_line(out, where.c_str(), value);
   }
-  return out;
+  if (whole) return out;
+  json_decref(out);
+  return nullptr;
 }
 
 json_t *convert_array(const toml::array &array) {
   json_t *out = json_array();
   if (!out) return nullptr;
   for (auto &&value : array) {
-    json_t *v = convert(value);
-    if (!v || json_array_append_new(out, v) != 0) {
+    if (json_array_append_new(out, convert(value)) != 0) {
       json_decref(out);
       return nullptr;
     }
@@ -82,9 +97,8 @@ extern "C" hd_status toml_parse(const char *text, size_t len, const char *name, 
     }
     return HD_ERR_INPUT;
   }
+  if (has_no_json(result.table()))
+    return hd_fail_at(d, HD_ERR_INPUT, name, nullptr, 0, 0, "a value is a date, a time, or infinite");
   *out = convert_table(result.table());
-  if (!*out)
-    return hd_fail_at(d, HD_ERR_INPUT, name, nullptr, 0, 0,
-                      "a value is a date, a time, infinite, or not UTF-8 text");
-  return HD_OK;
+  return *out ? HD_OK : hd_nomem(d);
 }

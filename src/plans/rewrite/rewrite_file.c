@@ -106,7 +106,7 @@ static hd_status write_module(module_job *j, hd_rewritten_file *t, bool folder, 
     snprintf(path, sizeof path, "%.4096s", j->all->output);
   hd_status st = hd_ptx_print(j->m, &out);
   if (j->recipes.len) hd_buf_put(&out, j->recipes.data, j->recipes.len);
-  if (st == HD_OK && (out.failed || j->recipes.failed)) st = hd_nomem(d);
+  if (st != HD_OK || out.failed || j->recipes.failed) st = hd_nomem(d);
   if (st == HD_OK) st = hd_file_write(path, out.data, out.len, d);
   hd_buf_free(&out);
   const char *target = j->m->target ? j->m->target : "";

@@ -116,13 +116,12 @@ static hd_status print(part *p, run_variant *v, hd_diag *d) {
   if (!own.items) return hd_nomem(d);
   for (uint32_t k = 0; k < p->m->n_items; k++)
     if (stays(p, &p->m->items[k])) own.items[own.n_items++] = p->m->items[k];
-  hd_status st = hd_ptx_print(&own, &text);
-  if (st == HD_OK && text.failed) st = hd_nomem(d);
-  if (st == HD_OK)
-    v->text = text.data;
-  else
+  if (hd_ptx_print(&own, &text) != HD_OK || text.failed) {
     hd_buf_free(&text);
-  return st;
+    return hd_nomem(d);
+  }
+  v->text = text.data;
+  return HD_OK;
 }
 
 /* In all that the module will have. */
@@ -234,7 +233,8 @@ static bool may_wait(const part *p) {
   hd_refusal all[SEEN];
   const size_t n = hd_rewrite_refusals(p->m, p->func, all, SEEN);
   bool waits = n > SEEN;
-  for (size_t k = 0; k < n && k < SEEN; k++) waits |= all[k].kind == HD_REFUSE_GRID_SYNC;
+  for (size_t k = 0; k < n && k < SEEN; k++) /* without memory nothing is known of it */
+    waits |= all[k].kind == HD_REFUSE_GRID_SYNC || all[k].kind == HD_REFUSE_NO_MEMORY;
   return waits;
 }
 

@@ -77,7 +77,7 @@ static hd_status run_ptxas(const hd_workload *w, const hd_ptx_module *m, const c
   snprintf(source, sizeof source, "%s/kernel.ptx", scratch);
   snprintf(object, sizeof object, "%s/kernel.cubin", scratch);
   put_arch(m, arch);
-  hd_status st = hd_ptx_print(m, &text);
+  hd_status st = hd_ptx_print(m, &text) == HD_OK && !text.failed ? HD_OK : hd_nomem(d);
   if (st == HD_OK) st = hd_file_write(source, text.data, text.len, d);
   const char *const argv[] = {ptxas, "-v", arch, "-o", object, source, NULL};
   if (st == HD_OK) st = hd_program_run(argv, scratch, ASSEMBLE_SECONDS, &messages, &code, d);
