@@ -2,6 +2,15 @@
 
 heddle_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# heddle_as_root COMMAND...: with sudo, unless this is root already.
+heddle_as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
 # heddle_need PACKAGE...: install those that are missing, with the distribution's packages.
 heddle_need() {
   local missing=() package
@@ -9,14 +18,13 @@ heddle_need() {
     [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = 'install ok installed' ] || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
-  local as_root=()
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || { echo "missing packages, and no sudo to install them: ${missing[*]}" >&2; return 1; }
-    as_root=(sudo)
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    echo "missing packages, and no sudo to install them: ${missing[*]}" >&2
+    return 1
   fi
   echo "installing: ${missing[*]}" >&2
-  "${as_root[@]}" apt-get update -qq >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  heddle_as_root apt-get update -q >&2
+  heddle_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >&2
 }
 
 heddle_setup() {
@@ -44,16 +52,30 @@ heddle_setup_fuzz() {
   heddle_need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 }
 
+# heddle_quietly COMMAND...: its output only if it fails.
+heddle_quietly() {
+  local log rc=0
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 || rc=$?
+  [ $rc -eq 0 ] || cat "$log" >&2
+  rm -f "$log"
+  return $rc
+}
+
+# heddle_progress COMMAND...: a build. On a terminal ninja keeps one line; elsewhere every 40th of its steps has a line, and
+# so has all that it says besides.
+heddle_progress() {
+  if [ -t 1 ]; then
+    "$@"
+  else
+    "$@" | awk '!/^\[[0-9]+\/[0-9]+\]/ || n++ % 40 == 0 { print; fflush() }'
+  fi
+}
+
 # heddle_configure PRESET: under build/PRESET.
 heddle_configure() {
-  local log
-  log=$(mktemp)
-  (cd "$heddle_root" && cmake --preset "$1" >"$log" 2>&1) || {
-    cat "$log" >&2
-    rm -f "$log"
-    return 1
-  }
-  rm -f "$log"
+  echo "configuring build/$1" >&2
+  (cd "$heddle_root" && heddle_quietly cmake --preset "$1")
 }
 
 # heddle_build PRESET [target...]: configure and build.
@@ -61,5 +83,6 @@ heddle_build() {
   local preset=$1
   shift
   heddle_configure "$preset" || return
-  (cd "$heddle_root" && cmake --build --preset "$preset" ${1:+--target "$@"} -- --quiet)
+  echo "building build/$preset" >&2
+  (cd "$heddle_root" && set -o pipefail && heddle_progress cmake --build --preset "$preset" ${1:+--target "$@"})
 }
