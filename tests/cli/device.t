@@ -7,7 +7,7 @@ Commands on a GPU, on a driver that has none behind it but the emulator.
     3256 bytes agree in 3 runs on the device; the original agrees with its reference
   $ heddle check matmul-naive --size tiny --plan order=tile:2x2,bind=redirect --device cuda:0 --runs 1 --no-reference
   matmul-naive (tiny), plan order=tile:2x2,bind=redirect: equal
-    16428 bytes agree in 1 runs on the device
+    16428 bytes agree in 1 run on the device
 
 Memory that holds addresses is written for where buffers lie, and again where a tuning moves them. Kept as a folder, a
 file's kernels have one size, which every command takes:

@@ -55,7 +55,7 @@ A size's parameters, within the ranges that the workload gives:
 
   $ heddle check transpose --size tiny --param width=1 --param height=131 --plan order=hilbert,bind=agents:2 --dispatcher round-robin --resident 64 --sms 3 --seed 9 | head -2
   transpose (tiny), plan order=hilbert,bind=agents:2: equal
-    1048 bytes agree under 1 dispatchers; no races were found (not checked: printed text; threads of one CTA in global memory); the original agrees with its reference
+    1048 bytes agree under 1 dispatcher; no races were found (not checked: printed text; threads of one CTA in global memory); the original agrees with its reference
   $ heddle check nw --size tiny --param n=40
   heddle: nw: n is 40, allowed are 32 to 9223372036854775807 in steps of 16
   [2]

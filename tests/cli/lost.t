@@ -103,13 +103,13 @@ A part of a GPU, on SMs whose numbers have holes:
 
   $ FAKE_CUDA_MIG=1 heddle check matmul-naive --size tiny --plan bind=agents,split=wave:2 --device cuda:0 --runs 1
   matmul-naive (tiny), plan bind=agents,split=wave:2: equal
-    16428 bytes agree in 1 runs on the device; the original agrees with its reference
+    16428 bytes agree in 1 run on the device; the original agrees with its reference
   $ FAKE_CUDA_MIG=1 heddle check matmul-naive --size tiny --plan bind=claim --device cuda:0 --runs 1
   matmul-naive (tiny), plan bind=claim: equal
-    16428 bytes agree in 1 runs on the device; the original agrees with its reference
+    16428 bytes agree in 1 run on the device; the original agrees with its reference
   $ FAKE_CUDA_MIG=1 heddle check matmul-naive --size tiny --plan bind=agents:1,sms=0-1 --device cuda:0 --runs 1
   matmul-naive (tiny), plan bind=agents:1,sms=0-1: equal
-    16428 bytes agree in 1 runs on the device; the original agrees with its reference
+    16428 bytes agree in 1 run on the device; the original agrees with its reference
   $ FAKE_CUDA_MIG=1 heddle probe --launches 1 --dram 1 -o part.toml | grep -E '^Wrote|[0-9] SMs,'
   Fake GPU (cuda:0), 4 SMs, 1000 MHz
   Wrote part.toml.

@@ -16,6 +16,12 @@ One file of several that cannot be read does not hide the others; a workload's f
        0  80       2     24       0  -       blur    can be reordered
   1 module, 1 kernel, 0.0 MB of PTX
   [2]
+  $ touch later.cu; heddle ls later.cu filter 2>&1 | sed 's/, of which.*//'
+  heddle: later.cu: is CUDA C
+  filter:
+  module  sm  params  bytes  shared  limits  kernel  CTA order
+       0  80       2     24       0  -       blur    can be reordered
+  1 module, 1 kernel, 0.0 MB of PTX
   $ heddle ls --json scale.ptx missing | sed '/seconds/d'
   heddle: missing: cannot open: No such file or directory
   {

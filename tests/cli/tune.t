@@ -22,8 +22,8 @@ change what caches keep promise a gain that is not beyond the clock's errors:
 
   $ for p in baseline threads=cta:col; do heddle simulate matmul-swapped --size tiny --gpu gtx580 --plan $p --exact --json | jq .time_us; done | jq -s '.[0] / .[1] * 1000 | round / 1000' >by-simulate; heddle tune matmul-swapped --device model:gtx580 --size tiny --store none --json | jq '.[].kernels[].trials[] | select(.plan == "threads=cta:col") | .speedup * 1000 | round / 1000' | diff - by-simulate && echo the same
   the same
-  $ heddle tune scan --device model:gtx580 --size tiny --store none --no-advice --rows 0 | grep verdict | sed 's/[0-9.]* us/N us/; s/of [0-9]* plans/of so many plans/; s/at [0-9.]*x/at Nx/'
-    verdict: the original stays, N us; none of so many plans was faster: the best one runs at Nx
+  $ heddle tune scan --device model:gtx580 --size tiny --store none --no-advice --rows 0 | grep verdict | sed 's/[0-9.]* us/N us/; s/, of [0-9]*:/, of so many:/; s/at [0-9.]*x/at Nx/'
+    verdict: the original stays, N us; no plan was faster, of so many: the best one runs at Nx
   $ sed '/^\[units\]/,/^$/d' "$HEDDLE_DATA/gpus/gtx580.toml" >bare.toml; heddle tune copy-col --device model:./bare.toml --size tiny --store none
   heddle: GPU 'bare': its file has no [units], which a clock needs: simulate and sweep count its traffic, and nothing predicts times
   [2]

@@ -51,7 +51,7 @@ The store of verdicts:
   heddle: verdicts: say what to drop (--name, --gpu, --driver, --older), or --all
   [2]
   $ heddle verdicts prune --store v.db --older 1000 --name 'm*'
-  1 verdicts dropped
+  1 verdict dropped
   $ heddle verdicts export --store v.db -o w.json && grep -c kernel w.json
   1
 
@@ -65,7 +65,7 @@ An order that is a table brings it along, and it goes when nobody names it any m
   > "tables": [{"name": "e3ff36808ef368c87af4541c767dcc04", "tasks": 10, "packed": "KLUv/SAoXQAAGBIBAAIA4IoXYAE="}]}
   > END
   $ heddle verdicts import t.json --store t.db
-  1 verdicts taken over
+  1 verdict taken over
   $ heddle verdicts --store t.db
   name  plan                                                       speedup          99%  of  default us  plan us  GPU   driver  made
   ----  ---------------------------------------------------------  -------  -----------  --  ----------  -------  ----  ------  ----------
@@ -77,10 +77,10 @@ An order that is a table brings it along, and it goes when nobody names it any m
         "tasks": 10,
         "packed": "KLUv/SAoXQAAGBIBAAIA4IoXYAE="
   $ heddle verdicts export --store t.db | sed 's/"basis": ""/"basis": "8 places in memory"/; s/"made": 1000000000/"made": 1000000001/' >u.json; heddle verdicts import u.json --store t.db; heddle verdicts --store t.db | grep -o '1.200-1.300.*100.0'
-  1 verdicts taken over
+  1 verdict taken over
   1.200-1.300  8 places in memory       100.0
   $ heddle verdicts prune --all --store t.db
-  1 verdicts dropped
+  1 verdict dropped
   $ heddle verdicts export --store t.db
   {
     "heddle_verdicts": 4,

@@ -8,7 +8,7 @@ static void report_failure(void *ctx, const hd_diag *d) { cli_fail(d); }
 static hd_status list_file(hd_listing *l, const char *word, bool *read, hd_diag *d) {
   const hd_status st = hd_listing_file(l, cli_kernel_file(word), report_failure, NULL, d);
   *read = st == HD_OK;
-  if (st != HD_ERR_IO && st != HD_ERR_INPUT) return st;
+  if (st == HD_OK || st == HD_ERR_NOMEM) return st;
   report_failure(NULL, d);
   l->failures++;
   return HD_OK;

@@ -16,7 +16,7 @@ typedef struct options {
 static hd_status import(hd_store *s, const char *path, hd_buf *out, hd_diag *d) {
   uint64_t n;
   const hd_status st = hd_store_import_file(s, path, &n, d);
-  if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdicts taken over\n", n);
+  if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdict%s taken over\n", n, n == 1 ? "" : "s");
   return st;
 }
 
@@ -28,7 +28,7 @@ static hd_status prune(hd_store *s, const options *o, hd_buf *out, hd_diag *d) {
                    "verdicts: say what to drop (--name, --gpu, --driver, --older), or --all");
   hd_status st = hd_store_prune(s, f, &n, d);
   if (st == HD_OK && o->all && !o->store) hd_steer_notes_drop();
-  if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdicts dropped\n", n);
+  if (st == HD_OK) hd_buf_printf(out, "%" PRIu64 " verdict%s dropped\n", n, n == 1 ? "" : "s");
   return st;
 }
 

@@ -66,6 +66,8 @@ void report_put_beside(const hd_probe_beside *b, hd_buf *out) {
   hd_buf_printf(out, "\nBeside %s:\n\n", b->file);
   report_put_rows(key_fields, c->keys, c->n, sizeof *c->keys, out);
   hd_buf_printf(out, "\n%u of %u keys agree within %g%%.\n", c->agree, c->agree + c->differ, b->percent);
-  if (c->alone) hd_buf_printf(out, "%u more are not in %s.\n", c->alone, b->file);
-  if (c->left_out) hd_buf_printf(out, "%u of its keys were not measured.\n", c->left_out);
+  if (c->alone)
+    hd_buf_printf(out, "%u more %s not in %s.\n", c->alone, c->alone == 1 ? "is" : "are", b->file);
+  if (c->left_out)
+    hd_buf_printf(out, "%u of its keys %s not measured.\n", c->left_out, c->left_out == 1 ? "was" : "were");
 }

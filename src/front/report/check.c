@@ -43,8 +43,9 @@ void hd_check_text(const hd_check_report *c, hd_buf *out) {
   double before = (double)r->thread_instructions, after = (double)r->thread_instructions_rewritten;
   hd_buf_printf(out, "%s (%s), plan ", c->workload->name, c->workload->size);
   hd_plan_print(c->plan, out);
-  hd_buf_printf(out, ": equal\n  %" PRIu64 " bytes agree %s %u %s%s%s\n", r->bytes_compared,
-                c->device ? "in" : "under", r->runs, c->device ? "runs on the device" : "dispatchers",
+  hd_buf_printf(out, ": equal\n  %" PRIu64 " bytes agree %s %u %s%s%s%s%s\n", r->bytes_compared,
+                c->device ? "in" : "under", r->runs, c->device ? "run" : "dispatcher",
+                r->runs == 1 ? "" : "s", c->device ? " on the device" : "",
                 r->race_free
                     ? "; no races were found (not checked: printed text; threads of one CTA in global memory)"
                     : "",

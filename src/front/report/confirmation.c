@@ -83,8 +83,9 @@ void hd_sweep_unsure(const hd_sweep_row *rows, size_t n, hd_buf *out) {
   if (!unsure) return;
   hd_buf plan = {0};
   hd_plan_print(&rows[worst].plan, &plan);
-  hd_buf_printf(out, "%zu of %zu times are unsure: their standard error is above %.0f%% (%s: %.0f%%)", unsure,
-                replayed, 100 * HD_SAMPLE_ERROR, plan.data ? plan.data : "", 100 * most);
+  hd_buf_printf(out, "%zu of %zu times %s unsure: the standard error is above %.0f%% (%s: %.0f%%)", unsure,
+                replayed, unsure == 1 ? "is" : "are", 100 * HD_SAMPLE_ERROR, plan.data ? plan.data : "",
+                100 * most);
   hd_buf_free(&plan);
 }
 

@@ -156,8 +156,8 @@ void hd_corun_text(const hd_corun_report *s, hd_buf *out) {
   field_sheet sheet = report_sheet(mode_fields, 0);
   mode_row one;
   for (int m = 0; next_mode(r, &m, &one);) report_sheet_row(&sheet, &one);
-  hd_buf_printf(out, "on %s (%s), %u rounds, medians (99%% intervals)\n", s->device->name, s->device->title,
-                r->rounds);
+  hd_buf_printf(out, "on %s (%s), %u round%s, medians (99%% intervals)\n", s->device->name, s->device->title,
+                r->rounds, r->rounds == 1 ? "" : "s");
   for (int i = 0; i < 2; i++)
     hd_buf_printf(out, "%c: %s (%s), %u turn%s, %.2f us alone\n", 'A' + i, s->workloads[i]->name,
                   s->workloads[i]->size, r->turns[i], r->turns[i] == 1 ? "" : "s", r->alone_us[i]);

@@ -60,7 +60,7 @@ void hd_sweep_plot(const hd_sweep_row *rows, size_t n, hd_buf *out) {
     out->failed |= plan.failed;
     hd_buf_free(&plan);
   }
-  if (done < n) hd_buf_printf(out, "(%zu plans cannot be replayed)\n", n - done);
+  if (done < n) hd_buf_printf(out, "(%zu plan%s cannot be replayed)\n", n - done, n - done == 1 ? "" : "s");
   free(sorted);
 }
 

@@ -178,11 +178,11 @@ void hd_bench_json(const hd_bench_results *r, hd_buf *out) {
 void hd_verify_results_text(const hd_bench_results *r, double least, hd_buf *out) {
   hd_verify_text(&r->place, r->verified.data, r->verified.n, least, out);
   if (r->unknown)
-    hd_buf_printf(out, "%llu of %llu verdicts belong to other workloads.\n", (unsigned long long)r->unknown,
-                  (unsigned long long)r->verdicts);
+    hd_buf_printf(out, "%llu of %llu verdicts belong%s to other workloads.\n", (unsigned long long)r->unknown,
+                  (unsigned long long)r->verdicts, r->unknown == 1 ? "s" : "");
   if (r->gone)
-    hd_buf_printf(out, "%llu workloads have other kernels or launches now than their verdicts.\n",
-                  (unsigned long long)r->gone);
+    hd_buf_printf(out, "%llu workload%s other kernels or launches now than when the verdict was made.\n",
+                  (unsigned long long)r->gone, r->gone == 1 ? " has" : "s have");
 }
 
 static json_t *verified_json(const void *row) {

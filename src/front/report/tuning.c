@@ -19,8 +19,9 @@ static const char *proof_text(hd_proof_state p) {
 static void put_proof(const hd_workload *w, const hd_proof *p, hd_buf *out) {
   hd_buf_printf(out, "    %s on the emulator", proof_text(p->emulated));
   if (p->emulated == HD_PROOF_EQUAL)
-    hd_buf_printf(out, " at size %s, grid %ux%ux%u: %" PRIu64 " bytes equal under %u dispatchers%s", p->size,
+    hd_buf_printf(out, " at size %s, grid %ux%ux%u: %" PRIu64 " bytes equal under %u dispatcher%s%s", p->size,
                   p->grid[0], p->grid[1], p->grid[2], p->bytes, p->dispatchers,
+                  p->dispatchers == 1 ? "" : "s",
                   p->any_grid || p->same_grid ? "" : "; that text holds another grid's constants");
   if (p->why[0]) hd_buf_printf(out, ": %s", p->why);
   hd_buf_putc(out, '\n');

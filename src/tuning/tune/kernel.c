@@ -67,18 +67,18 @@ static void say_why_not(const search *s, hd_tuned *k) {
   else if (!s->trials.n)
     snprintf(k->why, sizeof k->why, "there is nothing to try");
   else if (s->best < 0 || s->trials.data[s->best].score < 1.001)
-    snprintf(k->why, sizeof k->why, "none of %zu plans was faster: the best one runs at %.3fx%s", measured,
+    snprintf(k->why, sizeof k->why, "no plan was faster, of %zu: the best one runs at %.3fx%s", measured,
              best, s->left ? " (others are beyond the budget)" : "");
   else if (s->asked > 0)
     snprintf(k->why, sizeof k->why,
-             "the best of %zu plans is predicted at %.3fx, but such a plan must promise %.2fx", measured,
+             "the best plan, of %zu, is predicted at %.3fx, but such a plan must promise %.2fx", measured,
              speedup->median, s->asked);
   else if (p->n && p->least <= 1)
     snprintf(k->why, sizeof k->why,
-             "the best of %zu plans is not faster wherever buffers lie: %.3fx, then %.3fx", measured,
+             "the best plan, of %zu, is not faster wherever buffers lie: %.3fx, then %.3fx", measured,
              fmax(s->trials.data[s->best].score, p->most), p->least);
   else
-    snprintf(k->why, sizeof k->why, "the best of %zu plans runs at %.3f to %.3fx when measured afresh: %s",
+    snprintf(k->why, sizeof k->why, "the best plan, of %zu, runs at %.3f to %.3fx when measured afresh: %s",
              measured, speedup->low, speedup->high,
              speedup->low > 1 ? "too little to be kept" : "not faster for sure");
 }

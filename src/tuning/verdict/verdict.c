@@ -241,7 +241,7 @@ static hd_status recall_kernel(hd_store *s, const hd_verdict *v, const char *ker
   snprintf(out->basis, sizeof out->basis, "%s", v->basis);
   out->before_us = v->before_us;
   out->after_us = v->after_us;
-  if (!out->adopted && v->tried) snprintf(out->why, sizeof out->why, "none of %u plans won", v->tried);
+  if (!out->adopted && v->tried) snprintf(out->why, sizeof out->why, "no plan won, of %u", v->tried);
   if (!out->adopted && !v->tried) snprintf(out->why, sizeof out->why, "no plan was tried");
   return HD_OK;
 }
