@@ -114,7 +114,7 @@ static hd_status do_profile(void *ctx, hd_diag *d) {
                           d);
 }
 
-/* (JSON, page, exit code); texts are empty if the program made no CUDA call. */
+/* (JSON, page, exit code); texts are empty if the program loaded no kernel. */
 static PyObject *profile(PyObject *module, PyObject *args) {
   PyObject *options, *argv, *progress, *out = NULL;
   const char *name, *folder;

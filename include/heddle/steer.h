@@ -154,7 +154,7 @@ typedef struct hd_steer_watched {
   char folder[HD_STEER_PATH / 2]; /* of this run alone: hd_scratch_remove */
   char report[HD_STEER_PATH];     /* as JSON */
   char emulated[HD_STEER_PATH];   /* the emulator's, where it ran there; else "" */
-  bool reported;                  /* it is there: a program that makes no CUDA call leaves none */
+  bool reported;                  /* it is there: a program that loads no kernel leaves none */
   int code;                       /* its exit code, or 128 and its signal */
 } hd_steer_watched;
 /* Run the program under the baseline in a process of its own, which is waited for, with its launches timed

@@ -36,12 +36,12 @@ typedef struct hd_whole_options {
 
 /* Each kernel's page, JSON and PTX (hd_optimized_write), index.html with all of them, and predictions.json
  * for heddle run --pin where there is any plan, are written into the folder. What the program prints goes to
- * standard error. HD_ERR_INPUT: it made no CUDA call, or launched no such kernel. *out is freed by
+ * standard error. HD_ERR_INPUT: it loaded no kernel, or launched no such kernel. *out is freed by
  * hd_hot_free; on failure it needs no freeing. */
 HD_API hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d);
 
-/* Run a program, as hd_steer_watch has it, and profile it (hd_suite_profile). *profiled false: it made no
- * CUDA call; *code: its exit code, or 128 and its signal. *out is to be freed if it was profiled. */
+/* Run a program, as hd_steer_watch has it, and profile it (hd_suite_profile). *profiled false: it loaded no
+ * kernel; *code: its exit code, or 128 and its signal. *out is to be freed if it was profiled. */
 HD_OWN hd_status hd_whole_profile(const hd_steer_options *steer, char **argv, void (*told)(const hd_diag *),
                                   const hd_profile_options *o, bool *profiled, int *code, hd_profile *out,
                                   hd_diag *d);

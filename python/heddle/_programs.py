@@ -227,7 +227,7 @@ def profile(
 ) -> Profile:
     """`heddle profile`: where a CUDA program's time goes, and how much of it plans could win, on a modelled GPU.
 
-    `most` kernels are looked into. `emulate`: on the emulator, as this GPU. A program that makes no CUDA call has a
+    `most` kernels are looked into. `emulate`: on the emulator, as this GPU. A program that loads no kernel has a
     profile without details.
     """
     options = {"emulate": emulate, "library": _path(library)}

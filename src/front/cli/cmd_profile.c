@@ -55,7 +55,7 @@ int cmd_profile(int argc, char **argv) {
   hd_status st = hd_gpu_load(o.gpu ? o.gpu : "h100", cli_gpus_dir(), &gpu, &d);
   if (st == HD_OK) st = hd_whole_profile(&o.steer, argv + 1, tell, &how, &profiled, &rc, &p, &d);
   if (st == HD_OK && profiled) st = print(&o, &p, argv[1], &d);
-  if (st == HD_OK && !profiled && rc == EXIT_OK) fprintf(stderr, "heddle: %s made no CUDA call\n", argv[1]);
+  if (st == HD_OK && !profiled && rc == EXIT_OK) fprintf(stderr, "heddle: %s loaded no kernel\n", argv[1]);
   hd_profile_free(&p);
   return st == HD_OK ? rc : cli_fail(&d);
 }

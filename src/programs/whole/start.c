@@ -55,7 +55,7 @@ hd_status hd_whole_optimize(const hd_whole_options *o, hd_hot *out, hd_diag *d) 
   if (st == HD_OK) st = hd_steer_watch(&steer, o->argv, o->told, &w, d);
   if (st != HD_OK) return st;
   if (!w.reported)
-    st = hd_fail(d, HD_ERR_INPUT, "%s made no CUDA call; its exit code is %d", o->argv[0], w.code);
+    st = hd_fail(d, HD_ERR_INPUT, "%s loaded no kernel; its exit code is %d", o->argv[0], w.code);
   if (st == HD_OK) st = put_line(out, o->argv, d);
   if (st == HD_OK) st = whole_optimize(o, w.report, w.emulated[0] ? w.emulated : NULL, out, d);
   out->code = w.code;
