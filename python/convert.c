@@ -23,6 +23,8 @@ static const struct {
     {HD_ERR_UNSUPPORTED, HD_OK, "heddle.UnsupportedError", "heddle does not do this."},
     {HD_ERR_FAULT, HD_OK, "heddle.FaultError", "An emulated kernel did something wrong."},
     {HD_ERR_USAGE, HD_OK, "heddle.UsageError", "The words are off: an argument, a plan, a value."},
+    {HD_ERR_MISSING, HD_ERR_UNSUPPORTED, "heddle.MissingError",
+     "A program that this needs, such as a compiler, is not on this machine."},
 };
 
 static PyObject *add_error(PyObject *module, const char *name, const char *doc, PyObject *bases,
@@ -56,14 +58,14 @@ int add_errors(PyObject *module) {
 
 int visit_errors(PyObject *module, visitproc visit, void *arg) {
   errors *all = errors_of(module);
-  for (size_t i = 0; all && i <= HD_ERR_USAGE; i++) Py_VISIT(all->of[i]);
+  for (size_t i = 0; all && i <= HD_ERR_MISSING; i++) Py_VISIT(all->of[i]);
   if (all) Py_VISIT(all->not_found);
   return 0;
 }
 
 int clear_errors(PyObject *module) {
   errors *all = errors_of(module);
-  for (size_t i = 0; all && i <= HD_ERR_USAGE; i++) Py_CLEAR(all->of[i]);
+  for (size_t i = 0; all && i <= HD_ERR_MISSING; i++) Py_CLEAR(all->of[i]);
   if (all) Py_CLEAR(all->not_found);
   return 0;
 }
@@ -84,9 +86,9 @@ PyObject *raise_failure(PyObject *module, const hd_diag *d) {
   const errors *all = errors_of(module);
   if (d->status == HD_ERR_NOMEM && strcmp(d->message, "out of memory") == 0) return PyErr_NoMemory();
   char line[1600];
-  PyObject *type = d->unknown                  ? all->not_found
-                   : d->status <= HD_ERR_USAGE ? all->of[d->status]
-                                               : all->of[HD_OK];
+  PyObject *type = d->unknown                    ? all->not_found
+                   : d->status <= HD_ERR_MISSING ? all->of[d->status]
+                                                 : all->of[HD_OK];
   /* A name is looked for in many files: which one did not have it is in `file`. */
   PyObject *said = text_of(d->unknown ? d->message : hd_diag_line(d, line, sizeof line));
   PyObject *e = said ? PyObject_CallFunctionObjArgs(type, said, NULL) : NULL;

@@ -10,8 +10,8 @@
 
 /* The module's exceptions, its state. */
 typedef struct errors {
-  PyObject *of[HD_ERR_USAGE + 1]; /* by status; HD_OK: the base */
-  PyObject *not_found;            /* hd_diag.unknown */
+  PyObject *of[HD_ERR_MISSING + 1]; /* by status; HD_OK: the base */
+  PyObject *not_found;              /* hd_diag.unknown */
 } errors;
 int add_errors(PyObject *module);
 int visit_errors(PyObject *module, visitproc visit, void *arg);

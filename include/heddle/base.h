@@ -41,6 +41,7 @@ typedef enum hd_status {
   HD_ERR_UNSUPPORTED, /* well-formed, but heddle does not do this */
   HD_ERR_FAULT,       /* an emulated kernel did something wrong */
   HD_ERR_USAGE,       /* the caller's words are off */
+  HD_ERR_MISSING,     /* a program that the work needs, such as a compiler, is not on this machine */
 } hd_status;
 
 /* True if the plan is to blame, so that other plans may still be tried. Every other failure comes from the
@@ -71,6 +72,7 @@ typedef enum hd_bound {
   HD_BOUND_TIME,   /* a point of time */
   HD_BOUND_WORK,   /* a number of instructions and accesses, which follows from a budget in seconds */
   HD_BOUND_MEMORY, /* a trace's */
+  HD_BOUND_PROOF,  /* none: the proof could not be made, for a reason that is no plan's */
 } hd_bound;
 
 /* One failure: what and where. Errors are values: a function that fails fills

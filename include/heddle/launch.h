@@ -168,6 +168,7 @@ typedef struct hd_check_options {
   uint32_t resident;                   /* CTAs alive at once per SM; 4 when 0 */
   bool no_reference;                   /* do not compare the original with reference.c; nor is it where
                                           run.budget.until leaves no time for that */
+  bool spare_reference;                /* nor where no compiler of reference.c is here: else HD_ERR_MISSING */
   bool no_race_check;                  /* do not look for tasks that read each other's output */
   uint32_t runs;                       /* hd_check_on: of the rewritten kernel; 3 when 0 */
 } hd_check_options;
@@ -175,6 +176,7 @@ typedef struct hd_check_options {
 typedef struct hd_check_result {
   bool equal;
   bool against_reference;  /* the original was also compared with reference.c */
+  char no_reference[160];  /* why not, though it was to be; "": it was not to be, or was */
   bool race_free;          /* HD_CHECK_RACE found none on this input; tasks may store equal values */
   uint32_t runs;           /* of the rewritten kernel: one per dispatcher */
   uint64_t bytes_compared; /* per run */

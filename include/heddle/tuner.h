@@ -164,8 +164,9 @@ typedef struct hd_tuning {
   double seconds; /* from the call to the verdict */
   hd_tune_seconds spent;
   double lever_seconds; /* of each_lever, which decides nothing: not in `seconds` nor in `spent` */
-  bool unanswered; /* the clock ended it before its budget was spent: nothing is adopted, no verdict is kept,
-                      and only the kernels' `why` says something about the plans tried */
+  bool unanswered; /* the clock ended it before its budget was spent, or a plan that won could not be compared
+                      with the original: nothing is adopted, no verdict is kept, and only the kernels' `why`
+                      says something about the plans tried */
   uint64_t buffer_bytes; /* of the workload's buffers */
   unsigned assume;       /* HD_ASSUME_..., which plans may rest on */
   bool recalled;         /* from a store: no trials, nothing measured */

@@ -90,7 +90,7 @@ static void every_status_says_whether_a_plan_is_to_blame(void **state) {
   static const bool plan[] = {
       [HD_OK] = false,         [HD_ERR_INPUT] = false,  [HD_ERR_IO] = false,         [HD_ERR_NOMEM] = false,
       [HD_ERR_BUDGET] = false, [HD_ERR_REFUSED] = true, [HD_ERR_UNSUPPORTED] = true, [HD_ERR_FAULT] = false,
-      [HD_ERR_USAGE] = true};
+      [HD_ERR_USAGE] = true,   [HD_ERR_MISSING] = false};
   for (size_t k = 0; k < sizeof plan / sizeof *plan; k++)
     assert_int_equal(hd_blames_plan((hd_status)k), plan[k]);
 }

@@ -83,12 +83,37 @@ static void without_a_replay_of_the_default_its_bound_is_named(void **state) {
   }
 }
 
+/* Its reason is not the plan's, whatever the status: only what ends all work is a failure. */
+static void a_proof_that_could_not_be_made_is_no_verdict_on_the_plan(void **state) {
+  for (hd_status st = HD_ERR_INPUT; st <= HD_ERR_MISSING; st++) {
+    hd_sweep_row rows[] = {row(HD_ORDER_ROW, 12, HD_OK, HD_BOUND_NONE),
+                           row(HD_ORDER_COL, 10, HD_OK, HD_BOUND_NONE)};
+    hd_optimized z = {.rows = rows, .n_rows = 2, .best = 1};
+    const bool own = st != HD_ERR_INPUT && st != HD_ERR_IO && st != HD_ERR_NOMEM && st != HD_ERR_FAULT &&
+                     st != HD_ERR_BUDGET;
+    hd_diag e, d = {0};
+    hd_fail(&e, st, "no compiler");
+    assert_int_equal(undone_lack_proof(&z, &rows[1], &e, &d), own ? HD_OK : st);
+    assert_int_equal(rows[1].status, HD_OK);
+    assert_int_equal(hd_optimize_answers(&z), !own);
+    if (!own) {
+      assert_string_equal(d.message, "no compiler");
+      continue;
+    }
+    assert_int_equal(z.best, 0);
+    assert_true(z.unproved);
+    assert_string_equal(z.why, "no proof could be made here: no compiler (next: order=col, predicted 1.20x)");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("why no plan is kept is true of what was done", why_no_plan_is_kept_is_true_of_what_was_done),
       BEHAVIOUR("every bound that left a row undone counts", every_bound_that_left_a_row_undone_counts),
       BEHAVIOUR("without a replay of the default its bound is named",
                 without_a_replay_of_the_default_its_bound_is_named),
+      BEHAVIOUR("a proof that could not be made is no verdict on the plan",
+                a_proof_that_could_not_be_made_is_no_verdict_on_the_plan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -291,12 +291,12 @@ static void a_clang_without_gpu_targets_is_passed_over(void **state) {
   copier("clang", "generic");
   copier("clang-16", "sm_70");
   expect_ptx(75, "first\n", "clang");
-  assert_int_equal(failing_ptx(60), HD_ERR_UNSUPPORTED);
+  assert_int_equal(failing_ptx(60), HD_ERR_MISSING);
 }
 
 static void without_any_compiler_the_answer_says_what_is_needed(void **state) {
   char want[2 * WL_PATH];
-  assert_int_equal(failing_ptx(90), HD_ERR_UNSUPPORTED);
+  assert_int_equal(failing_ptx(90), HD_ERR_MISSING);
   snprintf(want, sizeof want, "%s: compiling for sm_90 needs nvcc, or clang 14 or newer, on the PATH",
            scratch_path("w/kernel.cu"));
   assert_string_equal(diag.message, want);
@@ -319,8 +319,8 @@ static void kept_text_serves_where_no_compiler_is(void **state) {
   assert_int_equal(keep(90), HD_OK);
   drop_compilers();
   expect_ptx(90, "first\n", "ptx");
-  assert_int_equal(failing_ptx(80), HD_ERR_UNSUPPORTED); /* another architecture */
-  assert_int_equal(keep(90), HD_OK);                     /* nothing to do, and nothing is lost */
+  assert_int_equal(failing_ptx(80), HD_ERR_MISSING); /* another architecture */
+  assert_int_equal(keep(90), HD_OK);                 /* nothing to do, and nothing is lost */
   expect_ptx(90, "first\n", "ptx");
 }
 
@@ -335,7 +335,7 @@ static void kept_text_moves_with_its_folder(void **state) {
   folder = "moved";
   expect_ptx(90, "#include \"factor.h\"\n", "ptx");
   scratch_write("moved/factor.h", "#define FACTOR 3\n");
-  assert_int_equal(failing_ptx(90), HD_ERR_UNSUPPORTED);
+  assert_int_equal(failing_ptx(90), HD_ERR_MISSING);
 }
 
 static void kept_text_of_another_source_does_not_serve(void **state) {
@@ -344,12 +344,12 @@ static void kept_text_of_another_source_does_not_serve(void **state) {
   assert_int_equal(keep(90), HD_OK);
   drop_compilers();
   scratch_write("w/kernel.cu", "second\n");
-  assert_int_equal(failing_ptx(90), HD_ERR_UNSUPPORTED);
+  assert_int_equal(failing_ptx(90), HD_ERR_MISSING);
   scratch_write("w/kernel.cu", "first\n");
   expect_ptx(90, "first\n", "ptx");
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     scratch_write("w/kernel.cu.sm_90.ptx", texts[i]);
-    assert_int_equal(failing_ptx(90), HD_ERR_UNSUPPORTED);
+    assert_int_equal(failing_ptx(90), HD_ERR_MISSING);
   }
 }
 

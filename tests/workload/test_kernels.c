@@ -191,7 +191,7 @@ static void compile_one(const char *name) {
   if (strstr(w->source, ".cu")) {
     hd_buf ptx = {0};
     hd_status st = wl_compile(w, 90, WL_CLANG, &ptx, &diag);
-    if (st == HD_ERR_UNSUPPORTED) {
+    if (st == HD_ERR_MISSING || st == HD_ERR_UNSUPPORTED) {
       print_message("clang is not installed: its compilation is not tested\n");
       hd_workload_close(w);
       skip();

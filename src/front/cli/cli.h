@@ -12,7 +12,7 @@
 int cli_main(int argc, char **argv); /* the program */
 
 /* Exit codes. */
-/* EXIT_UNANSWERED: a bound was reached, or it was stopped, before there was an answer. */
+/* EXIT_UNANSWERED: a bound, a missing compiler or a stop came before there was an answer. */
 enum { EXIT_OK = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_UNANSWERED = 3, EXIT_INTERRUPTED = 130 };
 
 typedef struct cli_command {

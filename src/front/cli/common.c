@@ -30,7 +30,7 @@ hd_arena *cli_memory(void) { return &memory; }
 int cli_fail(const hd_diag *d) {
   char line[2048];
   cli_progress_end();
-  const bool over = d->status == HD_ERR_BUDGET;
+  const bool over = d->status == HD_ERR_BUDGET || d->status == HD_ERR_MISSING;
   fprintf(stderr, "heddle: %s%s\n", over ? "no answer: " : "", hd_diag_line(d, line, sizeof line));
   if (over) return EXIT_UNANSWERED;
   return d->status == HD_ERR_REFUSED || d->status == HD_ERR_FAULT ? EXIT_NO : EXIT_USAGE;

@@ -103,7 +103,7 @@ static int print_help(void) {
   hd_buf_puts(
       &b, "\n'heddle help COMMAND' says more, 'heddle help words' what words mean. Exit codes: 0 done; 1 the "
           "answer is no (not equal, not\n"
-          "sound); 2 bad usage or input; 3 no answer: a bound on time, work or memory was reached, or the "
+          "sound); 2 bad usage or input; 3 no answer: a bound was reached, a compiler is missing, or the "
           "search was stopped; 130 Ctrl-C. $HEDDLE_CUDA_DRIVER names another driver than libcuda.so.1.\n");
   return cli_print(&b);
 }

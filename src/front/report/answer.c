@@ -58,7 +58,7 @@ void report_put_no_answer(const hd_report *r, hd_buf *out) {
                   r->unproved ? ", and the best not proved," : "");
   hd_buf_printf(out, " when %s", r->stopped ? "the search was stopped" : "");
   bool first = !r->stopped;
-  for (unsigned b = 0; b <= HD_BOUND_MEMORY; b++) {
+  for (unsigned b = 0; b <= HD_BOUND_PROOF; b++) {
     if (!(r->ended >> b & 1)) continue;
     hd_buf_printf(out, "%s%s (%s)", first ? "" : ", and ", hd_bound_reached(b), hd_bound_remedy(b));
     first = false;

@@ -11,6 +11,11 @@ static const char *assumption(const void *row) {
   return assume ? hd_assume_text(assume) : NULL;
 }
 
+static const char *no_reference(const void *row) {
+  const char *why = ((const hd_check_report *)row)->result->no_reference;
+  return why[0] ? why : NULL;
+}
+
 #define OF(member) THROUGH(hd_check_report, result, hd_check_result, member)
 static const field check_fields[] = {
     {"equal", OF(equal)},
@@ -18,6 +23,7 @@ static const field check_fields[] = {
     {"size", THROUGH(hd_check_report, workload, hd_workload, size)},
     {"plan", POINTED(hd_check_report, plan)},
     {"reference", OF(against_reference)},
+    {"no_reference", .text = no_reference},
     {"race_free", OF(race_free)},
     {"dispatchers", OF(runs)},
     {"bytes_compared", OF(bytes_compared)},
@@ -50,6 +56,7 @@ void hd_check_text(const hd_check_report *c, hd_buf *out) {
                     ? "; no races were found (not checked: printed text; threads of one CTA in global memory)"
                     : "",
                 r->against_reference ? "; the original agrees with its reference" : "");
+  if (r->no_reference[0]) hd_buf_printf(out, "  not compared with its reference: %s\n", r->no_reference);
   if (r->assume) hd_buf_printf(out, "  assumed: %s\n", hd_assume_text(r->assume));
   if (!c->device)
     hd_buf_printf(out, "  thread instructions: %" PRIu64 " original, %" PRIu64 " rewritten (%+.2f%%)\n",

@@ -57,9 +57,11 @@ static void put_text(const char *text, hd_buf *out) {
   }
 }
 
-static const char exit_status[] = ".SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: "
-                                  "bad usage or input. 3: no answer: a "
-                                  "bound on time, work or memory was reached, or the search was stopped.\n";
+static const char exit_status[] =
+    ".SH EXIT STATUS\n0: done. 1: the answer is no (not equal, not sound). 2: "
+    "bad usage or input. 3: no answer: a "
+    "bound on time, work or memory was reached, a compiler is missing, or the search was "
+    "stopped.\n";
 
 static void put_head(const char *name, const char *summary, const char *version, hd_buf *out) {
   hd_buf_puts(out, ".TH \"");

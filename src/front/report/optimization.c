@@ -158,6 +158,10 @@ static const char *proof_size(const void *row) {
   const hd_report *r = row;
   return !r->proof ? NULL : report_proof_is_smaller(r) ? r->proof_size : r->workload->size;
 }
+static const char *no_reference(const void *row) {
+  const hd_check_result *p = report_of(row)->proof;
+  return p && p->no_reference[0] ? p->no_reference : NULL;
+}
 static const char *order_fixed(const void *row) {
   const char *fixed = report_of(row)->fixed;
   return fixed && fixed[0] ? fixed : NULL;
@@ -202,6 +206,7 @@ static const field optimization_fields[] = {
     {"rows", .tree = rows_json},
     {"output", .when = has_best, MEMBER(hd_report, output)},
     {"proof_size", .text = proof_size},
+    {"no_reference", .text = no_reference},
     {"second", .when = has_second, SELF(second_fields)},
     {"replayed_part", .when = has_part, MEMBER(hd_report, part)},
     {"table", MEMBER(hd_report, table)},

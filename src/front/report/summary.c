@@ -50,6 +50,8 @@ static void put_proof(const hd_report *r, hd_buf *out) {
   hd_buf_printf(out, ": %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n",
                 p->bytes_compared, p->runs,
                 100.0 * ((double)p->thread_instructions_rewritten / (double)p->thread_instructions - 1));
+  if (p->no_reference[0])
+    hd_buf_printf(out, "The original was not compared with its reference: %s.\n", p->no_reference);
   if (p->assume) hd_buf_printf(out, "Assumed: %s.\n", hd_assume_text(p->assume));
 }
 

@@ -589,6 +589,7 @@ const KINDS = {
         : kept ? `No order helps: ${d.nothing_helps || "the default is the best of the plans tried"}. The kernel is left as it is.`
         : `${d.best} is predicted to run ${times(d.speedup)} as fast as the default.` +
           (p ? ` The rewritten kernel${d.proved ? "" : " of the smaller size " + d.proof_size} computed the same ${p.bytes} bytes under ${p.dispatchers} dispatchers.${d.proved ? "" : " At this size it was not proved."}` : "") +
+          (d.no_reference ? ` The original was not compared with its reference: ${d.no_reference}.` : "") +
           (p && p.assume ? ` It rests on the word ${p.assume}.` : "") + (d.output ? ` It is in ${d.output}.` : "");
       const untried = d.rows.filter((r) => r.not_tried).length, wait = stalls(two);
       return [d.no_answer && el("p", {class: "verdict none"}, d.no_answer + "."), (!d.no_answer || !kept) && el("p", {class: kept ? "verdict none" : "verdict"}, verdict),

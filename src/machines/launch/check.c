@@ -55,6 +55,25 @@ bool launch_has_time_for_reference(double began, double now, double until) {
   return until <= 0 || now + 2 * (now - began) <= until;
 }
 
+/* Compare the original's result with the reference's, if there is one. `began`: when the original did. */
+static hd_status compare_reference(const hd_checker *c, const hd_check_options *o, double began,
+                                   hd_check_result *out, hd_diag *d) {
+  hd_diag e = {0};
+  if (!c->w->reference || o->no_reference) return HD_OK;
+  if (!launch_has_time_for_reference(began, hd_seconds(), o->run.budget.until)) {
+    hd_fit(out->no_reference, sizeof out->no_reference, "no time was left");
+    return HD_OK;
+  }
+  const hd_status st = reference_compare(c->w, c->initial, c->filled, c->result, out, &e);
+  if (st == HD_ERR_MISSING && o->spare_reference) {
+    hd_fit(out->no_reference, sizeof out->no_reference, "%s", hd_diag_reason(&e));
+    return HD_OK;
+  }
+  if (st == HD_ERR_MISSING) return hd_fail(d, st, "%.600s; --no-reference leaves it out", e.message);
+  if (st != HD_OK && d) *d = e;
+  return st;
+}
+
 /* Run the original and keep its result. With the race check on, tasks that touch each other's output are
  * found here. */
 static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check_result *out, hd_diag *d) {
@@ -83,10 +102,7 @@ static hd_status run_original(hd_checker *c, const hd_check_options *o, hd_check
       out->equal = launch_keeps_word(c->w, c->initial, c->filled, c->result, out->what, sizeof out->what);
   }
   runner_close(&r);
-  if (st == HD_OK && out->equal && c->w->reference && !o->no_reference &&
-      launch_has_time_for_reference(began, hd_seconds(), o->run.budget.until))
-    st = reference_compare(c->w, c->initial, c->filled, c->result, out, d);
-  return st;
+  return st == HD_OK && out->equal ? compare_reference(c, o, began, out, d) : st;
 }
 
 static void say_different(const char *kind, const char *name, const char *who, const char *dispatcher,
@@ -249,6 +265,7 @@ hd_status hd_check_resolved(const hd_resolved *plans, const hd_check_options *o,
     hd_check_result original = *r;
     st = hd_checker_run(c, plans, &own.run, how, n, r, d);
     r->against_reference = original.against_reference;
+    memcpy(r->no_reference, original.no_reference, sizeof r->no_reference);
     r->race_free = original.race_free;
     r->thread_instructions = original.thread_instructions;
   }

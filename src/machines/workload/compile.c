@@ -132,6 +132,9 @@ static hd_status build(const hd_workload *w, const toolchain *t, const char *pro
   return st;
 }
 
+/* Another compiler may do. */
+static bool lacks_compiler(hd_status st) { return st == HD_ERR_UNSUPPORTED || st == HD_ERR_MISSING; }
+
 static hd_status unsupported(const toolchain *t, const char *program, unsigned arch, hd_diag *d) {
   return hd_fail(d, HD_ERR_UNSUPPORTED, "%s makes no PTX for sm_%u or below", program ? program : t->name,
                  arch);
@@ -177,8 +180,8 @@ static hd_status compile_with(const hd_workload *w, const toolchain *t, const ch
 
 hd_status wl_compile(const hd_workload *w, unsigned arch, wl_toolchain which, hd_buf *out, hd_diag *d) {
   const toolchain *t = &TOOLCHAINS[which];
-  hd_status st = hd_fail(d, HD_ERR_UNSUPPORTED, "%s is not on the PATH", t->name);
-  for (size_t i = 0; t->programs[i] && st == HD_ERR_UNSUPPORTED; i++) {
+  hd_status st = hd_fail(d, HD_ERR_MISSING, "%s is not on the PATH", t->name);
+  for (size_t i = 0; t->programs[i] && lacks_compiler(st); i++) {
     char program[WL_PATH];
     const char *const one[] = {t->programs[i], NULL};
     if (hd_program_find(one, program, sizeof program)) st = compile_with(w, t, program, arch, out, d);
@@ -236,24 +239,24 @@ static hd_status read_ptx(const hd_workload *w, hd_buf *out, hd_diag *d) {
 hd_status hd_workload_ptx(const hd_workload *w, unsigned arch, hd_buf *out, const char **compiler,
                           hd_diag *d) {
   const char *name = "ptx";
-  hd_status st = HD_ERR_UNSUPPORTED;
+  hd_status st = HD_ERR_MISSING;
   hd_buf_clear(out);
   if (!is_cuda(w->source)) {
     st = read_ptx(w, out, d);
   } else {
-    for (unsigned t = 0; t < WL_TOOLCHAINS && st == HD_ERR_UNSUPPORTED; t++) {
+    for (unsigned t = 0; t < WL_TOOLCHAINS && lacks_compiler(st); t++) {
       name = TOOLCHAINS[t].name;
       hd_buf_clear(out);
       st = wl_compile(w, arch, (wl_toolchain)t, out, d);
     }
-    if (st == HD_ERR_UNSUPPORTED) {
+    if (lacks_compiler(st)) {
       name = "ptx";
       hd_buf_clear(out);
       st = wl_kept_read(w, arch, out, NULL);
     }
-    if (st == HD_ERR_UNSUPPORTED)
-      hd_fail(d, st, "%s: compiling for sm_%u needs nvcc, or clang 14 or newer, on the PATH", w->source,
-              arch);
+    if (lacks_compiler(st))
+      st = hd_fail(d, HD_ERR_MISSING, "%s: compiling for sm_%u needs nvcc, or clang 14 or newer, on the PATH",
+                   w->source, arch);
   }
   if (compiler) *compiler = st == HD_OK ? name : NULL;
   return st;

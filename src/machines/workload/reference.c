@@ -66,7 +66,8 @@ static hd_status build_and_load(const char *source, const char *compiler, const 
 static hd_status open_reference(const char *source, void **handle, hd_diag *d) {
   char compiler[WL_PATH], entry[WL_PATH], scratch[WL_PATH] = "";
   if (!hd_program_find(COMPILERS, compiler, sizeof compiler))
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "%s: no C compiler on the PATH (cc, gcc or clang)", source);
+    return hd_fail_because(d, HD_ERR_MISSING, "no C compiler is on the PATH (cc, gcc or clang)", "%s",
+                           source);
   hd_digest key = hd_digest_begin();
   for (size_t i = 0; FLAGS[i]; i++) hd_digest_text(&key, FLAGS[i]);
   for (size_t i = 0; i < N_HEADERS; i++) hd_digest_bytes(&key, HEADERS[i]->text, HEADERS[i]->len);

@@ -190,7 +190,7 @@ hd_status wl_compiler_error(const char *program, const char *output, int code, h
 
 typedef enum wl_toolchain { WL_NVCC = 0, WL_CLANG, WL_TOOLCHAINS } wl_toolchain;
 const char *wl_toolchain_name(wl_toolchain t);
-/* kernel.cu through one toolchain. HD_ERR_UNSUPPORTED when it is not installed or has no
+/* kernel.cu through one toolchain. HD_ERR_MISSING when it is not installed, HD_ERR_UNSUPPORTED when it has no
  * target at or below `arch`. */
 hd_status wl_compile(const hd_workload *w, unsigned arch, wl_toolchain t, hd_buf *out, hd_diag *d);
 /* The text that hd_workload_keep_ptx left, if the source is still the same; else HD_ERR_UNSUPPORTED. */

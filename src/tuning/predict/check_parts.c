@@ -40,11 +40,13 @@ static hd_status proof_take(void *ctx, size_t i, const void *answer, size_t len,
   if (i && !before.equal) return HD_OK;
   memcpy(sum, answer, sizeof *sum);
   sum->what[sizeof sum->what - 1] = sum->dispatcher[sizeof sum->dispatcher - 1] = 0;
+  sum->no_reference[sizeof sum->no_reference - 1] = 0;
   if (!i) return HD_OK;
   sum->runs += before.runs;
   sum->seconds += before.seconds;
   sum->different = sum->equal ? 0 : (uint32_t)i - 1;
   sum->against_reference = before.against_reference;
+  memcpy(sum->no_reference, before.no_reference, sizeof sum->no_reference);
   sum->race_free = before.race_free;
   sum->thread_instructions = before.thread_instructions;
   return HD_OK;

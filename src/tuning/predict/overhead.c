@@ -92,7 +92,7 @@ static hd_status assemble(const hd_workload *w, const hd_ptx_module *m, resource
   static const char *const names[] = {"ptxas", NULL};
   char program[WL_PATH], scratch[WL_PATH];
   if (!hd_program_find(names, program, sizeof program))
-    return hd_fail(d, HD_ERR_UNSUPPORTED, "ptxas is not on the PATH");
+    return hd_fail(d, HD_ERR_MISSING, "ptxas is not on the PATH");
   hd_status st = hd_scratch_make(scratch, sizeof scratch, d);
   if (st != HD_OK) return st;
   st = run_ptxas(w, m, program, scratch, by_launch, d);

@@ -230,6 +230,7 @@ static bool prove(optimizing *z, hd_sweep_row *row, const hd_resolved *plans, hd
   z->out->proof.runs += first.runs;
   z->out->proof.seconds += first.seconds + z->proof.original.seconds;
   z->out->proof.against_reference = z->proof.original.against_reference;
+  memcpy(z->out->proof.no_reference, z->proof.original.no_reference, sizeof z->out->proof.no_reference);
   z->out->proof.race_free = z->proof.original.race_free;
   z->out->proof.thread_instructions = before;
   return true;
@@ -242,9 +243,9 @@ static bool only_reorders(const hd_plan *p) {
   return hd_plan_equal(p, &order);
 }
 
-static hd_status give_up(optimizing *z, const char *why) {
+static hd_status give_up(optimizing *z, const char *what, const char *why) {
   z->out->best = 0;
-  hd_fit(z->out->why, sizeof z->out->why, "the kernel cannot be reordered: %s", why);
+  hd_fit(z->out->why, sizeof z->out->why, "%s: %s", what, why);
   return HD_OK;
 }
 
@@ -258,11 +259,15 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   bool resolved = st == HD_OK;
   if (resolved) st = open_proof(z, &e);
   *done = true;
+  if (resolved && st != HD_OK && st != HD_ERR_BUDGET) { /* no plan has a part in that */
+    hd_resolved_free(&plans);
+    return undone_lack_proof(z->out, row, &e, d);
+  }
   if (st == HD_OK &&
       !z->proof.original.equal) { /* a race or a fault of the original: the kernel's, not a plan's */
     strike_out(row, HD_ERR_REFUSED, z->proof.original.what);
     hd_resolved_free(&plans);
-    return give_up(z, row->why);
+    return give_up(z, "no plan can be proved", row->why);
   }
   bool proved = st == HD_OK && prove(z, row, &plans, &st, &e);
   if (proved) st = take_text(z, &plans, &e);
@@ -273,7 +278,7 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
     strike_out(row, st, e.message);
     /* A plan that a smaller launch does not take may be one for larger ones. */
     *done = st == HD_ERR_REFUSED && only_reorders(&row->plan) && !z->proof.smaller;
-    st = *done ? give_up(z, row->why) : HD_OK;
+    st = *done ? give_up(z, "the kernel cannot be reordered", row->why) : HD_OK;
   } else if (st == HD_OK) {
     *done = proved;
     if (proved) z->out->best = at;

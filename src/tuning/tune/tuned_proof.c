@@ -131,8 +131,12 @@ hd_status tuning_compare(tuning *t, device_bench *b, const hd_plan_set *fixed, h
   for (size_t i = 0; i < fixed->n; i++) set.kernels[i] = fixed->kernels[i];
   tuning_put(&set, k, &k->plan);
   hd_status st = device_bench_prove(b, &set, &k->proof.device_bytes, &e);
-  if (st != HD_OK &&
-      search_plans_fault(st)) { /* a plan that cannot be compared, for want of memory, is not adopted */
+  if (st == HD_ERR_NOMEM || st == HD_ERR_BUDGET) { /* no verdict on the plan, which is not adopted */
+    t->out->unanswered = true;
+    tuning_drop(k, "no answer: the plan that won could not be compared at the size that was tuned: %s",
+                e.message);
+    st = HD_OK;
+  } else if (st != HD_OK && search_plans_fault(st)) {
     tuning_drop(k, "at the size that was tuned: %s", e.message);
     st = HD_OK;
   } else if (st != HD_OK && d) {

@@ -11,6 +11,7 @@ static const struct {
     [HD_BOUND_WORK] = {"the traces' work was over what the budget pays for",
                        "a larger --budget, above " NUMBER(HD_OPTIMIZE_SECONDS)},
     [HD_BOUND_MEMORY] = {"the traces' memory was over its limit", "a smaller --size"},
+    [HD_BOUND_PROOF] = {"a proof could not be made", "the reason is above"},
 };
 
 const char *hd_bound_reached(hd_bound b) { return bounds[b].reached; }
@@ -54,6 +55,25 @@ void undone_leave_unproved(hd_optimized *z, const hd_sweep_row *row, hd_bound b,
          hd_bound_reached(b), stage, plan.data ? plan.data : "",
          z->rows[0].counters.time_us / row->counters.time_us, hd_bound_remedy(b));
   hd_buf_free(&plan);
+}
+
+hd_status undone_lack_proof(hd_optimized *z, const hd_sweep_row *row, const hd_diag *e, hd_diag *d) {
+  hd_buf plan = {0};
+  char line[sizeof z->why];
+  if (e->status != HD_ERR_MISSING && !hd_blames_plan(e->status)) {
+    if (d) *d = *e;
+    return e->status;
+  }
+  hd_plan_print(&row->plan, &plan);
+  z->best = 0;
+  z->unproved = true;
+  undone_end(z, HD_BOUND_PROOF);
+  hd_fit(z->why, sizeof z->why, "no proof could be made here: %s (next: %s, predicted %.2fx)",
+         hd_diag_line(e, line, sizeof line), plan.data ? plan.data : "",
+         z->rows[0].counters.time_us / row->counters.time_us);
+  const hd_status st = plan.failed ? hd_nomem(d) : HD_OK;
+  hd_buf_free(&plan);
+  return st;
 }
 
 void undone_explain(hd_optimized *z) {

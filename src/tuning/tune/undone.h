@@ -17,6 +17,9 @@ void undone_count(hd_optimized *z, size_t replayed);
 void undone_know_nothing(hd_optimized *z);
 /* A plan that is not proved is not written. `stage`: what it was still to go through. */
 void undone_leave_unproved(hd_optimized *z, const hd_sweep_row *row, hd_bound b, const char *stage);
+/* The proof of the row's plan could not be made for a reason that is no plan's: it says nothing about the
+ * plan. Failures that end all work, such as want of memory, are returned as they are. */
+hd_status undone_lack_proof(hd_optimized *z, const hd_sweep_row *row, const hd_diag *e, hd_diag *d);
 /* No plan that was tried is kept. */
 void undone_explain(hd_optimized *z);
 

@@ -100,7 +100,7 @@ void winner_proof_close(winner_proof *p) {
 }
 
 hd_status winner_proof_open(winner_proof *p, hd_diag *d) {
-  const hd_check_options check = {.run = p->run, .seed = p->seed};
+  const hd_check_options check = {.run = p->run, .seed = p->seed, .spare_reference = true};
   return p->checker ? HD_OK : hd_checker_open(p->w, &check, &p->checker, &p->original, d);
 }
 
