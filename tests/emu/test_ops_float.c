@@ -322,6 +322,7 @@ static void packed_f32(void **state) { op_check(pairs, sizeof pairs / sizeof pai
   X(ap_sin, "sin.approx.f32", "w=w", bits_f32(num_approx_f32(NUM_SIN, F(a), 1, false))) \
   X(ap_cos, "cos.approx.ftz.f32", "w=w", bits_f32(num_approx_f32(NUM_COS, F(a), 1, true))) \
   X(ap_lg2, "lg2.approx.f32", "w=w", bits_f32(num_approx_f32(NUM_LG2, F(a), 1, false))) \
+  X(ap_ex2n, "ex2.approx.f32", "w=w", bits_f32(num_approx_f32(NUM_EX2, F(a), 1, false))) \
   X(ap_ex2, "ex2.approx.ftz.f32", "w=w", bits_f32(num_approx_f32(NUM_EX2, F(a), 1, true))) \
   X(ap_tanh, "tanh.approx.f32", "w=w", bits_f32(num_approx_f32(NUM_TANH, F(a), 1, false))) \
   X(ap_rcp64, "rcp.approx.ftz.f64", "d=d", num_b64(num_approx_f64(NUM_RCP, G(a)))) \

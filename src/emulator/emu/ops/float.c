@@ -79,8 +79,6 @@ INLINE float div_approx(float a, float b) {
   X(cos_approx_ftz_f32, "cos.approx.ftz.f32", f, f, APPROX(NUM_COS, a, 1, true))                             \
   X(lg2_approx_f32, "lg2.approx.f32", f, f, APPROX(NUM_LG2, a, 1, false))                                    \
   X(lg2_approx_ftz_f32, "lg2.approx.ftz.f32", f, f, APPROX(NUM_LG2, a, 1, true))                             \
-  X(ex2_approx_f32, "ex2.approx.f32", f, f, APPROX(NUM_EX2, a, 1, false))                                    \
-  X(ex2_approx_ftz_f32, "ex2.approx.ftz.f32", f, f, APPROX(NUM_EX2, a, 1, true))                             \
   X(tanh_approx_f32, "tanh.approx.f32", f, f, APPROX(NUM_TANH, a, 1, false))
 
 /* Reciprocals of f64 from the upper word: NaN results are not the usual canonical one. */
@@ -237,6 +235,43 @@ INLINE bool fma_directed(const float *a, const float *b, const float *c, num_rou
   return !(special & mask);
 }
 
+/* ---- Powers of two --------------------------------------------------------------------- */
+
+/* ln(2)^k / k! */
+static const double powers_series[] = {0x1.0000000000000p+0,  0x1.62e42fefa39efp-1,  0x1.ebfbdff82c58fp-3,
+                                       0x1.c6b08d704a0c0p-5,  0x1.3b2ab6fba4e77p-7,  0x1.5d87fe78a6731p-10,
+                                       0x1.430912f86c787p-13, 0x1.ffcbfc588b0c7p-17, 0x1.62c0223a5c824p-20,
+                                       0x1.b5253d395e7c4p-24, 0x1.e4cf5158b8ecap-28, 0x1.e8cac7351bb25p-32,
+                                       0x1.c3bd650fc2986p-36};
+
+/* 2^a of all lanes at once: a's whole part goes to the exponent, and the rest, of at most a half, through the
+ * series, to 2^-50 of the result. The lanes in which that does not decide what num_approx_f32 gives: those
+ * whose result is not normal, and those whose two neighbours in f32 are as near to each other. */
+INLINE uint32_t powers_of_two(const float *a, float *out) {
+  enum { TERMS = sizeof powers_series / sizeof *powers_series };
+  const double whole = 0x1.8p52, off = 0x1p-46;
+  uint32_t undecided = 0;
+  LANE_LOOP {
+    const double x = a[l], shifted = x + whole, rest = x - (shifted - whole);
+    double sum = powers_series[TERMS - 1];
+    for (unsigned k = TERMS - 1; k--;) sum = sum * rest + powers_series[k];
+    const double y = num_f64(num_b64(sum) + (num_b64(shifted) << 52));
+    const float least = (float)(y - y * off), most = (float)(y + y * off);
+    out[l] = least;
+    undecided |= a[l] > -125 && a[l] < 128 && least == most ? 0 : lane_bit[l];
+  }
+  return undecided;
+}
+INLINE void put_powers(const emu_inst *i, char *r, uint32_t mask, bool ftz) {
+  const float *pa = slot(r, i->src[0]);
+  float part[32] __attribute__((aligned(64)));
+  const uint32_t undecided = powers_of_two(pa, part) & mask;
+  FOR_LANES(l, undecided) part[l] = num_approx_f32(NUM_EX2, pa[l], 1, ftz);
+  blend32(slot(r, i->dst), part, mask);
+}
+HANDLER(ex2_approx_f32) { put_powers(i, r, mask, false); }
+HANDLER(ex2_approx_ftz_f32) { put_powers(i, r, mask, true); }
+
 /* round.OP: any of add sub mul div fma rcp sqrt in mode x->round. */
 HANDLER(round_f32) {
   const float *pa = slot(r, i->src[0]), *pb = slot(r, i->src[1]), *pc = slot(r, i->src[2]);
@@ -321,6 +356,8 @@ const emu_op EMU_OPS(float)[] = {ROWS_1(ROW_1) ROWS_BITS_1(ROW_1) ROWS_2(ROW_2) 
                                          ROWS_TESTP(ROW_TESTP){"round.f32", "", round_f32},
                                  {"round.f64", "", round_f64},
                                  {"round.f32x2", "", round_f32x2},
+                                 {"ex2.approx.f32", "f=f", ex2_approx_f32},
+                                 {"ex2.approx.ftz.f32", "f=f", ex2_approx_ftz_f32},
                                  {"mixed.sum", "f=hf", mixed_sum},
                                  {"mixed.fma", "f=hhf", mixed_fma},
                                  {0}};
