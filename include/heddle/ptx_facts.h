@@ -208,6 +208,9 @@ HD_OWN bool hd_ptx_form_is_whole(const hd_ptx_form *f, unsigned least_bits);
 
 /* The operand of a CTA's barrier (HD_OPF_CTA_WIDE) that says how many threads it waits for; NULL: all. */
 HD_OWN const hd_ptx_opnd *hd_ptx_barrier_count(const hd_ptx_module *m, const hd_ptx_stmt *s);
+/* The number in that operand: of the text, or the block's size along an axis in a register that holds nothing
+ * else. 0: it is not known, as sizes of 0 are not. */
+HD_OWN uint64_t hd_ptx_barrier_threads(const hd_ptx_module *m, const hd_ptx_stmt *s, const uint32_t block[3]);
 
 /* ---- Special registers -------------------------------------------------- */
 

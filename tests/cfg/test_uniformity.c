@@ -64,6 +64,76 @@ static void branches_and_values_have_levels(void **state) {
     if (level_of_barrier(cases[i].body, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
 }
 
+#define THREAD "mov.u32 %r2, %tid.x;\n"
+#define IN_THE_GRID THREAD "mov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %ntid.x;\nmad.lo.u32 %r2, %r3, %r4, %r2;\n"
+
+static void a_thread_s_number_without_its_lane_is_one_in_each_warp(void **state) {
+  static const struct {
+    const char *what, *body;
+    uint32_t block[3];
+    hd_same level;
+  } cases[] = {
+      {"taken away", THREAD "and.b32 %r1, %r2, 31;\nsub.u32 %r1, %r2, %r1;\n", {64, 1, 1}, HD_SAME_IN_WARP},
+      {"of a row of whole warps",
+       THREAD "and.b32 %r1, %r2, 31;\nsub.u32 %r1, %r2, %r1;\n",
+       {64, 4, 1},
+       HD_SAME_IN_WARP},
+      {"in the grid",
+       IN_THE_GRID "mov.u32 %r5, %tid.x;\nand.b32 %r1, %r5, 31;\nsub.s32 %r1, %r2, %r1;\n",
+       {64, 1, 1},
+       HD_SAME_IN_WARP},
+      {"and added again",
+       THREAD "and.b32 %r1, %r2, 31;\nsub.u32 %r3, %r2, %r1;\nadd.u32 %r1, %r3, %r1;\nshr.u32 %r1, %r1, 5;\n",
+       {64, 1, 1},
+       HD_SAME_IN_WARP},
+      {"the lane itself", THREAD "and.b32 %r1, %r2, 31;\n", {64, 1, 1}, HD_SAME_NOWHERE},
+      {"of a block that is not known",
+       THREAD "and.b32 %r1, %r2, 31;\nsub.u32 %r1, %r2, %r1;\n",
+       {0},
+       HD_SAME_NOWHERE},
+      {"of rows that warps share",
+       THREAD "and.b32 %r1, %r2, 31;\nsub.u32 %r1, %r2, %r1;\n",
+       {48, 2, 1},
+       HD_SAME_NOWHERE},
+      {"in a grid of CTAs that are no whole warps",
+       IN_THE_GRID "and.b32 %r1, %r2, 31;\nsub.s32 %r1, %r2, %r1;\n",
+       {48, 1, 1},
+       HD_SAME_NOWHERE},
+      {"half of the lane",
+       THREAD "and.b32 %r1, %r2, 15;\nsub.u32 %r1, %r2, %r1;\n",
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"more than the lane",
+       THREAD "and.b32 %r1, %r2, 63;\nsub.u32 %r1, %r2, %r1;\n",
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"the next lane",
+       THREAD "add.u32 %r1, %r2, 1;\nand.b32 %r1, %r1, 31;\nsub.u32 %r1, %r2, %r1;\n",
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"the number taken away from the lane",
+       THREAD "and.b32 %r1, %r2, 31;\nsub.u32 %r1, %r1, %r2;\n",
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"the lane twice",
+       THREAD "and.b32 %r1, %r2, 31;\nsub.u32 %r2, %r2, %r1;\nsub.u32 %r1, %r2, %r1;\n",
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+      {"the lane of another number in some lanes",
+       THREAD
+       "mov.u32 %r3, %r2;\nsetp.eq.u32 %p2, %r2, 3;\n@%p2 add.u32 %r3, %r2, 7;\nand.b32 %r1, %r3, 31;\n"
+       "sub.u32 %r1, %r2, %r1;\n",
+       {64, 1, 1},
+       HD_SAME_NOWHERE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    hd_buf body = {0};
+    hd_buf_printf(&body, "%s%s", cases[i].body, SKIP_UNLESS_ODD);
+    if (level_of_barrier(body.data, cases[i].block) != cases[i].level) fail_msg("%s", cases[i].what);
+    hd_buf_free(&body);
+  }
+}
+
 static void registers_have_the_levels_of_the_values_that_may_be_in_them(void **state) {
   static const struct {
     const char *what, *body;
@@ -423,6 +493,8 @@ int main(void) {
                 values_that_cut_between_warps_have_levels),
       BEHAVIOUR("the number of a thread is known by its sum, whatever the block",
                 the_number_of_a_thread_is_known_by_its_sum),
+      BEHAVIOUR("a thread's number without its lane is one in each warp",
+                a_thread_s_number_without_its_lane_is_one_in_each_warp),
       BEHAVIOUR("shifts by no count of bits make no rows", shifts_by_no_count_of_bits_make_no_rows),
       BEHAVIOUR("the size of a block decides comparisons", the_size_of_a_block_decides_comparisons),
       BEHAVIOUR("a register of many writers has the worst of their levels",

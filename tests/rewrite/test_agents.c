@@ -443,6 +443,15 @@ static void barriers_of_the_whole_cta_are_taken(void **state) {
       {"that counts some", KERNEL("bar.sync 3, 128;"), HD_REFUSE_SKIPPED_BARRIER},
       {"that counts more", KERNEL("bar.sync 3, 512;"), HD_REFUSE_SKIPPED_BARRIER},
       {"that counts as many as a register says", KERNEL("bar.sync 3, %r3;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"that counts the block's width", KERNEL("mov.u32 %r4, %ntid.x;\nbar.sync 3, %r4;"), HD_REFUSE_NONE},
+      {"that counts its height", KERNEL("mov.u32 %r4, %ntid.y;\nbar.sync 3, %r4;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"that counts its width or less",
+       KERNEL("mov.u32 %r4, %ntid.x;\n@%p1 mov.u32 %r4, 128;\nbar.sync 3, %r4;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"that counts its width, if that was looked up", KERNEL("@%p1 mov.u32 %r4, %ntid.x;\nbar.sync 3, %r4;"),
+       HD_REFUSE_SKIPPED_BARRIER},
+      {"that counts half of its width",
+       KERNEL("mov.u32 %r4, %ntid.x;\nshr.u32 %r5, %r4, 1;\nbar.sync 3, %r5;"), HD_REFUSE_SKIPPED_BARRIER},
       {"that counts those that have ended",
        KERNEL("shr.u32 %r4, %r1, 5;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 ret;\nbar.sync 3, 256;"),
        HD_REFUSE_SKIPPED_BARRIER},
@@ -450,7 +459,9 @@ static void barriers_of_the_whole_cta_are_taken(void **state) {
   };
   EACH(cases, line_of_256);
   static const text_case unknown[] = {
-      {"of a block that is not known", KERNEL("bar.sync 3, 256;"), HD_REFUSE_SKIPPED_BARRIER}};
+      {"of a block that is not known", KERNEL("bar.sync 3, 256;"), HD_REFUSE_SKIPPED_BARRIER},
+      {"of such a block's width", KERNEL("mov.u32 %r4, %ntid.x;\nbar.sync 3, %r4;"),
+       HD_REFUSE_SKIPPED_BARRIER}};
   EACH(unknown, any_block);
 }
 

@@ -57,6 +57,12 @@ static void what_belongs_to_a_cta_may_be_renumbered_inside_it(void **state) {
     if (refusals(bodies[i], true)) fail_msg("%s: %s", bodies[i], first.what);
     assert_true(refusals(bodies[i], false) > 0);
   }
+  /* A barrier that counts a row of threads, which may be all of them. */
+  static const char row[] = "mov.u32 %r2, %ntid.x; bar.sync 3, %r2;";
+  assert_int_equal(refusals_of(row, true, (const uint32_t[3]){64, 1, 1}), 0);
+  assert_int_equal(refusals_of(row, true, (const uint32_t[3]){64, 2, 1}), 1);
+  assert_int_equal(refusals_of(row, true, (const uint32_t[3]){48, 1, 1}), 1);
+  assert_int_equal(refusals_of(row, true, any_block), 1);
 }
 
 static void what_warps_do_as_warps_bars_it(void **state) {

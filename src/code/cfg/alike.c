@@ -26,10 +26,9 @@ bool hd_inst_is_full_barrier(const hd_cfg *g, uint32_t inst, const uint32_t bloc
   const hd_ptx_form *f = &g->module->forms[s->form];
   if (!(f->flags & HD_OPF_CTA_WIDE) || f->flags & HD_OPF_UNKNOWN || hd_ptx_form_has(f, HD_M_ARRIVE))
     return false;
-  const hd_ptx_opnd *count = hd_ptx_barrier_count(g->module, s);
-  if (!count) return true;
+  if (!hd_ptx_barrier_count(g->module, s)) return true;
   const uint64_t threads = (uint64_t)block_dims[0] * block_dims[1] * block_dims[2];
-  return threads && count->kind == HD_O_INT && count->imm == (int64_t)((threads + 31) / 32 * 32);
+  return threads && hd_ptx_barrier_threads(g->module, s, block_dims) == (threads + 31) / 32 * 32;
 }
 
 bool hd_inst_counts_threads(const hd_cfg *g, uint32_t inst) {

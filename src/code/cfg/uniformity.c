@@ -13,6 +13,7 @@ typedef enum shape {
   NOT_WRITTEN = 0, /* by what was looked at so far */
   MULTIPLE,        /* of 32, one in each warp */
   LANE,            /* a MULTIPLE plus the lane */
+  LANE_ALONE,      /* the lane */
   /* The number of a thread as it is worked out. */
   TID_X,
   TID_Y,
@@ -195,7 +196,7 @@ static bool are(shape a, shape b, shape x, shape y) { return (a == x && b == y) 
 static shape sum_shape(const uniformity *w, shape a, shape b) {
   if (a == NOT_WRITTEN || b == NOT_WRITTEN) return NOT_WRITTEN;
   if (a == MULTIPLE && b == MULTIPLE) return MULTIPLE;
-  if (are(a, b, LANE, MULTIPLE) || are(a, b, ROW_BASE, TID_X)) return LANE;
+  if (are(a, b, LANE, MULTIPLE) || are(a, b, LANE_ALONE, MULTIPLE) || are(a, b, ROW_BASE, TID_X)) return LANE;
   if (are(a, b, ROW_BASE, LANE) && lanes_along_x(w)) return LANE;
   return are(a, b, PLANE, TID_Y) ? ROW : ANY_SHAPE;
 }
@@ -225,6 +226,7 @@ static bool is_modular(const hd_ptx_form *f) { return hd_ptx_form_is_whole(f, 16
 /* Without what the number of a thread is worked out from: none of that is taken away. */
 static shape difference_shape(shape a, shape b) {
   if (a == NOT_WRITTEN || b == NOT_WRITTEN) return NOT_WRITTEN;
+  if (a == LANE && b == LANE_ALONE) return MULTIPLE;
   return b == MULTIPLE && (a == MULTIPLE || a == LANE) ? a : ANY_SHAPE;
 }
 
@@ -252,12 +254,22 @@ static shape term_shape(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_term *
   return t->power ? shifted_shape(w, s, t) : product_shape(w, &o[t->of], &o[t->by]);
 }
 
+/* The lowest five bits of a LANE. */
+static shape masked_shape(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_term *t) {
+  const shape x = operand_shape(w, &w->m->opnds[s->first_opnd + t->of]);
+  int64_t mask;
+  if (x == NOT_WRITTEN) return NOT_WRITTEN;
+  return (x == LANE || x == LANE_ALONE) && is_number(w, s, t->by, &mask) && mask == 31 ? LANE_ALONE
+                                                                                       : ANY_SHAPE;
+}
+
 /* Of an instruction that writes one register; a vector's elements are parts of the number. */
 static shape result_shape(uniformity *w, const hd_ptx_stmt *s) {
   const hd_ptx_result *r = hd_ptx_result_of(w->m, s);
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
-  if (r->makes != HD_MAKES_SUM || !is_modular(&w->m->forms[s->form]) || o[0].kind != HD_O_REG)
-    return ANY_SHAPE;
+  if (!is_modular(&w->m->forms[s->form]) || o[0].kind != HD_O_REG) return ANY_SHAPE;
+  if (r->makes == HD_MAKES_MASKED) return masked_shape(w, s, &r->terms[0]);
+  if (r->makes != HD_MAKES_SUM) return ANY_SHAPE;
   const shape a = term_shape(w, s, &r->terms[0]);
   if (r->n_terms == 1) return a;
   const shape b = term_shape(w, s, &r->terms[1]);
@@ -275,7 +287,8 @@ static bool divides_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_
   return cfg_is_not_negative(&w->ranges, w->inst, &o[1]);
 }
 
-/* A comparison or a division that has one result in all of a warp, because it cuts between warps. */
+/* A comparison, a division, or what is left without the lane: it has one result in all of a warp, because it
+ * cuts between warps. */
 static bool cuts_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx_form *f) {
   const hd_ptx_opnd *o = &w->m->opnds[s->first_opnd];
   if (s->n_opnds != 3 || !is_modular(f)) return false;
@@ -290,6 +303,7 @@ static bool cuts_between_warps(uniformity *w, const hd_ptx_stmt *s, const hd_ptx
   case HD_MAKES_QUOTIENT: /* a power is divided by downwards, whatever the sign */
     return r->terms[0].power ? number && value >= 5 : divides_between_warps(w, s, f);
   case HD_MAKES_MASKED: return number && value % 32 == 0;
+  case HD_MAKES_SUM: return r->n_terms == 2 && r->terms[1].minus && b == LANE_ALONE;
   case HD_MAKES_COMPARISON:
     if (hd_ptx_form_has(f, HD_M_LT) || hd_ptx_form_has(f, HD_M_GE)) return b == MULTIPLE;
     if (hd_ptx_form_has(f, HD_M_GT) || hd_ptx_form_has(f, HD_M_LE))

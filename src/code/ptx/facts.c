@@ -141,6 +141,44 @@ const hd_ptx_opnd *hd_ptx_barrier_count(const hd_ptx_module *m, const hd_ptx_stm
   return s->n_opnds > count + reduces ? &m->opnds[s->first_opnd + count] : NULL;
 }
 
+typedef struct writes {
+  hd_sym reg;
+  const hd_ptx_stmt *at, *last;
+  unsigned n;
+} writes;
+
+static bool count_write(void *ctx, const hd_ptx_leaf *leaf) {
+  writes *w = ctx;
+  if (leaf->sym != w->reg || !(leaf->role & HD_ROLE_WRITTEN)) return true;
+  w->n++;
+  w->last = w->at;
+  return true;
+}
+
+/* The only instruction of the function around `s` that writes the register; NULL: there is none, or others.
+ */
+static const hd_ptx_stmt *only_write(const hd_ptx_module *m, const hd_ptx_stmt *s, hd_sym reg) {
+  writes w = {.reg = reg};
+  for (uint32_t k = 0; k < m->n_funcs; k++) {
+    const hd_ptx_func *f = &m->funcs[k];
+    if (s < f->stmts || s >= f->stmts + f->n_stmts) continue;
+    for (w.at = f->stmts; w.at < f->stmts + f->n_stmts; w.at++)
+      if (w.at->kind == HD_S_INST) hd_ptx_visit(m, w.at, count_write, &w);
+  }
+  return w.n == 1 ? w.last : NULL;
+}
+
+uint64_t hd_ptx_barrier_threads(const hd_ptx_module *m, const hd_ptx_stmt *s, const uint32_t block[3]) {
+  const hd_ptx_opnd *count = hd_ptx_barrier_count(m, s);
+  if (count && count->kind == HD_O_INT) return count->imm > 0 ? (uint64_t)count->imm : 0;
+  if (!count || count->kind != HD_O_REG || count->part) return 0;
+  const hd_ptx_stmt *at = only_write(m, s, count->sym);
+  if (!at || at->guard || m->forms[at->form].op != HD_OP_MOV || at->n_opnds != 2) return 0;
+  const hd_ptx_opnd *o = &m->opnds[at->first_opnd];
+  if (o[0].kind != HD_O_REG || o[1].kind != HD_O_SREG || m->syms[o[1].sym].index != HD_SR_NTID) return 0;
+  return o[1].part == HD_M_X ? block[0] : o[1].part == HD_M_Y ? block[1] : o[1].part == HD_M_Z ? block[2] : 0;
+}
+
 /* ---- Special registers ------------------------------------------------------------------ */
 
 static const uint8_t sregs[HD_SR_COUNT] = {

@@ -79,10 +79,9 @@ static const char *why_in_grid(const scan *s, const hd_ptx_form *f, const hd_ptx
  * whole warps: threads that come to it apart are counted one by one. */
 static bool counts_all(const scan *s, const hd_ptx_form *f, const hd_ptx_stmt *st) {
   if (!hd_ptx_form_has(f, HD_M_RED) && !hd_ptx_form_has(f, HD_M_SYNC)) return false;
-  const hd_ptx_opnd *count = hd_ptx_barrier_count(s->look.m, st);
   const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
-  return !count ||
-         (threads && threads % 32 == 0 && count->kind == HD_O_INT && count->imm == (int64_t)threads);
+  return !hd_ptx_barrier_count(s->look.m, st) ||
+         (threads && threads % 32 == 0 && hd_ptx_barrier_threads(s->look.m, st, s->block) == threads);
 }
 
 /* The same in shared memory, where code for one warp is written with volatile on either side. */
