@@ -465,14 +465,44 @@ static void barriers_of_the_whole_cta_are_taken(void **state) {
   EACH(unknown, any_block);
 }
 
-/* A task ends when all that its threads began has ended. */
-static void a_task_waits_for_what_it_began(void **state) {
+typedef struct begun_case {
+  const char *body;
+  bool refused, copies, bulks; /* the rewritten text waits for copies, for bulk copies */
+} begun_case;
+
+static void check_begun(const begun_case *c) {
   static const char copy[] = "cp.async.wait_all;",
                     bulk[] = "cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;";
-  static const struct {
-    const char *body;
-    bool refused, copies, bulks;
-  } cases[] = {
+  char text[2048];
+  hd_arena arena;
+  hd_ptx_module *m;
+  hd_plan p;
+  hd_recipe recipe;
+  hd_diag d = {0};
+  hd_buf out = {0};
+  const hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .block = {128, 1, 1}};
+  snprintf(text, sizeof text,
+           ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 "
+           "%%r<9>;\n"
+           ".reg .b64 %%rd<9>;\n.shared .align 128 .b8 box[64];\nmov.u32 %%r1, %%ctaid.x;\n%s\nret;\n}\n",
+           c->body);
+  hd_arena_init(&arena);
+  if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
+  assert_int_equal(hd_plan_parse("bind=agents", &p, &d), HD_OK);
+  const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d);
+  if (st != (c->refused ? HD_ERR_REFUSED : HD_OK)) fail_msg("%d %s: %s", st, d.message, c->body);
+  if (st == HD_OK) {
+    assert_int_equal(hd_ptx_print(m, &out), HD_OK);
+    if ((strstr(out.data, copy) != NULL) != c->copies || (strstr(out.data, bulk) != NULL) != c->bulks)
+      fail_msg("%s\n%s", c->body, out.data);
+  }
+  hd_buf_free(&out);
+  hd_arena_free(&arena);
+}
+
+/* A task ends when all that its threads began has ended. */
+static void a_task_waits_for_what_it_began(void **state) {
+  static const begun_case cases[] = {
       {"st.global.u32 [%rd1], %r1;", false, false, false},
       {"cp.async.ca.shared.global [box], [%rd1], 4;", false, true, false},
       {"cp.async.cg.shared.global [box], [%rd1], 16;\ncp.async.commit_group;", false, true, false},
@@ -503,35 +533,38 @@ static void a_task_waits_for_what_it_began(void **state) {
       {"tcgen05.cp.cta_group::1.128x256b [%r1], %rd1;", true, false, false},
       {".reg .pred %q; tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd1, %r1, %q;", true, false, false},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char text[2048];
-    hd_arena arena;
-    hd_ptx_module *m;
-    hd_plan p;
-    hd_recipe recipe;
-    hd_diag d = {0};
-    hd_buf out = {0};
-    const hd_rewrite_options o = {.grid = {.known = true, .g = {8, 1, 1}, .n_sms = 4}, .block = {64, 1, 1}};
-    snprintf(text, sizeof text,
-             ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 "
-             "%%r<9>;\n"
-             ".reg .b64 %%rd<9>;\n.shared .align 128 .b8 box[64];\nmov.u32 %%r1, %%ctaid.x;\n%s\nret;\n}\n",
-             cases[i].body);
-    hd_arena_init(&arena);
-    if (hd_ptx_parse(text, strlen(text), "k", &arena, &m, &d) != HD_OK) fail_msg("%s", d.message);
-    assert_int_equal(hd_plan_parse("bind=agents", &p, &d), HD_OK);
-    const hd_status st = hd_rewrite(m, (uint32_t)hd_ptx_find_kernel(m, "k"), &p, &o, &recipe, &d);
-    if (st != (cases[i].refused ? HD_ERR_REFUSED : HD_OK))
-      fail_msg("%d %s: %s", st, d.message, cases[i].body);
-    if (st == HD_OK) {
-      assert_int_equal(hd_ptx_print(m, &out), HD_OK);
-      if ((strstr(out.data, copy) != NULL) != cases[i].copies ||
-          (strstr(out.data, bulk) != NULL) != cases[i].bulks)
-        fail_msg("%s\n%s", cases[i].body, out.data);
-    }
-    hd_buf_free(&out);
-    hd_arena_free(&arena);
-  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_begun(&cases[i]);
+}
+
+#define PRODUCT "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r4, %r5}, %rd1, %rd1, 1, 1, 1, 0, 0;\n"
+#define COMMIT "wgmma.commit_group.sync.aligned;\n"
+
+/* Every product is in a group, and every group is waited for, on all ways to the task's end. */
+static void a_task_that_waits_for_its_products_is_taken(void **state) {
+  static const begun_case cases[] = {
+      {"wgmma.fence.sync.aligned;", false, false, false},
+      {PRODUCT COMMIT "wgmma.wait_group.sync.aligned 0;", false, false, false},
+      {PRODUCT PRODUCT COMMIT PRODUCT COMMIT "wgmma.wait_group.sync.aligned 1;\n"
+                                             "wgmma.wait_group.sync.aligned 0;",
+       false, false, false},
+      {".reg .pred %q; mov.u32 %r2, 0;\nagain: " PRODUCT COMMIT "wgmma.wait_group.sync.aligned 1;\n"
+       "add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 4; @%q bra again;\nwgmma.wait_group.sync.aligned 0;",
+       false, false, false},
+      {PRODUCT COMMIT, true, false, false},
+      {PRODUCT COMMIT "wgmma.wait_group.sync.aligned 1;", true, false, false},
+      {PRODUCT "wgmma.wait_group.sync.aligned 0;", true, false, false},
+      {PRODUCT COMMIT PRODUCT "wgmma.wait_group.sync.aligned 0;", true, false, false},
+      {"wgmma.wait_group.sync.aligned 0;\n" PRODUCT COMMIT, true, false, false},
+      {".reg .pred %q; setp.eq.u32 %q, %r1, 3;\n" PRODUCT COMMIT
+       "@%q bra out;\nwgmma.wait_group.sync.aligned 0;\nout:",
+       true, false, false},
+      {".reg .pred %q; setp.eq.u32 %q, %r1, 3;\n" PRODUCT COMMIT "@%q wgmma.wait_group.sync.aligned 0;", true,
+       false, false},
+      {".reg .pred %q; setp.eq.u32 %q, %r1, 3;\n" PRODUCT COMMIT
+       "@%q exit;\nwgmma.wait_group.sync.aligned 0;",
+       true, false, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_begun(&cases[i]);
 }
 
 int main(void) {
@@ -539,6 +572,7 @@ int main(void) {
       BEHAVIOUR("barriers of the whole CTA are taken, however they are written",
                 barriers_of_the_whole_cta_are_taken),
       BEHAVIOUR("a task waits for what it began, or is refused", a_task_waits_for_what_it_began),
+      BEHAVIOUR("a task that waits for its products is taken", a_task_that_waits_for_its_products_is_taken),
       BEHAVIOUR("barriers that some lanes of a warp skip are refused",
                 barriers_that_some_lanes_of_a_warp_skip_are_refused),
       BEHAVIOUR("barriers that some warps skip are attended", barriers_that_some_warps_skip_are_attended),

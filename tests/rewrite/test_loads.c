@@ -173,7 +173,7 @@ static void loads_of_other_spaces_are_not_counted(void **state) {
                      "ld.local.u32 %r1, [%rd1];\nld.const.u32 %r2, [%rd1];\nld.shared.u32 %r3, [%rd1];",
                      "bypass=l1:1", 64);
   assert_int_equal(r.status, HD_ERR_REFUSED);
-  assert_non_null(strstr(r.why, "the kernel loads nothing from global memory"));
+  assert_non_null(strstr(r.why, "no ld of the kernel reads global memory"));
   r = rewrite("8.0", "sm_80", "ld.global.u32 %r1, [%rd1];", "stream=1", 64);
   assert_int_equal(r.status, HD_ERR_USAGE);
   assert_non_null(strstr(r.why, "there is no 1"));

@@ -7,7 +7,8 @@
  *     ended attend it (attend.c). Where some lanes of a warp may skip either, the kernel is refused.
  *   - No task may see state that the task before it left in registers, shared memory or the SM. Shared
  *     memory starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might
- *     read before it writes them are zeroed; any other lasting state is refused. */
+ *     read before it writes them are zeroed; products of a warpgroup (wgmma) may have to be waited for on
+ *     every way to the task's end; any other lasting state is refused. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ typedef struct scan {
   /* The first instruction of each kind; NULL: there is none. */
   const hd_ptx_stmt *skipped;   /* a barrier that some warps may skip, and attend when they have ended */
   const hd_ptx_stmt *reduction; /* at a barrier */
+  bool products_end;            /* no wgmma of the kernel's own body is in flight where a thread ends */
 } scan;
 
 static void refuse(scan *s, hd_refusal_kind kind, const hd_ptx_stmt *st, const char *why) {
@@ -76,6 +78,59 @@ static void scan_kernel_inst(scan *s, uint32_t i, const hd_ptx_stmt *st, const h
     scan_warp_wide(s, inst, st, f);
 }
 
+/* ---- Products in flight -------------------------------------------------------------------- */
+
+/* What a thread's warpgroup has begun: products that no group holds yet, and groups that may go on. */
+enum { PRODUCTS_LOOSE = 1, PRODUCTS_GROUPED = 2 };
+
+/* Behind an instruction, where `flying` may be in flight before it. A guarded one may not run. */
+static uint8_t fly_on(const hd_cfg *g, uint32_t inst, uint8_t flying) {
+  const hd_ptx_stmt *st = hd_inst_stmt(g, inst);
+  const hd_ptx_form *f = hd_inst_form(g, inst);
+  if (f->op != HD_OP_WGMMA || hd_ptx_form_has(f, HD_M_FENCE)) return flying;
+  if (hd_ptx_form_has(f, HD_M_COMMIT_GROUP))
+    return (uint8_t)(PRODUCTS_GROUPED | (st->guard ? flying : flying & ~PRODUCTS_LOOSE));
+  if (hd_ptx_form_has(f, HD_M_WAIT_GROUP)) {
+    const hd_ptx_opnd *o = st->n_opnds ? &g->module->opnds[st->first_opnd] : NULL;
+    const bool all = !st->guard && o && o->kind == HD_O_INT && o->imm == 0;
+    return (uint8_t)(all ? flying & ~PRODUCTS_GROUPED : flying);
+  }
+  return flying | PRODUCTS_LOOSE;
+}
+
+static bool ends_thread(const hd_ptx_form *f) { return f->op == HD_OP_RET || f->op == HD_OP_EXIT; }
+
+/* Through a block. False: the thread may end in it while something is in flight. */
+static bool fly_through(const hd_cfg *g, const hd_block *b, uint8_t *flying) {
+  for (uint32_t i = b->first; i < b->first + b->n_insts; i++) {
+    if (*flying && ends_thread(hd_inst_form(g, i))) return false;
+    *flying = fly_on(g, i, *flying);
+  }
+  return b->n_succ || !*flying;
+}
+
+/* On no way through the body does a thread end while a product is in flight. */
+static bool all_products_end(const hd_cfg *g, hd_arena *arena) {
+  uint8_t *flying = HD_NEW_N(arena, g->n_blocks + 1u, uint8_t);
+  bool again = true, end = true;
+  while (again && end) {
+    again = false;
+    for (uint32_t k = 0; k < g->n_blocks && end; k++) {
+      const hd_block *b = &g->blocks[k];
+      uint8_t out = flying[k];
+      end = fly_through(g, b, &out);
+      for (uint32_t e = 0; e < b->n_succ; e++) {
+        uint8_t *into = &flying[g->edges[b->first_succ + e]];
+        again |= (*into | out) != *into;
+        *into |= out;
+      }
+    }
+  }
+  return end;
+}
+
+/* ---- Scanning ------------------------------------------------------------------------------ */
+
 /* Warps may attend what others run at other instructions. All barriers become reductions, and cannot be mixed
  * with those that the kernel has. */
 static void check_attendance(scan *s) {
@@ -109,7 +164,9 @@ static void scan_function(scan *s, const hd_ptx_func *f, bool kernel) {
     const hd_ptx_stmt *st = &f->stmts[i];
     if (st->kind != HD_S_INST) continue;
     const hd_ptx_form *form = &s->look.m->forms[st->form];
-    if (form->flags & HD_OPF_LASTING)
+    if (kernel && form->op == HD_OP_WGMMA && s->products_end)
+      scan_kernel_inst(s, i, st, form);
+    else if (form->flags & HD_OPF_LASTING)
       refuse(s, HD_REFUSE_LASTING_STATE, st,
              "leaves behind what the next task of the same worker would meet");
     else if (rewrite_async_of(form) == REWRITE_ASYNC_OTHER)
@@ -140,6 +197,7 @@ size_t rewrite_scan_agents(const hd_ptx_module *m, uint32_t func, const uint32_t
       refuse(&s, d.status == HD_ERR_NOMEM ? HD_REFUSE_NO_MEMORY : HD_REFUSE_NO_BODY, NULL, d.message);
     } else {
       hd_uniformity_find(&s.graph, s.block, &arena, &s.same);
+      s.products_end = all_products_end(&s.graph, &arena);
       for (const hd_ptx_func *f; (f = rewrite_scan_next(&s.look));)
         scan_function(&s, f, f == &m->funcs[func]);
       check_attendance(&s);

@@ -68,7 +68,7 @@ static bool is_unwritten(const hd_rewrite_options *o, uint32_t number) {
 
 /* Refuse a kernel in which no load can be changed, naming its first one. */
 static hd_status refuse_all(const edit *e, const hd_global_load *sites, const char *why, hd_diag *d) {
-  if (!e->n) return hd_fail(d, HD_ERR_REFUSED, "the kernel loads nothing from global memory");
+  if (!e->n) return hd_fail(d, HD_ERR_REFUSED, "no ld of the kernel reads global memory");
   return rewrite_refuse(e->m, &e->f->stmts[sites[0].stmt], why, d);
 }
 

@@ -344,7 +344,7 @@ static hd_status find_fetches(slice *s, fetch *list, hd_diag *d) {
     if (v == VARIES && !add_fetch(s, list, one)) break;
   }
   if (s->n_fetches) return HD_OK;
-  if (!first) return hd_fail(d, HD_ERR_REFUSED, "the kernel loads nothing from global memory");
+  if (!first) return hd_fail(d, HD_ERR_REFUSED, "no ld of the kernel reads global memory");
   return rewrite_refuse(
       m, first,
       same ? "no load's address depends on the task"
