@@ -32,6 +32,17 @@ typedef struct hd_reach {
 HD_OWN void hd_reach_find(const hd_ptx_module *m, uint32_t func, hd_arena *arena, hd_reach *out);
 /* The function that a call names: index into funcs; HD_NONE: it goes through a register. */
 HD_OWN uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call);
+/* What CUDA's system functions do, which every module may call and none holds. None of them reads where the
+ * CTA runs. */
+typedef enum hd_system {
+  HD_SYSTEM_UNKNOWN = 0, /* another function, or one with a body */
+  HD_SYSTEM_REPORTS,     /* vprintf, __assertfail: what the thread says, or why it ends the program */
+  HD_SYSTEM_ALLOCATES,   /* malloc */
+  HD_SYSTEM_FREES,       /* free */
+  HD_SYSTEM_COPIES,      /* memcpy */
+  HD_SYSTEM_FILLS,       /* memset */
+} hd_system;
+HD_OWN hd_system hd_system_called(const hd_ptx_module *m, const hd_ptx_stmt *call);
 /* Whether the call is to a function of the system that writes no memory of the program. */
 HD_OWN bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call);
 

@@ -14,13 +14,23 @@ uint32_t hd_callee(const hd_ptx_module *m, const hd_ptx_stmt *call) {
   return HD_NONE;
 }
 
-bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call) {
-  static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free"};
+hd_system hd_system_called(const hd_ptx_module *m, const hd_ptx_stmt *call) {
+  static const struct {
+    const char *name;
+    hd_system does;
+  } table[] = {{"vprintf", HD_SYSTEM_REPORTS},  {"__assertfail", HD_SYSTEM_REPORTS},
+               {"malloc", HD_SYSTEM_ALLOCATES}, {"free", HD_SYSTEM_FREES},
+               {"memcpy", HD_SYSTEM_COPIES},    {"memset", HD_SYSTEM_FILLS}};
   const uint32_t callee = hd_callee(m, call);
-  if (callee == HD_NONE || m->funcs[callee].has_body) return false;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(m->syms[m->funcs[callee].sym].name, names[i]) == 0) return true;
-  return false;
+  if (callee == HD_NONE || m->funcs[callee].has_body) return HD_SYSTEM_UNKNOWN;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (strcmp(m->syms[m->funcs[callee].sym].name, table[i].name) == 0) return table[i].does;
+  return HD_SYSTEM_UNKNOWN;
+}
+
+bool hd_call_writes_nothing(const hd_ptx_module *m, const hd_ptx_stmt *call) {
+  const hd_system does = hd_system_called(m, call);
+  return does == HD_SYSTEM_REPORTS || does == HD_SYSTEM_ALLOCATES || does == HD_SYSTEM_FREES;
 }
 
 typedef struct search {

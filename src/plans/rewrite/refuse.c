@@ -96,14 +96,6 @@ static void scan_operands(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_st
 
 /* ---- Calls -------------------------------------------------------------------- */
 
-/* System functions that look at no CTA id. */
-static bool is_harmless_extern(const char *name) {
-  static const char *const known[] = {"vprintf", "__assertfail", "malloc", "free", "memcpy", "memset"};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i], name) == 0) return true;
-  return false;
-}
-
 /* A call through a pointer to one of a list's functions, all of which are looked at by themselves. */
 static bool has_known_targets(const hd_ptx_module *m, const hd_ptx_func *f, const hd_ptx_stmt *call) {
   const hd_ptx_opnd *list = &m->opnds[call->first_opnd + call->n_opnds - 1u];
@@ -136,7 +128,7 @@ static void scan_call(rewrite_scan *s, const hd_ptx_func *f, const hd_ptx_stmt *
       /* Looked at by itself. */
     } else if (sym->kind == HD_SYM_PROTO || sym->kind == HD_SYM_TARGETS) {
       continue;
-    } else if (!is_harmless_extern(sym->name)) {
+    } else if (!hd_system_called(m, st)) {
       rewrite_scan_refuse(s, HD_REFUSE_UNKNOWN_CALL, st,
                           "the called function is not in this module and may read %ctaid");
     }

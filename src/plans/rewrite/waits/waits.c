@@ -35,29 +35,24 @@ static const char GIVES_UP[] = "looks again and again, and may wait here for wha
 
 /* ---- Sources ----------------------------------------------------------------------------------- */
 
-/* It calls the function of this name that is not in the module. */
-static bool calls_system(const wait_search *w, uint32_t inst, const char *name) {
-  if (!(hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS)) return false;
-  const uint32_t callee = hd_callee(w->m, hd_inst_stmt(&w->g, inst));
-  if (callee == HD_NONE || w->m->funcs[callee].has_body) return false;
-  return strcmp(w->m->syms[w->m->funcs[callee].sym].name, name) == 0;
+static hd_system system_called(const wait_search *w, uint32_t inst) {
+  return hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS ? hd_system_called(w->m, hd_inst_stmt(&w->g, inst))
+                                                         : HD_SYSTEM_UNKNOWN;
 }
 
 /* Any other function of the system reads what others write, or stores what it is given: what it hands over
  * comes back through memory as well as by its result. */
 bool wait_call_is_harmless(const wait_search *w, uint32_t inst) {
-  return w->g.insts[inst].body || calls_system(w, inst, "vprintf") || calls_system(w, inst, "__assertfail");
+  return w->g.insts[inst].body || system_called(w, inst) == HD_SYSTEM_REPORTS;
 }
 
-bool wait_call_copies(const wait_search *w, uint32_t inst) { return calls_system(w, inst, "memcpy"); }
+bool wait_call_copies(const wait_search *w, uint32_t inst) {
+  return system_called(w, inst) == HD_SYSTEM_COPIES;
+}
 
 /* What the system's functions do is known; a body is not where it is not part of the graph. */
 static bool is_opaque(const wait_search *w, uint32_t inst) {
-  static const char *const known[] = {"vprintf", "__assertfail", "malloc", "free", "memcpy", "memset"};
-  if (!(hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS) || w->g.insts[inst].body) return false;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (calls_system(w, inst, known[i])) return false;
-  return true;
+  return hd_inst_form(&w->g, inst)->flags & HD_OPF_CALLS && !w->g.insts[inst].body && !system_called(w, inst);
 }
 
 /* A register or sink that gets the result; red and cp have none. */
@@ -104,7 +99,8 @@ static bool call_reads_nothing(const wait_search *w, uint32_t inst) {
 static wait_source source_of(wait_search *w, uint32_t inst) {
   const hd_ptx_form *f = hd_inst_form(&w->g, inst);
   if (f->flags & HD_OPF_CALLS) /* free brings nothing */
-    return wait_call_is_harmless(w, inst) || calls_system(w, inst, "free") || call_reads_nothing(w, inst)
+    return wait_call_is_harmless(w, inst) || system_called(w, inst) == HD_SYSTEM_FREES ||
+                   call_reads_nothing(w, inst)
                ? WAIT_OWN
                : WAIT_STRONG;
   const hd_ptx_access *a = wait_access(w, inst);
