@@ -105,7 +105,7 @@ def class_rows(model, kind, apps, number, gpu, generation, setting):
     means = [where + [title, f"of {len(rows)}"] + [times(of(g)) for g in gains] + [paper] +
              ([change(of(s)) for s in sectors] + [SECTORS[kind][generation]] if of in (mean, geomean) else ["", "", ""])
              for (title, of), paper in zip(MEANS, theirs)]
-    return rows, means if rows else []
+    return rows, means if len(rows) == len(apps) else []
 
 
 # What is put in where the class gains less than in the paper. A quarter of L2's bandwidth is less than DRAM's, and so no real GPU's: it stands for
