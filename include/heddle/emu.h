@@ -83,6 +83,12 @@ HD_OWN hd_emu_isa hd_emu_isa_used(const hd_emu *e);
 /* Launches end with HD_ERR_BUDGET at `at` (hd_seconds); 0: they take as long as they take. Any thread may
  * call it, during a launch, too: its hooks can so end it. */
 HD_OWN void hd_emu_set_until(hd_emu *e, double at);
+/* The launches of this emulator may run so many thread instructions, together: the one that reaches them ends
+ * with HD_ERR_BUDGET, even if it is of one CTA, and so do all that follow. 0: as many as there are. Not
+ * during a launch. */
+HD_OWN void hd_emu_set_work(hd_emu *e, uint64_t thread_instructions);
+/* They have run. */
+HD_OWN bool hd_emu_is_spent(const hd_emu *e);
 /* With `skip`, mma, wmma and wgmma leave the registers of their results as they are: for traces of kernels
  * whose accesses do not follow from products; such traces are then several times as fast. Not during a
  * launch. */
@@ -420,6 +426,9 @@ HD_OWN hd_status hd_emu_cluster_start(hd_emu_grid *g, uint64_t cluster, uint32_t
 HD_OWN uint32_t hd_emu_cluster_size(const hd_emu_cta *first);
 HD_OWN hd_emu_cta *hd_emu_cluster_cta(hd_emu_cta *first, uint32_t rank);
 HD_OWN uint32_t hd_emu_cta_warps(const hd_emu_cta *c);
+/* What the CTA has run since the last call is work of its emulator (hd_emu_set_work), as hd_emu_launch counts
+ * by itself. False: the work is spent. */
+HD_OWN bool hd_emu_cta_work(hd_emu_cta *c);
 HD_OWN uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w); /* that it has run */
 /* Run warp `w` for at most `quantum` warp instructions. It stops early at barriers, and when it gives its
  * turn away: at a nanosleep, at a test of an mbarrier whose phase is not complete (HD_STEP_RUNNING: it will

@@ -36,7 +36,8 @@ typedef struct hd_hot {
   int code;      /* that it ended with, or 128 and its signal */
   char gpu[96];  /* the model's title */
   bool emulated; /* it was recorded on the emulator */
-  bool cut;      /* which ended it after so much work */
+  bool cut;      /* which ended its launches after so much work */
+  bool alone;    /* and ended it, since it computed for long by itself behind them */
   bool stopped;
   char page[4200], pins[4200]; /* files; "": not written */
   double seconds;              /* that all took */

@@ -30,9 +30,12 @@ typedef struct hd_optimize_options {
                        many are tried; longer launches are sampled, and longer proofs use a smaller size.
                        HD_OPTIMIZE_SECONDS when 0. No clock is read for that: the answer does not depend on the
                        machine's load */
-  double wall; /* seconds on the clock after which the search ends with the plans that it has, which is then
-                  no answer (hd_optimize_answers); 0: hd_wall_seconds (tuner.h), and no limit with `exact` */
-  bool exact;  /* nothing is sampled, and the proof is at the workload's size */
+  double wall;  /* seconds on the clock after which the search ends with the plans that it has, which is then
+                   no answer (hd_optimize_answers); 0: hd_wall_seconds (tuner.h), and no limit with `exact` */
+  double proof; /* seconds of work, likewise, that a proof may take if no smaller size takes less. One that
+                   would take longer is not made, and there is no answer if a plan needs it. 0: twice
+                   `seconds`, or twice HD_OPTIMIZE_SECONDS if that is more */
+  bool exact;   /* nothing is sampled, and the proof is at the workload's size */
   /* How far the work is; called by one thread at a time. */
   void (*progress)(void *ctx, const char *stage, size_t done, size_t n);
   /* Called between plans. The first true ends the replays, and the best plan so far is proved; true after

@@ -24,6 +24,7 @@ typedef struct run {
   hd_dispatch_kind kind;
   uint64_t quiet;
   double seconds; /* that it may take; 0: any */
+  uint64_t work;  /* thread instructions that it may run; 0: any */
   const bool *stop;
 } run;
 
@@ -50,6 +51,7 @@ static hd_status launch(const char *body, run how, hd_diag *d, uint32_t *out) {
   memset(hd_emu_ptr(e, a, BYTES), 0, BYTES);
   hd_emu_mark_written(e, a, BYTES);
   if (how.seconds > 0) hd_emu_set_until(e, hd_seconds() + how.seconds);
+  hd_emu_set_work(e, how.work);
   hd_status st = hd_emu_load(e, m, &p, d);
   if (st != HD_OK) fail_msg("%s", d->message);
   const hd_emu_launch_params l = {.kernel = "k",
@@ -302,11 +304,39 @@ static void a_launch_ends_when_its_time_is_over(void **state) {
   }
 }
 
+/* It is of the threads that ran, in CTAs that have not ended, too; what it is not enough for is not run at
+ * all. */
+static void a_launch_ends_when_its_work_is_done(void **state) {
+  static const char count[] = "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 400000;\n"
+                              "@%p1 bra L;\nst.global.u32 [%a], %r1;";
+  const struct {
+    run how;
+    bool ends;
+  } cases[] = {
+      {{.grid = 1, .work = 100000}, false},
+      {{.grid = 64, .threads = 2, .sms = 2, .work = 100000}, false},
+      {{.grid = 4, .resident = 4, .sms = 1, .kind = HD_DISPATCH_SHUFFLED, .work = 100000}, false},
+      {{.grid = 1, .block = 32, .work = 32 * 1300000}, true}, /* 3 instructions a round, of 32 threads */
+      {{.grid = 1, .block = 32, .work = 32 * 1100000}, false},
+      {{.grid = 1, .block = 1, .work = 1300000}, true},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    hd_diag d = {0};
+    uint32_t result;
+    assert_int_equal(launch(count, cases[k].how, &d, &result), cases[k].ends ? HD_OK : HD_ERR_BUDGET);
+    assert_int_equal(result, cases[k].ends ? 400000 : 0);
+    if (cases[k].ends) continue;
+    assert_int_equal(d.bound, HD_BOUND_WORK);
+    assert_non_null(strstr(d.message, "more instructions than it may"));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_deadlock_is_a_fault_that_names_the_loop),
       cmocka_unit_test(slow_progress_is_no_deadlock),
       cmocka_unit_test(a_launch_ends_when_its_time_is_over),
+      cmocka_unit_test(a_launch_ends_when_its_work_is_done),
       cmocka_unit_test(another_thread_ends_a_launch),
       cmocka_unit_test(a_wait_for_a_later_cta_ends_where_it_has_a_place),
   };

@@ -32,6 +32,23 @@ static void a_trace_ends_when_it_takes_too_long(void **state) {
   hd_workload_close(w);
 }
 
+/* One task is enough, and a survey of a launch that is to be sampled is no exception. */
+static void a_task_that_is_too_much_work_ends_its_trace(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_workload("matmul-naive", "small");
+  const hd_gpu g = load_gpu("h100");
+  const hd_run_options run = {.machine = {.threads = 1, .n_sms = g.n_sms}, .budget.trace_seconds = 1e-9};
+  for (int sampled = 0; sampled < 2; sampled++) {
+    const hd_study_options how = {.timed = true, .sample_gpu = &g, .sample_units = sampled ? 1000 : 0};
+    hd_study *s = NULL;
+    hd_diag d = {0};
+    assert_int_equal(hd_study_open(w, &run, &how, &s, &d), HD_ERR_BUDGET);
+    assert_null(s);
+    if (d.bound != HD_BOUND_WORK) fail_msg("%s", d.message);
+  }
+  hd_workload_close(w);
+}
+
 /* Nothing is left of what was not finished: with time again, results are as they were. */
 static void runs_and_replays_end_when_their_time_is_over(void **state) {
   skip_without_compiler();
@@ -266,6 +283,7 @@ static void on_maxwell_read_only_loads_come_to_l1(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BEHAVIOUR("a trace ends when it takes too long", a_trace_ends_when_it_takes_too_long),
+      BEHAVIOUR("a task that is too much work ends its trace", a_task_that_is_too_much_work_ends_its_trace),
       BEHAVIOUR("runs and replays end when their time is over", runs_and_replays_end_when_their_time_is_over),
       BEHAVIOUR("runs, replays and sweeps end when they are stopped",
                 runs_replays_and_sweeps_end_when_they_are_stopped),

@@ -56,8 +56,18 @@ static void a_program_that_was_cut_off_is_named_so(void **state) {
   own.cut = true;
   own.code = 134;
   hd_hot_text(&own, 20, &b);
-  assert_non_null(strstr(b.data, "on the emulator, which ended it after so much work: "));
+  assert_non_null(strstr(b.data, "on the emulator, which ended its launches after so much work: "));
   assert_non_null(strstr(b.data, "; exit code 134\n"));
+  assert_null(strstr(b.data, "by itself"));
+  hd_buf_free(&b);
+  own.alone = true;
+  hd_hot_text(&own, 20, &b);
+  assert_non_null(strstr(b.data, "; the emulator ended it while it computed by itself behind a launch: "));
+  hd_buf_free(&b);
+  own.cut = false;
+  hd_hot_text(&own, 20, &b);
+  assert_non_null(
+      strstr(b.data, "on the emulator, which ended it while it computed by itself behind a launch: "));
   hd_buf_free(&b);
 }
 

@@ -154,6 +154,42 @@ static void a_trace_that_takes_too_long_leaves_the_original(void **state) {
   hd_workload_close(w);
 }
 
+/* Whatever stands in the proof's way, the plan's row stays as it was replayed: nothing is said of the plan.
+ */
+static void expect_no_proof(const hd_optimized *z, const char *why) {
+  assert_int_equal(z->best, 0);
+  assert_null(z->written.text.data);
+  assert_false(hd_optimize_answers(z));
+  assert_int_equal(z->ended, 1u << HD_BOUND_PROOF);
+  assert_int_equal(z->rows[1].status, HD_OK);
+  if (!strstr(z->why, why)) fail_msg("%s", z->why);
+  assert_non_null(strstr(z->why, "(next: order=col, predicted "));
+}
+
+static void a_proof_that_would_take_far_too_long_is_not_made(void **state) {
+  skip_without_compiler();
+  hd_workload *w = open_blocks();
+  hd_gpu g = slow_dram_gpu();
+  hd_candidate plans[] = {{.plan = {.order = {.kind = HD_ORDER_COL}}}};
+  for (int exact = 0; exact < 2; exact++) {
+    const hd_optimize_options o = {.run = {.machine.threads = 2},
+                                   .dispatch = g.dispatch,
+                                   .plans = plans,
+                                   .n_plans = 1,
+                                   .seconds = 1e-6,
+                                   .proof = 1e-6,
+                                   .exact = exact};
+    hd_optimized z;
+    OK(hd_optimize(w, &g, &o, &z, &d));
+    if (exact)
+      assert_int_equal(z.best, 1);
+    else
+      expect_no_proof(&z, "it would take about 1 min of two cores (--exact makes it)");
+    hd_optimized_free(&z);
+  }
+  hd_workload_close(w);
+}
+
 /* The list is as long as the seconds allow, by the work of a replay. */
 static void long_replays_leave_time_for_few_plans(void **state) {
   skip_without_compiler();
@@ -510,6 +546,8 @@ int main(void) {
                 a_proof_that_takes_too_long_is_of_a_smaller_size),
       BEHAVIOUR("a trace that takes too long leaves the original",
                 a_trace_that_takes_too_long_leaves_the_original),
+      BEHAVIOUR("a proof that would take far too long is not made",
+                a_proof_that_would_take_far_too_long_is_not_made),
       BEHAVIOUR("long replays leave time for few plans", long_replays_leave_time_for_few_plans),
       BEHAVIOUR("a plan that promises nothing is not proved", only_the_winner_is_proved),
       BEHAVIOUR("instructions are counted once for orders of a kind",

@@ -112,8 +112,13 @@ static void put_head(const hd_hot *h, hd_buf *out) {
   hd_buf_printf(out, "%s: %zu kernel%s, recorded on %s", h->program, h->n, h->n == 1 ? "" : "s",
                 h->emulated ? "the emulator" : "the GPU");
   if (h->cut)
-    hd_buf_puts(out, ", which ended it after so much work: what came later was not seen (a smaller "
-                     "input, or a larger --budget)");
+    hd_buf_puts(out, ", which ended its launches after so much work: what came later was not seen (a "
+                     "smaller input, or a larger --budget)");
+  if (h->alone)
+    hd_buf_printf(out,
+                  "%s ended it while it computed by itself behind a launch: launches that would "
+                  "have come later were not seen (a larger --budget waits longer)",
+                  h->cut ? "; the emulator" : ", which");
   if (h->code) hd_buf_printf(out, "; exit code %d", h->code);
 }
 
@@ -174,6 +179,7 @@ static const field hot_fields[] = {
     {"gpu", MEMBER(hd_hot, gpu)},
     {"emulated", MEMBER(hd_hot, emulated)},
     {"cut", MEMBER(hd_hot, cut)},
+    {"ended_alone", MEMBER(hd_hot, alone)},
     {"stopped", MEMBER(hd_hot, stopped)},
     {"speedup", .real = gain_of_all},
     {"kernels", .tree = kernels_json},

@@ -304,15 +304,20 @@ static bool step_cta(const some *s, hd_emu_cta *c, bool *goes_on) {
   return true;
 }
 
-/* False: its time was over first. */
-static bool run_cluster(const some *s, hd_emu_cta *first) {
+/* HD_ERR_BUDGET: its time was over first, or the emulator's work. */
+static hd_status run_cluster(const some *s, hd_emu_cta *first, hd_diag *d) {
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
-    if (hd_is_over(s->until, s->stop)) return false;
-    for (uint32_t k = 0; k < hd_emu_cluster_size(first); k++)
-      if (!step_cta(s, hd_emu_cluster_cta(first, k), &goes_on)) return true;
+    if (hd_is_over(s->until, s->stop))
+      return hd_fail_bound(d, HD_BOUND_TIME, "a task takes longer than it may on the emulator");
+    for (uint32_t k = 0; k < hd_emu_cluster_size(first); k++) {
+      hd_emu_cta *c = hd_emu_cluster_cta(first, k);
+      if (!step_cta(s, c, &goes_on)) return HD_OK;
+      if (!hd_emu_cta_work(c))
+        return hd_fail_bound(d, HD_BOUND_WORK, "a task runs more instructions than it may on the emulator");
+    }
   }
-  return true;
+  return HD_OK;
 }
 
 static void run_some(void *ctx, unsigned worker) {
@@ -324,8 +329,7 @@ static void run_some(void *ctx, unsigned worker) {
     const uint64_t cluster = s->clusters[i];
     hd_status st = hd_emu_cluster_start(s->grid, cluster, (uint32_t)(cluster % s->n_sms), worker, &c, &e);
     if (st == HD_OK) {
-      if (!run_cluster(s, c))
-        st = hd_fail_bound(&e, HD_BOUND_TIME, "a task takes longer than it may on the emulator");
+      st = run_cluster(s, c, &e);
       hd_emu_cta_end(c);
     }
     if (st == HD_OK) continue;

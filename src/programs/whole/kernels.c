@@ -1,5 +1,6 @@
 /* A program's hot kernels, each optimized by the launch that was recorded of it. */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 enum { MOST = 5, SECONDS = 60 };
 /* Of the seconds, for all kernels together; a program on the emulator has had the rest. */
 static const double after_emulator = 0.5;
+/* Of the seconds, or the default ones if they are more: that traces of all of them may take (hd_optimize). */
+static const double traced_part = 0.25;
 
 typedef struct heating {
   const hd_whole_options *o;
@@ -19,6 +22,7 @@ typedef struct heating {
   hd_store *store; /* of predictions */
   size_t most;     /* kernels that are looked at */
   double seconds;  /* for each of them */
+  double traced;   /* that tracing each of them may take; 0: any */
 } heating;
 
 /* A kernel of the program's report; `hd_hot_kernel` beside it, since they are sorted together. */
@@ -100,7 +104,8 @@ static hd_status optimize(heating *z, const char *folder, hd_hot_kernel *k, hd_d
   hd_optimized_files files;
   hd_report report;
   hd_optimize_options how = z->o->each;
-  how.seconds = z->seconds;
+  how.seconds = how.proof = z->seconds;
+  how.run.budget.trace_seconds = z->traced;
   if (!how.ctx) how.ctx = k->title;
   hd_status st = hd_workload_open(folder, NULL, NULL, &w, d);
   if (st == HD_OK) st = hd_optimize(w, g, &how, &f, d);
@@ -206,6 +211,7 @@ static hd_status look_at_all(heating *z, const json_t *list, const json_t *emula
   z->most = wanted < taken ? wanted : taken;
   const double seconds = z->o->each.seconds > 0 ? z->o->each.seconds : SECONDS;
   z->seconds = (h->emulated ? after_emulator : 1) * seconds / (double)(z->most ? z->most : 1);
+  if (!z->o->each.exact) z->traced = traced_part * fmax(seconds, SECONDS) / (double)(z->most ? z->most : 1);
   for (size_t i = 0; st == HD_OK && i < taken; i++) st = look_at(z, &rows[i], i, &h->kernels[i], d);
   if (st == HD_OK && h->emulated) estimate_others(h);
   free(rows);
@@ -241,6 +247,7 @@ hd_status whole_optimize(const hd_whole_options *o, const char *report, const ch
   heating z = {.o = o, .out = out};
   out->emulated = emulated != NULL;
   out->cut = json_is_true(json_object_get(counted, "cut"));
+  out->alone = json_is_true(json_object_get(counted, "alone"));
   snprintf(out->gpu, sizeof out->gpu, "%s", o->gpu->title);
   hd_status st = json_is_array(kernels) ? hd_store_open(":memory:", &z.store, d)
                                         : hd_fail(d, HD_ERR_INPUT, "%s: %s", report, e.text);

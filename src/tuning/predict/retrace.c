@@ -6,10 +6,6 @@
 
 #include "launch/runner.h"
 
-/* Warp instructions and accesses that two idle cores trace in a second: twice what bench_timing has of the
- * workload that is traced fastest, a warp's instruction being 32 of threads
- * (bench/results/CPU-2026-11-26/timing.txt). */
-static const double traced_a_second = 5e7;
 enum { MOST_UNUSED = 4 }; /* traces kept that no replay uses at the moment */
 
 /* ---- Taking traces ------------------------------------------------------------------ */
@@ -52,9 +48,9 @@ hd_status retrace_take(const hd_compiled *code, const hd_resolved *plans, const 
   else if (st == HD_OK)
     st = runner_fill(&r, d);
   if (st == HD_OK && !plans) predict_skip_products(code, &r);
-  if (st == HD_OK && run.budget.trace_seconds > 0)
-    for (uint32_t i = 0; i < w->n_launches; i++)
-      hd_trace_set_most(traces[i], (uint64_t)(run.budget.trace_seconds * traced_a_second) + 1);
+  const uint64_t most = record_most(&run);
+  for (uint32_t i = 0; st == HD_OK && most && i < w->n_launches; i++) hd_trace_set_most(traces[i], most);
+  if (st == HD_OK) record_bound(&r, most);
   for (uint32_t i = 0; st == HD_OK && !plans && i < w->n_launches; i++) {
     tasks += hd_trace_tasks(traces[i]);
     hd_trace_set_meter(traces[i], &meter);

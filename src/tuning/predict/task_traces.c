@@ -22,6 +22,21 @@ void record_contents_free(runner_contents *c) {
   free(c);
 }
 
+/* Warp instructions and accesses that two idle cores trace in a second: twice what bench_timing has of the
+ * workload that is traced fastest, a warp's instruction being 32 of threads
+ * (bench/results/CPU-2026-11-26/timing.txt). */
+static const double traced_a_second = 5e7;
+
+uint64_t record_most(const hd_run_options *o) {
+  return o->budget.trace_seconds > 0 ? (uint64_t)(o->budget.trace_seconds * traced_a_second) + 1 : 0;
+}
+
+/* A trace counts CTAs that have ended. One that runs on is the emulator's to end. */
+void record_bound(runner *r, uint64_t most) {
+  const uint64_t each = most < UINT64_MAX / HD_WARP ? HD_WARP * most : UINT64_MAX, n = r->w->n_launches;
+  hd_emu_set_work(r->emu, n && each > UINT64_MAX / n ? UINT64_MAX : each * n);
+}
+
 hd_status record_add(recording *r, uint32_t launch, hd_diag *d) {
   const hd_wl_launch *l = &r->r.w->launches[launch];
   hd_trace *t;
@@ -30,6 +45,7 @@ hd_status record_add(recording *r, uint32_t launch, hd_diag *d) {
   r->traces[launch] = t;
   r->own[launch] = true;
   hd_trace_allow_gaps(t);
+  if (r->most) hd_trace_set_most(t, r->most);
   if (r->timed) st = hd_trace_keep_paths(t, r->r.module, d);
   return st == HD_OK ? hd_trace_finish(t, d) : st;
 }
@@ -54,6 +70,7 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
   r->threads = run.machine.threads = run.machine.threads ? run.machine.threads : hd_cpu_count();
   r->timed = how->timed;
   r->before = how->before;
+  r->most = record_most(o);
   r->reordered = is_reordered(plans);
   pthread_mutex_init(&r->lock, NULL);
   hd_status st = how->contents ? runner_open_with(&r->r, code, plans, &run, HD_CHECK_BOUNDS, how->contents, d)
@@ -67,6 +84,7 @@ hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const h
   for (uint32_t i = 0; st == HD_OK && how->like && i < w->n_launches; i++)
     if (how->like[i] != i) r->traces[i] = r->traces[how->like[i]];
   if (st == HD_OK && !plans) predict_skip_products(code, &r->r);
+  if (st == HD_OK) record_bound(&r->r, r->most);
   if (st == HD_OK)
     *out = r;
   else

@@ -41,6 +41,7 @@ typedef struct recording {
   hd_trace **traces;    /* per launch, with gaps; a launch that has none of its own has another's */
   bool *own;            /* per launch */
   double *counted;      /* per launch: survey_compare's; 0: not known yet */
+  uint64_t most;        /* record_most of its options */
   bool reordered;       /* a plan's order or binding is in the traces: their tasks are not the originals' */
   const states *before; /* of launches; NULL: they do not matter */
   pthread_mutex_t lock; /* one thread at a time asks which tasks there are, and records; replays go on */
@@ -59,6 +60,10 @@ typedef struct record_options {
 hd_status record_contents(const hd_workload *w, bool reads_data, runner_contents **out, hd_diag *d);
 void record_contents_free(runner_contents *c); /* NULL is fine */
 
+/* The work that a trace may be by these options (hd_trace_set_most); 0: any. */
+uint64_t record_most(const hd_run_options *o);
+/* Have the runner's emulator end what is far more work than the traces of its launches may be. */
+void record_bound(runner *r, uint64_t most);
 /* `plans` NULL: of the originals. *out is for record_close. */
 hd_status record_open(const hd_compiled *code, const hd_resolved *plans, const hd_run_options *o,
                       const record_options *how, recording **out, hd_diag *d);

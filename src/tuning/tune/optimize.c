@@ -141,13 +141,19 @@ static hd_status take_text(optimizing *z, const hd_resolved *plans, hd_diag *d) 
 /* Seconds of work that a proof may take, on two cores; 0: any. */
 static double proof_seconds(const optimizing *z) { return z->o.exact ? 0 : proof_part * z->o.seconds; }
 
+/* That it may take where there is no smaller size; 0: any. */
+static double proof_most(const optimizing *z) {
+  return z->o.exact ? 0 : z->o.proof > 0 ? z->o.proof : 2 * fmax(z->o.seconds, HD_OPTIMIZE_SECONDS);
+}
+
 /* Run the original once, for all plans that are compared with it. */
 static hd_status open_proof(optimizing *z, hd_diag *d) {
   const double instructions = (double)z->out->rows[0].counters.thread_instructions,
                affordable = proof_seconds(z);
   hd_status st = HD_OK;
   if (!z->proof.w)
-    st = winner_proof_choose(&z->proof, z->w, &z->o.run, z->o.seed, instructions, affordable, d);
+    st = winner_proof_choose(&z->proof, z->w, &z->o.run, z->o.seed, instructions, affordable, proof_most(z),
+                             d);
   z->out->whole_proof_seconds = z->proof.seconds;
   if (st == HD_OK && z->proof.smaller)
     snprintf(z->out->proof_size, sizeof z->out->proof_size, "%s", z->proof.smaller->size);
@@ -259,7 +265,8 @@ static hd_status try_row(optimizing *z, size_t at, bool *done, hd_diag *d) {
   bool resolved = st == HD_OK;
   if (resolved) st = open_proof(z, &e);
   *done = true;
-  if (resolved && st != HD_OK && st != HD_ERR_BUDGET) { /* no plan has a part in that */
+  if (resolved && st != HD_OK &&
+      (st != HD_ERR_BUDGET || e.bound == HD_BOUND_PROOF)) { /* no plan has a part in that */
     hd_resolved_free(&plans);
     return undone_lack_proof(z->out, row, &e, d);
   }

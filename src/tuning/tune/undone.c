@@ -60,7 +60,7 @@ void undone_leave_unproved(hd_optimized *z, const hd_sweep_row *row, hd_bound b,
 hd_status undone_lack_proof(hd_optimized *z, const hd_sweep_row *row, const hd_diag *e, hd_diag *d) {
   hd_buf plan = {0};
   char line[sizeof z->why];
-  if (e->status != HD_ERR_MISSING && !hd_blames_plan(e->status)) {
+  if (e->status != HD_ERR_BUDGET && e->status != HD_ERR_MISSING && !hd_blames_plan(e->status)) {
     if (d) *d = *e;
     return e->status;
   }

@@ -73,7 +73,7 @@ static hd_status open_below(const hd_workload *w, double threads, hd_workload **
 }
 
 hd_status winner_proof_choose(winner_proof *p, const hd_workload *w, const hd_run_options *run, uint64_t seed,
-                              double instructions, double seconds, hd_diag *d) {
+                              double instructions, double seconds, double most, hd_diag *d) {
   *p = (winner_proof){.w = w, .run = *run, .seed = seed, .seconds = seconds_of(w, instructions)};
   const double threads = threads_of(w);
   double takes = p->seconds;
@@ -90,6 +90,9 @@ hd_status winner_proof_choose(winner_proof *p, const hd_workload *w, const hd_ru
     if (!estimate) estimate = instructions * threads_of(next) / threads;
     takes = seconds_of(next, estimate);
   }
+  if (st == HD_OK && most > 0 && takes > most)
+    return hd_fail_bound(d, HD_BOUND_PROOF, "it would take about %.0f min of two cores (--exact makes it)",
+                         ceil(takes / 60));
   return st;
 }
 

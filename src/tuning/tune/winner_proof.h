@@ -27,9 +27,11 @@ double proof_run_seconds(const hd_workload *w, double instructions);
 size_t proof_affordable(double each, double seconds);
 
 /* Choose the size, for a workload whose launches run so many thread instructions. `seconds`: affordable, on
- * two cores; 0: whatever it takes. winner_proof_close is to be called whether this succeeds or not. */
+ * two cores; 0: whatever it takes. `most`: seconds that it may take where no size is affordable; beyond them
+ * HD_ERR_BUDGET, by HD_BOUND_PROOF; 0: any. winner_proof_close is to be called whether this succeeds or not.
+ */
 hd_status winner_proof_choose(winner_proof *p, const hd_workload *w, const hd_run_options *run, uint64_t seed,
-                              double instructions, double seconds, hd_diag *d);
+                              double instructions, double seconds, double most, hd_diag *d);
 void winner_proof_close(winner_proof *p);
 /* Run the original, unless it has run. p->original.equal is false where that fails. */
 hd_status winner_proof_open(winner_proof *p, hd_diag *d);

@@ -104,6 +104,7 @@ struct hd_emu_cta {
   bool waited, launched; /* some thread has executed griddepcontrol.wait, or .launch_dependents */
   unsigned watch;        /* bit 1 << hd_space: the access hook wants it; emu_watch bits */
   uint64_t clock;        /* warp instructions run */
+  uint64_t counted;      /* thread instructions of it in hd_emu.worked */
   uint64_t clock_looks;  /* and as many cycles more, for looks at the clock */
   uint64_t stores;       /* instructions that stored to global or shared memory */
   emu_quiet *quiet;      /* NULL: no window is open */

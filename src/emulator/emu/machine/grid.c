@@ -3,6 +3,7 @@
 #include "emu/machine/cluster.h"
 #include "emu/machine/order.h"
 #include "emu/machine/tmem.h"
+#include "heddle/container.h"
 #include "heddle/limits.h"
 
 #include <inttypes.h>
@@ -323,7 +324,7 @@ static void start_cta(hd_emu_cta *c, uint64_t task, uint64_t ordinal, uint32_t s
   c->live_mask = c->n_warps == 32 ? UINT32_MAX : (1u << c->n_warps) - 1;
   c->blocked_warps = 0;
   c->stuck = c->waited = c->launched = false;
-  c->clock = c->clock_looks = c->stores = 0;
+  c->clock = c->counted = c->clock_looks = c->stores = 0;
   c->quiet = NULL;
   /* Shared memory that is read before it is written must not depend on earlier CTAs. */
   if (c->shared_bytes) memset(c->shared, 0, c->cluster ? c->shared_bytes : emu_shared_taken(c->shared_bytes));
@@ -357,10 +358,26 @@ static bool take_ticket(hd_emu_grid *g, uint64_t task, uint32_t *ticket) {
   return *ticket != 0;
 }
 
-bool emu_is_late(const hd_emu_grid *g) { return hd_is_over(g->emu->until, g->emu->opt.stop); }
+bool emu_is_late(const hd_emu_grid *g) {
+  return hd_is_over(g->emu->until, g->emu->opt.stop) || hd_emu_is_spent(g->emu);
+}
+
+void emu_count_work(hd_emu_cta *c) {
+  uint64_t all = 0;
+  if (!c->emu->work) return;
+  for (uint32_t k = 0; k < c->n_warps; k++) all += c->warps[k].w.thread_instructions;
+  atomic_fetch_add(&c->emu->worked, all - c->counted);
+  c->counted = all;
+}
 
 hd_status emu_say_late(const hd_emu_grid *g, hd_diag *d) {
-  return hd_fail_bound(d, HD_BOUND_TIME, "%s takes longer than it may on the emulator", g->code->name);
+  const bool spent = hd_emu_is_spent(g->emu);
+  hd_buf title = {0};
+  hd_kernel_title(g->code->name, false, &title);
+  hd_fail_bound(d, spent ? HD_BOUND_WORK : HD_BOUND_TIME, "%s %s than it may on the emulator",
+                title.data ? title.data : "", spent ? "runs more instructions" : "takes longer");
+  hd_buf_free(&title);
+  return HD_ERR_BUDGET;
 }
 
 hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32_t sm, unsigned worker,
@@ -415,6 +432,11 @@ uint32_t hd_emu_cluster_size(const hd_emu_cta *first) { return emu_unit_size(fir
 hd_emu_cta *hd_emu_cluster_cta(hd_emu_cta *first, uint32_t rank) { return emu_unit_cta(first, rank); }
 
 uint32_t hd_emu_cta_warps(const hd_emu_cta *c) { return c->n_warps; }
+bool hd_emu_cta_work(hd_emu_cta *c) {
+  emu_count_work(c);
+  return !hd_emu_is_spent(c->emu);
+}
+
 uint64_t hd_emu_warp_instructions(const hd_emu_cta *c, uint32_t w) { return c->warps[w].w.instructions; }
 bool hd_emu_cta_stuck(const hd_emu_cta *c) { return c->stuck; }
 

@@ -70,9 +70,12 @@ static inline uint8_t *emu_local_shadow(const emu_mwarp *m, unsigned lane, uint6
 /* A CTA with its shared memory there (NULL: of its own). */
 hd_emu_cta *emu_cta_make(hd_emu_grid *g, char *shared);
 void emu_cta_free(hd_emu_cta *c);
-/* Whether the emulator's time (hd_emu_set_until) is over; the diagnostic for that. */
+/* Whether the emulator's time (hd_emu_set_until) is over, or its work (hd_emu_set_work); the diagnostic for
+ * that. */
 bool emu_is_late(const hd_emu_grid *g);
 hd_status emu_say_late(const hd_emu_grid *g, hd_diag *d);
+/* The CTA has run on: its instructions are work of the emulator's. */
+void emu_count_work(hd_emu_cta *c);
 /* Start a CTA, or all CTAs of a cluster, of which *out is the first. `unit`: the number of either. */
 hd_status emu_unit_start(hd_emu_grid *g, uint64_t unit, uint64_t ordinal, uint32_t sm, unsigned worker,
                          hd_emu_cta **out, hd_diag *d);

@@ -85,6 +85,7 @@ static bool run_to_end(const launch *l, emu_progress *p, hd_emu_cta *c) {
     const uint64_t clock = c->clock;
     for (uint32_t k = 0; k < c->n_warps; k++)
       if (c->live_mask >> k & 1 && hd_emu_warp_step(c, k, RUN_QUANTUM) == HD_STEP_FAULT) return true;
+    emu_count_work(c);
     if (emu_progress_due(p, c->clock - clock) && emu_progress_watch(p, &c, 1) != EMU_GOES_ON) return false;
     if (emu_cta_over(c)) return true;
   }
@@ -150,6 +151,7 @@ static bool step_unit(const emu_dispatcher *d, resident *r) {
     hd_emu_cta *c = emu_unit_cta(r->cta, n);
     for (uint32_t k = 0; k < c->n_warps; k++)
       if (c->live_mask >> k & 1 && hd_emu_warp_step(c, k, quantum) == HD_STEP_FAULT) return false;
+    emu_count_work(c);
   }
   return true;
 }

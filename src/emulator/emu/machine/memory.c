@@ -101,6 +101,8 @@ void hd_emu_destroy(hd_emu *e) {
 }
 
 void hd_emu_set_until(hd_emu *e, double at) { e->until = at; }
+void hd_emu_set_work(hd_emu *e, uint64_t thread_instructions) { e->work = thread_instructions; }
+bool hd_emu_is_spent(const hd_emu *e) { return e->work && atomic_load(&e->worked) >= e->work; }
 
 hd_emu_isa hd_emu_isa_used(const hd_emu *e) { return e->opt.isa; }
 void hd_emu_skip_products(hd_emu *e, bool skip) { e->skip_products = skip; }

@@ -28,7 +28,9 @@ typedef struct emu_image_object emu_image_object;
 struct hd_emu {
   hd_emu_options opt; /* defaults filled in */
   bool skip_products;
-  _Atomic(double) until; /* hd_seconds at which launches end; 0: never */
+  _Atomic(double) until;   /* hd_seconds at which launches end; 0: never */
+  uint64_t work;           /* hd_emu_set_work; 0: no bound */
+  _Atomic uint64_t worked; /* thread instructions so far, if there is one */
   emu_access_fn *access;
   int file;              /* opt.shared: device memory's; else -1 */
   char *memory;          /* opt.memory bytes of address space, for EMU_GLOBAL_BASE onwards */

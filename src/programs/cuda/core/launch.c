@@ -1,5 +1,4 @@
 /* Launches of kernels and of host functions. */
-#include <float.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -86,22 +85,9 @@ static void print(void *ctx, const char *text, size_t len) {
   fflush(stdout);
 }
 
-/* Thread instructions of the CTAs that have ended, where they are bounded (settings.work). */
-static _Atomic uint64_t worked;
-
 static atomic_bool cut;
 
 bool core_is_cut(void) { return cut; }
-
-static bool is_spent(void) { return core.settings.work && worked >= core.settings.work; }
-
-/* The launch under way is late from here on. */
-static void on_cta_end(void *ctx, unsigned worker, uint64_t task, uint64_t warp_instructions,
-                       uint64_t thread_instructions) {
-  (void)ctx, (void)worker, (void)task, (void)warp_instructions;
-  worked += thread_instructions;
-  if (is_spent()) hd_emu_set_until(core.emu, DBL_MIN);
-}
 
 /* Said once. What the program hears is what a GPU says that serves a display, too. */
 static cu_result spent(void) {
@@ -135,11 +121,10 @@ static cu_result run_kernel(core_work *base) {
     f->idle_launches++;
     return CU_SUCCESS;
   }
-  if (is_spent()) return spent();
+  if (hd_emu_is_spent(core.emu)) return spent();
   hd_emu_hooks hooks = {.access = core_access_hook(),
                         .spaces = core_access_hook() ? 1u << HD_SPACE_GLOBAL | 1u << HD_SPACE_CONST : 0};
   if (trace) hooks = *trace;
-  if (core.settings.work && !trace) hooks.cta_end = on_cta_end;
   hooks.print = print;
   hooks.wait = core_wait_outside;
   hd_emu_stats stats;

@@ -112,6 +112,7 @@ static hd_status open_emulator(hd_diag *d) {
       .shared = true,
   };
   hd_status st = hd_emu_create(&o, &core.emu, d);
+  if (st == HD_OK) hd_emu_set_work(core.emu, s->work);
   if (st == HD_OK) st = reserve_addresses(d);
   if (st != HD_OK && core.emu) {
     hd_emu_destroy(core.emu);

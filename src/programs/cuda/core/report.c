@@ -202,7 +202,8 @@ static void write_json(hd_buf *b) {
     core_put_places(b, &report.findings.data[k]);
     hd_buf_putc(b, '}');
   }
-  hd_buf_printf(b, "]%s}\n", core_is_cut() || core_alone_ended() ? ", \"cut\": true" : "");
+  hd_buf_printf(b, "]%s%s}\n", core_is_cut() ? ", \"cut\": true" : "",
+                core_alone_ended() ? ", \"alone\": true" : "");
 }
 
 static void write_text(hd_buf *b) {
