@@ -61,14 +61,16 @@ bool run_is_captured(const run_launch *l) {
   return !ask || ask(l->stream, &status) != CU_SUCCESS || status != 0;
 }
 
-static bool find_state(const run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
-  if (!v->recipe.state_bytes && !v->recipe.agents) return true;
-  if (l->exec) return !v->recipe.state_bytes || (r->state = run_exec_state(l->exec, p)) != 0;
-  if (l->node || run_is_captured(l)) return false;
-  if (!v->recipe.state_bytes) return true;
+static run_miss find_state(const run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
+  if (!v->recipe.state_bytes && !v->recipe.agents) return RUN_MISS_NOT;
+  if (l->exec)
+    return !v->recipe.state_bytes || (r->state = run_exec_state(l->exec, p)) != 0 ? RUN_MISS_NOT
+                                                                                  : RUN_MISS_STREAMS;
+  if (l->node || run_is_captured(l)) return RUN_MISS_CAPTURE;
+  if (!v->recipe.state_bytes) return RUN_MISS_NOT;
   const bool own = l->stream == CU_STREAM_PER_THREAD || (!l->stream && l->per_thread);
   r->state = run_place_state(p, l->stream, own ? run_thread_number() : 0);
-  return r->state != 0;
+  return r->state ? RUN_MISS_NOT : RUN_MISS_STREAMS;
 }
 
 /* ---- Parameters -------------------------------------------------------------------------------- */
@@ -135,39 +137,52 @@ static bool get_addresses(const struct run_pointers *p, const run_launch *l, con
 
 /* Nothing writes what the variant reads as unwritten. A launch that is captured runs later, when other memory
  * may be there. */
-static bool is_unwritten(const run_variant *v, const run_launch *l) {
+static run_miss presumes(const run_variant *v, const run_launch *l) {
   uint64_t reads[RUN_MOST_POINTERS], writes[RUN_MOST_POINTERS];
   size_t bytes = 0;
-  if (!v->reads.n) return true;
-  if (l->node || run_is_captured(l)) return false;
+  if (!v->reads.n) return RUN_MISS_NOT;
+  if (l->node || run_is_captured(l)) return RUN_MISS_CAPTURE;
   const char *block = l->extra ? run_block_of(l->extra, &bytes) : NULL;
-  return (block || l->params) && get_addresses(&v->reads, l, block, bytes, reads) &&
-         get_addresses(&v->writes, l, block, bytes, writes) &&
-         run_memory_is_apart(reads, v->reads.n, writes, v->writes.n);
+  if (!(block || l->params) || !get_addresses(&v->reads, l, block, bytes, reads) ||
+      !get_addresses(&v->writes, l, block, bytes, writes))
+    return RUN_MISS_FORM;
+  return run_memory_is_apart(reads, v->reads.n, writes, v->writes.n) ? RUN_MISS_NOT : RUN_MISS_MEMORY;
 }
 
-bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
+static run_miss fits(run_variant *v, const run_launch *l) {
+  if (!is_of(v, l) || !is_valid(l)) return RUN_MISS_OTHER;
+  if (atomic_load_explicit(&v->off, memory_order_relaxed)) return RUN_MISS_OFF;
+  return has_no_room(v, l) ? RUN_MISS_OTHER : RUN_MISS_NOT;
+}
+
+static run_miss replace(run_variant *v, run_place *p, const run_launch *l, run_replacement *r) {
   const hd_recipe *c = &v->recipe;
-  run_place *p;
-  r->state = 0;
-  if (!is_of(v, l) || atomic_load_explicit(&v->off, memory_order_relaxed) || !is_valid(l)) return false;
-  if (has_no_room(v, l)) return false;
-  if (!(p = run_place_of(v))) {
-    if (!l->node) atomic_fetch_add_explicit(&v->kernel->early, 1, memory_order_relaxed);
-    run_place_later(v->kernel);
-    return false;
-  }
-  if (!is_unwritten(v, l) || !find_state(v, p, l, r)) return false;
+  run_miss miss = presumes(v, l);
+  if (!miss) miss = find_state(v, p, l, r);
+  if (miss) return miss;
   r->function = p->function;
   r->table = p->table;
   memcpy(r->tasks, l->grid, sizeof r->tasks);
   memcpy(r->grid, l->grid, sizeof r->grid);
   if (c->agents) {
     const uint32_t resident = fit(p, l);
-    if (!resident) return false;
+    if (!resident) return RUN_MISS_FORM;
     hd_recipe_grid(c, l->grid, p->n_sms, resident, r->grid);
   }
-  return l->extra ? !l->params && put_block(v, l, r) : put_pointers(v, l, r);
+  return (l->extra ? !l->params && put_block(v, l, r) : put_pointers(v, l, r)) ? RUN_MISS_NOT : RUN_MISS_FORM;
+}
+
+bool run_replace(run_variant *v, const run_launch *l, run_replacement *r) {
+  run_place *p = NULL;
+  r->state = 0;
+  r->miss = fits(v, l);
+  if (!r->miss && !(p = run_place_of(v))) {
+    if (!l->node) atomic_fetch_add_explicit(&v->kernel->early, 1, memory_order_relaxed);
+    run_place_later(v->kernel);
+    r->miss = RUN_MISS_EARLY;
+  }
+  if (!r->miss) r->miss = replace(v, p, l, r);
+  return !r->miss;
 }
 
 /* What takes turns waits for them; and before, until it is ready. */
@@ -181,9 +196,16 @@ static bool is_held(run_variant *v, const run_launch *l) {
 }
 
 run_variant *run_choose(run_kernel *k, const run_launch *l, run_replacement *r) {
-  run_variant *v = atomic_load_explicit(&k->variants, memory_order_acquire);
-  while (v && (is_held(v, l) || !run_replace(v, l, r))) v = v->next;
-  return v;
+  run_miss last = RUN_MISS_NOT;
+  for (run_variant *v = atomic_load_explicit(&k->variants, memory_order_acquire); v; v = v->next) {
+    if (is_held(v, l))
+      r->miss = is_of(v, l) ? RUN_MISS_HELD : RUN_MISS_OTHER;
+    else if (run_replace(v, l, r))
+      return v;
+    if (r->miss > last) last = r->miss;
+  }
+  if (last && !l->node) atomic_fetch_add_explicit(&k->missed[last], 1, memory_order_relaxed);
+  return NULL;
 }
 
 int run_instead(int original, run_variant *v) {
@@ -294,9 +316,13 @@ int run_cuLaunchKernel_ptsz(cu_function f, unsigned gx, unsigned gy, unsigned gz
                                                                       stream, params, extra);
 }
 
+/* One that no variant may take the place of. */
 static void launched(cu_function f) {
   run_kernel *k = run_function_of(f);
-  if (k) atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  if (!k) return;
+  atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+  if (atomic_load_explicit(&k->variants, memory_order_acquire))
+    atomic_fetch_add_explicit(&k->missed[RUN_MISS_KIND], 1, memory_order_relaxed);
 }
 
 /* Attributes that are as good for the rewritten kernel: none, an access-policy window, a priority, domains of

@@ -34,6 +34,7 @@ typedef struct run_replacement {
   cu_function function;
   uint32_t grid[3];
   void **params, **extra; /* one of them is NULL */
+  run_miss miss;          /* why there is none */
   uint64_t state, table;
   uint32_t tasks[3];
   size_t bytes;

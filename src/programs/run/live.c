@@ -89,15 +89,19 @@ static uint64_t saves_of(const run_arm *a) {
 }
 
 /* False: it does not fit this launch, and nothing is launched. */
-static bool send(const run_arm *a, cu_function f, const run_launch *l, int *result) {
+static bool send(const run_arm *a, cu_function f, const run_launch *l, int *result, run_miss *miss) {
   run_replacement r;
+  *miss = RUN_MISS_OTHER;
   if (l->pair) {
     if (!run_pair_follows(l->pair, a->pair, l)) return false;
     *result = run_pair_send(l->pair, a->pair, l);
     return true;
   }
   if (a->lever) return run_lever_send(a->lever, f, l, result);
-  if (a->variant && !run_replace(a->variant, l, &r)) return false;
+  if (a->variant && !run_replace(a->variant, l, &r)) {
+    *miss = r.miss;
+    return false;
+  }
   *result = a->variant ? run_send(l, r.function, r.grid, r.params, r.extra)
                        : run_send(l, f, l->grid, l->params, l->extra);
   return true;
@@ -302,10 +306,11 @@ static bool is_turn(const run_live *t) {
 
 /* The launch of the arm whose turn it is; false: it has not been made, and the original is to be launched. */
 static bool launch(run_live *t, cu_function f, const run_launch *l, timing *m, int *result) {
+  run_miss miss;
   run_arm *a = &t->arms[m->arm];
   m->missed = true;
   t->pending++;
-  if (!m->end || !mark(l, m->begin) || !send(a, f, l, result)) return false;
+  if (!m->end || !mark(l, m->begin) || !send(a, f, l, result, &miss)) return false;
   if (*result != CU_SUCCESS) {
     /* The original's failures are the program's to see, and so are those of captures. */
     if (!m->arm || run_is_of_capture(*result)) return true;
@@ -354,14 +359,17 @@ static void launch_between(run_live *t, cu_function f, const run_launch *l, int 
   const run_arm *a = &t->arms[1];
   run_kernel *k = t->kernel;
   const bool leads = atomic_load_explicit(&t->leads, memory_order_relaxed);
-  if (leads && send(a, f, l, result)) {
+  run_miss miss;
+  if (leads && send(a, f, l, result, &miss)) {
     if (*result == CU_SUCCESS) {
       atomic_fetch_add_explicit(&k->steered, 1, memory_order_relaxed);
       atomic_fetch_add_explicit(&k->saved, saves_of(a), memory_order_relaxed);
     }
     if (*result == CU_SUCCESS || run_is_of_capture(*result)) return;
     turn_off(a);
-  } else if (!leads) {
+  } else if (leads) {
+    atomic_fetch_add_explicit(&k->missed[miss], 1, memory_order_relaxed);
+  } else {
     atomic_fetch_add_explicit(&k->trials, 1, memory_order_relaxed);
   }
   *result = l->pair ? run_pair_send(l->pair, false, l) : run_send(l, f, l->grid, l->params, l->extra);

@@ -44,6 +44,40 @@ typedef HD_VEC(row) rows;
 /* Then nothing is steered, and no verdict is asked for. */
 static bool is_recording(void) { return run_settings.record[0] && !run_settings.profile; }
 
+/* Launches that were the original's for the sake of what was found, or is known. */
+static unsigned long meant(const run_kernel *k) {
+  return k->why[0] || (k->tuned[0] && !k->speedup) ? 0 : atomic_load(&((run_kernel *)(uintptr_t)k)->trials);
+}
+
+/* Launches that were the original's, by what each of them met. */
+static const char *missing(run_kernel *k, unsigned long others) {
+  static const char *const what[RUN_MISSES] = {
+      [RUN_MISS_NOT] = "before it was found",
+      [RUN_MISS_OTHER] = "of other grids, blocks or shared memory",
+      [RUN_MISS_HELD] = "while its plan is on probation",
+      [RUN_MISS_OFF] = "after its plan was given up",
+      [RUN_MISS_EARLY] = "before the rewritten kernel was ready",
+      [RUN_MISS_FORM] = "whose parameters are not understood",
+      [RUN_MISS_MEMORY] = "that may write what the plan takes for unwritten",
+      [RUN_MISS_STREAMS] = "in more streams at once than have room",
+      [RUN_MISS_CAPTURE] = "under a capture",
+      [RUN_MISS_KIND] = "in clusters, cooperative, or dependent on others"};
+  unsigned long n[RUN_MISSES] = {others};
+  hd_buf text = {0};
+  for (int i = 1; i < RUN_MISSES; i++) n[i] = atomic_load(&k->missed[i]);
+  for (;;) {
+    int most = 0;
+    for (int i = 1; i < RUN_MISSES; i++)
+      if (n[i] > n[most]) most = i;
+    if (!n[most]) break;
+    hd_buf_printf(&text, "%s%lu %s", text.len ? ", " : "", n[most], what[most]);
+    n[most] = 0;
+  }
+  hd_fit(k->missing, sizeof k->missing, "%s", text.failed || !text.len ? "" : text.data);
+  hd_buf_free(&text);
+  return k->missing;
+}
+
 const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->why[0]) return k->why;
   const bool steers = atomic_load(&k->variants) || atomic_load(&k->levers);
@@ -52,10 +86,11 @@ const char *run_why(const run_module *m, const run_kernel *k) {
   if (k->tuned[0] && !k->speedup) return k->tuned;
   if (early && atomic_load(&k->steered) + early >= atomic_load(&k->launches))
     return "the rewritten kernel was not ready yet";
-  if (k->speedup) return "launches before it was found, other launches or memory, or graphs";
-  return steers           ? "other launches or memory, graphs, or more streams at once than have room"
-         : is_recording() ? ""
-                          : "no verdict";
+  if (!steers) return is_recording() ? "" : "no verdict";
+  unsigned long known = atomic_load(&k->steered) + meant(k);
+  for (int i = 1; i < RUN_MISSES; i++) known += atomic_load(&k->missed[i]);
+  const unsigned long launches = atomic_load(&k->launches), rest = launches > known ? launches - known : 0;
+  return missing((run_kernel *)(uintptr_t)k, k->speedup ? rest : 0);
 }
 
 static void add_turns(row *r, const run_kernel *k) {
@@ -66,11 +101,6 @@ static void add_turns(row *r, const run_kernel *k) {
   }
   for (const run_variant *v = atomic_load(&((run_kernel *)(uintptr_t)k)->variants); v; v = v->next)
     if ((v->verdict || k->speedup) && !atomic_load(&v->off)) r->ready += v->ready;
-}
-
-/* Launches that were the original's for the sake of what was found, or is known. */
-static unsigned long meant(const run_kernel *k) {
-  return k->why[0] || (k->tuned[0] && !k->speedup) ? 0 : atomic_load(&((run_kernel *)(uintptr_t)k)->trials);
 }
 
 static void add(rows *list, const run_module *m, const run_kernel *k) {

@@ -168,6 +168,21 @@ typedef struct run_variant {
 
 enum { RUN_DYNAMIC_NONE = 0, RUN_DYNAMIC_WANTED, RUN_DYNAMIC_MADE };
 
+/* Why a launch of a kernel with variants was the original's. Of several variants the last of these counts. */
+typedef enum run_miss {
+  RUN_MISS_NOT,
+  RUN_MISS_OTHER,   /* it has another shape than those of verdicts */
+  RUN_MISS_HELD,    /* the plan is on probation, and this one takes no turn */
+  RUN_MISS_OFF,     /* the plan is not used any more */
+  RUN_MISS_EARLY,   /* it was not ready in the context */
+  RUN_MISS_FORM,    /* its parameters, or how many CTAs fit, are not known */
+  RUN_MISS_MEMORY,  /* what the plan reads as unwritten may be written, or is not known */
+  RUN_MISS_STREAMS, /* all states are other streams' */
+  RUN_MISS_CAPTURE, /* it is captured, or the driver does not say */
+  RUN_MISS_KIND,    /* cooperative, in clusters, or dependent on another */
+  RUN_MISSES
+} run_miss;
+
 struct run_kernel {
   run_kernel *next; /* in its module */
   run_module *module;
@@ -181,6 +196,8 @@ struct run_kernel {
   double speedup;    /* of that, where it was found in this process; 0: it was not */
   atomic_ulong launches, steered, saved; /* saved: nanoseconds, of those that were steered */
   atomic_ulong early;                    /* before the rewritten kernel was ready in their context */
+  atomic_ulong missed[RUN_MISSES];       /* launches, nodes apart */
+  char missing[256];                     /* the same for people */
   atomic_ulong nodes;                    /* of executable graphs that are steered by plans with states */
   double seconds;                        /* of those launches that were timed, and how many they are */
   unsigned long timed;                   /* under the lock of times.c */
