@@ -234,6 +234,7 @@ int run_cuMemMap(cu_address address, size_t bytes, size_t offset, cu_physical me
                  unsigned long long flags) {
   const int r = run_real.cuMemMap(address, bytes, offset, memory, flags);
   if (r == CU_SUCCESS && run_tracks) add((run_range){.at = address, .bytes = bytes, .mapped = true});
+  if (r == CU_SUCCESS) run_kept_early();
   return r;
 }
 

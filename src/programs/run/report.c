@@ -201,8 +201,8 @@ static void put_string(hd_buf *b, const char *key, const char *text) {
 static void print_json(const rows *list, const row *all, hd_buf *b) {
   hd_buf_printf(b, "{\"launches\": %lu, \"steered\": %lu, \"early\": %lu, \"saved\": %.9g, ", all->launches,
                 all->steered, all->early, (double)all->saved * 1e-9);
-  hd_buf_printf(b, "\"saved_measured\": %.9g, \"lost\": %.9g, \"ready\": %.9g, ", all->measured, all->lost,
-                all->ready);
+  hd_buf_printf(b, "\"saved_measured\": %.9g, \"lost\": %.9g, \"ready\": %.9g, \"parsed\": %lu, ",
+                all->measured, all->lost, all->ready, run_parsed());
   if (all->cut) hd_buf_printf(b, "\"unfinished\": %lu, ", all->cut);
   hd_buf_puts(b, "\"kernels\": [");
   for (size_t k = 0; k < list->n; k++) {

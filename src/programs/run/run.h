@@ -261,6 +261,10 @@ void run_levers_free(run_kernel *k);
 
 /* ---- Rewriting (variant.c) --------------------------------------------------------------------- */
 
+/* Parses PTX of the program's. How often this process has: not at all, where all that it needs is kept. */
+hd_status run_parse(const char *text, size_t len, hd_arena *arena, hd_ptx_module **out, hd_diag *d);
+unsigned long run_parsed(void);
+
 /* The saving of a launch that takes so many microseconds less. */
 static inline uint64_t run_saves(double before_us, double after_us) {
   return before_us > after_us ? (uint64_t)((before_us - after_us) * 1e3) : 0;

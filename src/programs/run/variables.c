@@ -59,7 +59,7 @@ static void list_globals(run_module *m) {
   hd_ptx_module *p;
   m->listed = true;
   hd_arena_init(&arena);
-  const hd_status st = hd_ptx_parse(m->own.data, m->own.len, "the program's PTX", &arena, &p, NULL);
+  const hd_status st = run_parse(m->own.data, m->own.len, &arena, &p, NULL);
   m->allocates |= st != HD_OK;
   if (st == HD_OK) {
     bool *used = HD_NEW_N(&arena, p->n_vars + 1, bool);

@@ -73,12 +73,20 @@ static bool reach(part *p, uint32_t func) {
   return true;
 }
 
+static atomic_ulong parsed;
+
+unsigned long run_parsed(void) { return atomic_load(&parsed); }
+
+hd_status run_parse(const char *text, size_t len, hd_arena *arena, hd_ptx_module **out, hd_diag *d) {
+  atomic_fetch_add(&parsed, 1);
+  return hd_ptx_parse(text, len, "the program's PTX", arena, out, d);
+}
+
 static hd_status open_part(part *p, const run_text *text, const char *kernel, hd_diag *d) {
   hd_buf alone = {0};
   hd_arena_init(&p->arena);
   run_cut(text->data, text->len, kernel, &alone);
-  hd_status st = alone.failed ? hd_nomem(d)
-                              : hd_ptx_parse(alone.data, alone.len, "the program's PTX", &p->arena, &p->m, d);
+  hd_status st = alone.failed ? hd_nomem(d) : run_parse(alone.data, alone.len, &p->arena, &p->m, d);
   hd_buf_free(&alone);
   if (st != HD_OK) return st;
   const int64_t func = hd_ptx_find_kernel(p->m, kernel);

@@ -77,7 +77,14 @@ static uint64_t digest_of(const char *text) {
   return h >> 8 | 1;
 }
 
+/* Libraries that were loaded, and those of them that were behind a launch. */
+static atomic_ulong libraries, late;
+EXPORT unsigned long fake_libraries(void) { return libraries; }
+EXPORT unsigned long fake_late(void) { return late; }
+
 static int load(void *out, const char *image, bool library) {
+  libraries += library;
+  late += library && launches;
   fake_load(1);
   const bool is_bad = image[0] == 0x7f && image[IS_BAD] == '1';
   const int disturbs = fake_disturb(), r = disturbs ? disturbs : is_bad ? FAILED : hand_out(out, NULL);

@@ -27,6 +27,9 @@ unsigned long fake_calls(void);
 unsigned long fake_compiled(void);
 /* Launches with dynamic shared memory of a text that declares shared memory in front of its kernel. */
 unsigned long fake_behind(void);
+/* Loads of libraries, and those that a launch was before. */
+unsigned long fake_libraries(void);
+unsigned long fake_late(void);
 /* Libraries that are loaded, and memory that is allocated. */
 long fake_held(void);
 

@@ -6,6 +6,7 @@
  *   destroyed  in the middle its context is destroyed, and another has its number
  *   unloaded   in the middle its module is unloaded, and loaded again
  *   shapes     every other launch has blocks of another size
+ *   late       it loads another module, and launches a kernel of that, before it loads the kernel's
  *   children   it asks for children that have ended, and has none
  *   graph      its launches are of a graph with the kernel twice
  *   streams    the same, and every seventh is in another stream
@@ -80,6 +81,14 @@ static int launch(cu_function f, long k, void **params) {
   return cuStreamEndCapture(other, &graph) || r;
 }
 
+/* As the CUDA runtime loads modules: when the program launches a kernel of theirs first. */
+static int launch_another(void **params) {
+  cu_module module;
+  cu_function f;
+  return cuModuleLoadData(&module, PTX_COUNTING) || cuModuleGetFunction(&f, module, "order") ||
+         cuLaunchKernel(f, 8, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+}
+
 int main(int argc, char **argv) {
   const long n = argc > 1 ? atol(argv[1]) : 1, wait = argc > 2 ? atol(argv[2]) : 8;
   cu_module module;
@@ -88,7 +97,8 @@ int main(int argc, char **argv) {
   void *params[] = {&out, &count};
   if (argc > 4) way = argv[4];
   if (cuInit(0) || cuMemAlloc_v2(&out, 64) || (argc > 3 && system(argv[3])) ||
-      cuModuleLoadData(&module, PTX_ORDER) || cuModuleGetFunction(&f, module, "order"))
+      (is_way("late") && launch_another(params)) || cuModuleLoadData(&module, PTX_ORDER) ||
+      cuModuleGetFunction(&f, module, "order"))
     return 1;
   signal(SIGCHLD, count_child);
   if (argc > 4 && cuStreamCreate(&other, CU_STREAM_NON_BLOCKING)) return 1;
@@ -109,6 +119,10 @@ int main(int argc, char **argv) {
   if (cuCtxSynchronize()) return 1;
   if (children) printf("it has seen children, ");
   if (fake_stale()) printf("%lu times an event is asked for that is gone, ", fake_stale());
+  if (is_way("late")) {
+    --*(uint64_t *)(uintptr_t)out;
+    fprintf(stderr, "%lu of %lu libraries are late\n", fake_late(), fake_libraries());
+  }
   if (stale) printf("%lu launches are of a graph that was changed, ", stale);
   if (fake_overlaps()) printf("%lu graphs run beside themselves, ", fake_overlaps());
   if (is_graph()) *(uint64_t *)(uintptr_t)out /= NODES;
