@@ -14,7 +14,7 @@ So it is with other commands:
 
   $ cat > tells <<'EOF'
   > script -qec "$1" /dev/null </dev/null | tr '\r' '\n' | grep -aoE "($2)"' \[[#.]{30}\] [0-9]+/[0-9]+(, [0-9]+ (s|min) left)?' |
-  >   sed -E 's/\[.*left/with time left/; s/ \[.*//' | sort -u
+  >   sed 's/ \[.*//' | sort -u
   > EOF
   $ bash tells 'heddle simulate matmul-naive --size tiny --gpu gtx580' 'tracing|replaying'
   replaying
