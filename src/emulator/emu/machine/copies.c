@@ -18,6 +18,7 @@ typedef struct copy {
   const emu_inst *inst;
   uint32_t mask, group, bytes;
   uint32_t at[HD_WARP]; /* shared offsets */
+  uint32_t low, high;   /* all of them lie from low on, and end at high or before */
   char data[HD_WARP][MAX_BYTES];
 } copy;
 
@@ -77,12 +78,14 @@ bool emu_copy_begin(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_
   emu_cta *c = w->cta;
   emu_copies *f = copies_of(w);
   while (f && mask) {
-    copy p = {.inst = i, .group = f->commits[__builtin_ctz(mask)], .bytes = bytes};
+    copy p = {.inst = i, .group = f->commits[__builtin_ctz(mask)], .bytes = bytes, .low = UINT32_MAX};
     for (uint32_t left = mask; left; left &= left - 1) {
       const unsigned l = (unsigned)__builtin_ctz(left);
       if (f->commits[l] != p.group) continue;
       p.mask |= 1u << l;
       p.at[l] = (uint32_t)(at[l] - (uint64_t)(uintptr_t)c->shared);
+      if (p.at[l] < p.low) p.low = p.at[l];
+      if (p.at[l] + bytes > p.high) p.high = p.at[l] + bytes;
       memcpy(p.data[l], rows + (size_t)l * bytes, bytes);
     }
     mask &= ~p.mask;
@@ -152,6 +155,7 @@ uint32_t emu_copy_writer(const emu_cta *c, uint64_t offset, unsigned bytes) {
     const emu_copies *f = c->warps[k].copies;
     for (size_t j = 0; f && j < f->copies.n; j++) {
       const copy *p = &f->copies.data[j];
+      if (offset >= p->high || offset + bytes <= p->low) continue;
       for (uint32_t left = p->mask; left; left &= left - 1) {
         const unsigned l = (unsigned)__builtin_ctz(left);
         if (p->at[l] < offset + bytes && offset < p->at[l] + p->bytes) return p->inst->line;
