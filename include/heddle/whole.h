@@ -29,7 +29,9 @@ typedef struct hd_whole_options {
   /* Of each kernel, but for `seconds` of work, which are for all of them (0: 60), and `ctx`: where that is
    * NULL it is the kernel's title. On the emulator half of the seconds are the program's, unless `exact`: its
    * launches end (hd_program_options.work) after what two idle cores do in them, and it ends itself where it
-   * computes without a call for half as long (alone), or for two seconds if that is more. */
+   * computes without a call for half as long (alone), or for two seconds if that is more. The proofs of all
+   * kernels, the hottest first, may take half of the seconds together, or of the default ones if they are
+   * more. */
   hd_optimize_options each;
   void (*told)(const hd_diag *); /* as of hd_steer_watch */
 } hd_whole_options;

@@ -13,8 +13,9 @@
 enum { MOST = 5, SECONDS = 60 };
 /* Of the seconds, for all kernels together; a program on the emulator has had the rest. */
 static const double after_emulator = 0.5;
-/* Of the seconds, or the default ones if they are more: that traces of all of them may take (hd_optimize). */
-static const double traced_part = 0.25;
+/* Of the seconds, or the default ones if they are more: that traces of all of them may take, and proofs. */
+static const double traced_part = 0.25, proofs_part = 0.5;
+static const double least_proof = 1e-3; /* seconds: 0 is hd_optimize's default */
 
 typedef struct heating {
   const hd_whole_options *o;
@@ -23,6 +24,7 @@ typedef struct heating {
   size_t most;     /* kernels that are looked at */
   double seconds;  /* for each of them */
   double traced;   /* that tracing each of them may take; 0: any */
+  double proofs;   /* that are left for the proofs of all of them */
 } heating;
 
 /* A kernel of the program's report; `hd_hot_kernel` beside it, since they are sorted together. */
@@ -104,12 +106,14 @@ static hd_status optimize(heating *z, const char *folder, hd_hot_kernel *k, hd_d
   hd_optimized_files files;
   hd_report report;
   hd_optimize_options how = z->o->each;
-  how.seconds = how.proof = z->seconds;
+  how.seconds = z->seconds;
+  how.proof = fmax(z->proofs, least_proof);
   how.run.budget.trace_seconds = z->traced;
   if (!how.ctx) how.ctx = k->title;
   hd_status st = hd_workload_open(folder, NULL, NULL, &w, d);
   if (st == HD_OK) st = hd_optimize(w, g, &how, &f, d);
   if (st == HD_OK) {
+    if (!(f.ended >> HD_BOUND_PROOF & 1)) z->proofs -= f.whole_proof_seconds;
     st = take_plan(z, w, &f, k, d);
     if (st == HD_OK) st = take_category(z, w, f.study, k, d);
     if (st == HD_OK) st = hd_optimized_write(w, g, how.dispatch, &f, z->o->folder, &files, &report, d);
@@ -212,6 +216,7 @@ static hd_status look_at_all(heating *z, const json_t *list, const json_t *emula
   const double seconds = z->o->each.seconds > 0 ? z->o->each.seconds : SECONDS;
   z->seconds = (h->emulated ? after_emulator : 1) * seconds / (double)(z->most ? z->most : 1);
   if (!z->o->each.exact) z->traced = traced_part * fmax(seconds, SECONDS) / (double)(z->most ? z->most : 1);
+  z->proofs = proofs_part * fmax(seconds, SECONDS);
   for (size_t i = 0; st == HD_OK && i < taken; i++) st = look_at(z, &rows[i], i, &h->kernels[i], d);
   if (st == HD_OK && h->emulated) estimate_others(h);
   free(rows);
