@@ -3,7 +3,8 @@
 Packages run on tensors of the CPU that pass for a GPU's. A launch is compiled to PTX for the asked architecture, its
 arguments and the memory behind them are written to a folder (workload.toml, kernel.ptx, *.bin), and Triton's
 interpreter computes what the kernel writes, so that the package's next launch has its data. The interpreter's results
-are kept beside the launch: `expect-*.bin`.
+are kept beside the launch: `expect-*.bin`. With LARGE in the environment the larger calls are captured, and not
+interpreted.
 """
 import contextlib
 import json
@@ -302,6 +303,7 @@ class Capture:
         self.out, self.source, self.most, self.seconds = out, source, most, seconds
         self.seen, self.failures, self.kept = {}, [], []
         self.sparing = bool(os.environ.get("SPARING"))
+        self.large = bool(os.environ.get("LARGE"))
 
     def name_of(self, fn):
         return f"{fn.fn.__module__}.{fn.fn.__qualname__}"
@@ -314,7 +316,7 @@ class Capture:
             except Exception as e:
                 why = f"{type(e).__name__}: {str(e).strip().splitlines()[-1] if str(e).strip() else ''}"[:200]
                 self.failures.append((self.name_of(fn), "not compiled", why))
-        if not folder and self.sparing:
+        if self.large or (not folder and self.sparing):
             return  # later launches find zeros where this one would have written
         try:
             with limit(self.seconds):

@@ -1,5 +1,7 @@
-"""Calls of public packages, by source: small shapes, forward and backward. Each reaches kernels of the package."""
+"""Calls of public packages, by source: small shapes, forward and backward, and some larger ones. Each reaches kernels of
+the package."""
 import importlib
+import os
 
 import torch
 import torch.nn.functional as F
@@ -364,6 +366,43 @@ def torchao():
                            lambda: torch.eye(128).half().to_sparse_bsr((32, 32)), t(128, 96, dtype=torch.float16, grad=False)))]
 
 
+# ---- Larger calls --------------------------------------------------------------------------------------------------
+
+
+def large_liger():
+    def apply(name, *args):
+        return (name, both(lambda: get(f"liger_kernel.ops.{name}").apply(*[a() if callable(a) else a for a in args])))
+
+    wide = t(1024, 2048)
+    return [apply("rms_norm.LigerRMSNormFunction", t(2048, 1024), t(1024), 1e-6, 0.0, "llama", False, None),
+            apply("layer_norm.LigerLayerNormFunction", t(2048, 1024), t(1024), t(1024), 1e-6),
+            apply("softmax.LigerSoftmaxFunction", wide), apply("swiglu.LigerSiLUMulFunction", wide, wide),
+            ("cross_entropy", both(lambda: get("liger_kernel.ops.cross_entropy.LigerCrossEntropyFunction").apply(
+                r(512, 8192, grad=True), torch.randint(0, 8192, (512,)), None)[0])),
+            apply("experimental.embedding.LigerEmbeddingFunction", t(4000, 512), ints(4000, 2048))]
+
+
+def large_fla():
+    b = dict(dtype=torch.bfloat16)
+    q = k = v = t(1, 1024, 4, 64, **b)
+    n, beta, g1, gd = unit(1, 1024, 4, 64, **b), sig(1, 1024, 4), gate(1, 1024, 4), gate(1, 1024, 4, 64)
+    cu = lambda: torch.tensor([0, 100, 700, 1024], dtype=torch.int32)
+    o = lambda name, *a, **kw: (name, lazily("fla." + name, *a, **kw))
+    return [o("ops.utils.matmul.matmul", t(1024, 1024, grad=False), t(1024, 1024, grad=False)), o("ops.parallel_attn", q, k, v),
+            o("ops.parallel_attn", q, k, v, cu_seqlens=cu), o("ops.chunk_gla", q, k, v, gd), o("ops.chunk_retention", q, k, v),
+            o("ops.chunk_gated_delta_rule", n, n, v, g1, beta), o("modules.token_shift.token_shift", t(1, 2048, 512)),
+            o("modules.convolution.causal_conv1d", t(1, 2048, 512), t(512, 4), None, activation="silu")]
+
+
+def large_flag_gems():
+    o = lambda name, *a, **kw: (name, lazily("flag_gems.ops." + name, *a, **kw))
+    m, square = dict(grad=False), t(2048, 2048, grad=False)
+    return [o("mm", t(1024, 1024, **m), t(1024, 1024, **m)), o("bmm", t(8, 512, 512, **m), t(8, 512, 512, **m)), o("mv", square, t(2048, **m)),
+            o("softmax", square, 0), o("softmax", square, 1), o("sum_dim", square, [0]), o("sum_dim", square, [1]), o("cumsum", square, 1),
+            o("outer", t(2048, **m), t(2048, **m)), o("add", square, square), o("max_dim", square, 0), o("var_mean", square, [0])]
+
+
+LARGE = {"liger-kernel": large_liger, "flash-linear-attention": large_fla, "flag_gems": large_flag_gems}
 SOURCES = {"liger-kernel": liger, "flash-linear-attention": fla, "flag_gems": flag_gems, "conch-triton-kernels": conch,
            "torchnorm": torchnorm, "adasplash": adasplash, "flash-kmeans": flash_kmeans, "moe-ops": moe_ops,
            "grouped-mm-bf16": grouped_mm, "mase-triton": mase, "cut-cross-entropy": cce, "torch": torch_sparse,
@@ -372,5 +411,9 @@ SOURCES = {"liger-kernel": liger, "flash-linear-attention": fla, "flag_gems": fl
 PACKAGES = {"flash-linear-attention": ["flash-linear-attention", "fla-core", "einops"]}
 
 
+def names():
+    return list(LARGE if os.environ.get("LARGE") else SOURCES)
+
+
 def of(source):
-    return SOURCES[source]()
+    return (LARGE if os.environ.get("LARGE") else SOURCES)[source]()

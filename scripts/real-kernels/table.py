@@ -74,6 +74,15 @@ def launches(out):
                 yield folder, source
 
 
+def wanted(out, known):
+    """Launches but for those whose source, kernel and grid are known."""
+    for folder, source in launches(out):
+        with open(folder + "/launch.json") as f:
+            launch = json.load(f)
+        if (source, launch["name"].rsplit(".", 1)[-1], ",".join(str(x) for x in launch["grid"])) not in known:
+            yield folder, source
+
+
 def main():
     program, out, path = sys.argv[1:4]
     with open(path, "w", newline="") as f, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
