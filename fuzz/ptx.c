@@ -1,7 +1,9 @@
 /* Every byte string is a module or an error with a place; a module's print is a fixed
- * point, and text inserted into it leaves it printable. The input's part behind a '\1'
- * is inserted into the first function with a body. */
+ * point, text inserted into it leaves it printable, and what ptxas would refuse of it
+ * has a place. The input's part behind a '\1' is inserted into the first function with
+ * a body. */
 #include "heddle/ptx.h"
+#include "heddle/ptx_valid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,13 @@ static void check_fixed_point(const hd_ptx_module *m) {
   hd_arena_free(&arena);
 }
 
+static void check_validity(const hd_ptx_module *m) {
+  hd_diag d;
+  memset(&d, 0, sizeof d);
+  const hd_status st = hd_ptx_validate(m, &d);
+  require(st == HD_OK || st == HD_ERR_NOMEM || (st == HD_ERR_INPUT && d.line > 0 && d.message[0]));
+}
+
 static void insert(hd_ptx_module *m, const char *text) {
   hd_ptx_insert_items(m, m->n_items / 2, text, NULL);
   for (uint32_t i = 0; i < m->n_funcs; i++) {
@@ -66,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   hd_ptx_module *m = parse((const char *)data, len, &arena);
   if (m) {
     check_fixed_point(m);
+    check_validity(m);
     for (uint32_t i = 0; i < m->n_vars; i++) hd_ptx_var_size(m, &m->vars[i]);
     if (split) {
       char *text = strndup((const char *)split + 1, size - len - 1);
