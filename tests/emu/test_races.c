@@ -284,6 +284,12 @@ typedef struct warps_case {
   "mbarrier.arrive.expect_tx.shared."                                                                        \
   "b64 _, [%bar], 256;\n@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], " \
   "256, [%bar];\n"
+/* Each thread copies its word at %r1, and an mbarrier of 64 tracks that: line 7. */
+#define TRACKED                                                                                              \
+  "setp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%bar], 64;\nbar.sync 0;\n"                        \
+  "shl.b32 %r6, %t, 2; add.u32 %r1, %s, %r6; xor.b32 %r2, %r6, 128; add.u32 %r2, %s, %r2;\n"                 \
+  "cvt.u64.u32 %d1, %r6;\nadd.u64 %d1, %a, %d1;\n"                                                           \
+  "cp.async.ca.shared.global [%r1], [%d1], 4;\ncp.async.mbarrier.arrive.noinc.shared.b64 [%bar];\n"
 #define BULK_STORE                                                                                           \
   "setp.eq.u32 %p2, %t, 0;\n@%p2 cp.async.bulk.global.shared::cta.bulk_group [%a], [%s], 256;\n"             \
   "@%p2 cp.async.bulk.commit_group;\n@%p2 cp.async.bulk.wait_group 0;"
@@ -325,6 +331,18 @@ static const warps_case cases[] = {
     {"two matrices at one place", ROWS "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r1], {%w, %t};", 2, 4, 4},
     {"one matrix at one place",
      ROWS "mov.u32 %r3, 7;\nstmatrix.sync.aligned.m8n8.x4.shared.b16 [%r1], {%r3, %r3, %r3, %r3};", 4, 0, 0},
+    {"a matrix whose rows the lanes stored",
+     ROWS "st.shared.v4.u32 [%r1], {%t, %t, %t, %t};\n"
+          "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%r1];",
+     1, 5, 4},
+    {"a matrix whose rows the lanes stored, behind the warp's barrier",
+     ROWS "st.shared.v4.u32 [%r1], {%t, %t, %t, %t};\nbar.warp.sync -1;\n"
+          "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%r1];",
+     1, 0, 0},
+    {"rows of a matrix that was stored",
+     ROWS "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r1], {%t, %t, %t, %t};\n"
+          "ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r1];",
+     1, 5, 4},
     {"bytes that lie side by side", "add.u32 %r1, %s, %w;\nst.shared.u8 [%r1], %w;", 4, 0, 0},
     {"halves that lie side by side", "shl.b32 %r1, %w, 1;\nadd.u32 %r1, %s, %r1;\nst.shared.u16 [%r1], %w;",
      4, 0, 0},
@@ -397,6 +415,17 @@ static const warps_case cases[] = {
      MINE NEXT "shl.b32 %r6, %t, 2;\ncvt.u64.u32 %d1, %r6;\nadd.u64 %d1, %a, %d1;\n"
                "cp.async.ca.shared.global [%r1], [%d1], 4;\ncp.async.wait_all;\nld.shared.u32 %r3, [%r2];",
      2, 9, 7},
+    {"a copy that an mbarrier tracks, whose phase is waited for",
+     TRACKED
+     "L: mbarrier.try_wait.parity.shared.b64 %p3, [%bar], 0;\n@!%p3 bra L;\nld.shared.u32 %r3, [%r2];",
+     2, 0, 0},
+    {"a copy that an mbarrier tracks, behind a barrier alone",
+     TRACKED "bar.sync 0;\nld.shared.u32 %r3, [%r2];", 2, 10, 7},
+    {"a copy that an mbarrier tracks, read by its own thread", TRACKED "ld.shared.u32 %r3, [%r1];", 2, 9, 7},
+    {"a copy that an mbarrier tracks, waited for by its thread as well",
+     TRACKED "cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];", 2, 0, 0},
+    {"a copy that an mbarrier tracks, overwritten behind a barrier",
+     TRACKED "bar.sync 0;\nst.shared.u32 [%r2], %t;", 2, 10, 7},
     {"warps that are over beside a barrier",
      MINE NEXT
      "setp.eq.u32 %p1, %w, 3;\nst.shared.u32 [%r1], %t;\n@%p1 ret;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];",

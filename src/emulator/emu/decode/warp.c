@@ -535,6 +535,7 @@ static void prepare_xmatrix(emu_decoder *d, emu_form *f, const char *name) {
     }
   }
   f->proto.mem.type = (uint8_t)f->data[X_BITS];
+  f->proto.mem.sync = EMU_SPREAD;
   emu_use(d, f, name);
   if (!shape_fits(f)) f->refused = emu_no_form;
 }

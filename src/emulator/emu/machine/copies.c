@@ -4,6 +4,8 @@
  * thread waits for them. Until then the destination holds a poison, NaN in every format, and counts as
  * never written, so that code which reads it too early gets nothing of use, and a fault under CHECK_INIT. */
 #include "emu/machine/grid.h"
+#include "emu/machine/know.h"
+#include "emu/machine/order.h"
 
 #include <stdlib.h>
 
@@ -24,12 +26,15 @@ typedef struct copy {
 
 struct emu_copies {
   uint32_t commits[HD_WARP]; /* groups that each lane committed */
-  HD_VEC(copy) copies;       /* in the order of issue */
+  /* The last copies that mbarriers track, by the mbarriers' numbers as writers; 0: none. */
+  uint32_t handed[EMU_COPIERS];
+  HD_VEC(copy) copies; /* in the order of issue */
 };
 
 void emu_copies_reset(emu_mwarp *m) {
   if (!m->copies) return;
   memset(m->copies->commits, 0, sizeof m->copies->commits);
+  memset(m->copies->handed, 0, sizeof m->copies->handed);
   m->copies->copies.n = 0;
 }
 
@@ -132,20 +137,63 @@ static void land_before(emu_warp *w, uint32_t mask, const uint64_t end[HD_WARP])
   f->copies.n = kept;
 }
 
+/* What mbarriers track is complete, too. Which lane had handed it over is not kept. */
+static void take_back(emu_warp *w, uint32_t mask) {
+  emu_copies *f = ((emu_mwarp *)w)->copies;
+  if (!f || !w->cta->order) return;
+  emu_know_copied(w, mask, f->handed);
+}
+
 void emu_copy_wait(emu_warp *w, uint32_t mask, uint32_t n) {
   const emu_copies *f = ((emu_mwarp *)w)->copies;
   uint64_t end[HD_WARP];
+  take_back(w, mask);
   if (!f || !f->copies.n) return;
   for (unsigned l = 0; l < HD_WARP; l++) end[l] = f->commits[l] > n ? f->commits[l] - n : 0;
   land_before(w, mask, end);
 }
 
-void emu_copy_wait_all(emu_warp *w, uint32_t mask) {
+static void land_all(emu_warp *w, uint32_t mask) {
   const emu_copies *f = ((emu_mwarp *)w)->copies;
   uint64_t end[HD_WARP];
   if (!f || !f->copies.n) return;
   for (unsigned l = 0; l < HD_WARP; l++) end[l] = UINT64_MAX;
   land_before(w, mask, end);
+}
+
+void emu_copy_wait_all(emu_warp *w, uint32_t mask) {
+  take_back(w, mask);
+  land_all(w, mask);
+}
+
+/* The lanes' copies are known from now on to those who wait for the mbarrier at `bar`. */
+static bool hand(emu_mwarp *m, uint32_t lanes, uint64_t bar) {
+  emu_copies *f = m->copies;
+  bool ok = true;
+  m->landing = bar + 1;
+  m->copied = 0;
+  for (size_t k = 0; ok && k < f->copies.n; k++) {
+    const copy *p = &f->copies.data[k];
+    uint64_t offset[HD_WARP];
+    if (!(p->mask & lanes)) continue;
+    for (unsigned l = 0; l < HD_WARP; l++) offset[l] = p->at[l];
+    ok = emu_order_access(&m->w, p->inst, p->mask & lanes, offset, p->bytes, HD_ACCESS_STORE);
+  }
+  m->landing = 0;
+  if (m->copied) f->handed[m->copier - EMU_MAX_WARPS] = m->copied;
+  return ok;
+}
+
+bool emu_copy_hand_over(emu_warp *w, uint32_t mask, const uint64_t bar[HD_WARP]) {
+  emu_mwarp *m = (emu_mwarp *)w;
+  bool ok = true;
+  if (!m->copies || !m->copies->copies.n) return true;
+  for (uint32_t left = w->cta->order ? mask : 0, same; ok && left; left &= ~same) {
+    same = emu_lanes_as_first(left, bar);
+    ok = hand(m, same, bar[__builtin_ctz(left)]);
+  }
+  land_all(w, mask);
+  return ok;
 }
 
 /* ---- Diagnostics ------------------------------------------------------------------------------- */

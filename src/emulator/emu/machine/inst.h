@@ -250,6 +250,8 @@ typedef enum emu_sync { /* bits */
                         EMU_RELEASES = 2,
                         EMU_COLLECTIVE =
                             4, /* wgmma: four warps read together, and any of them may say that they have */
+                        EMU_SPREAD =
+                            16, /* each lane gives the address of a row, of which others hold the data */
                         EMU_ASYNC_PROXY = 8,   /* a fence between accesses and asynchronous copies */
                         EMU_ASYNC_GLOBAL = 32, /* the same in global memory */
 } emu_sync;                                    /* bits */

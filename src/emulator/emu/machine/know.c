@@ -259,6 +259,12 @@ bool emu_know_copy(emu_order *o, uint64_t offset, uint32_t *writer, uint32_t *nu
   return true;
 }
 
+void emu_know_copied(emu_warp *w, uint32_t lanes, const uint32_t copies[EMU_COPIERS]) {
+  emu_times t = {0};
+  memcpy(t.of + EMU_MAX_WARPS, copies, EMU_COPIERS * sizeof *copies);
+  hear(w->cta->order, w, lanes, &t);
+}
+
 void emu_order_signal(emu_warp *w, uint32_t lanes, uint64_t offset, bool relaxed) {
   emu_order *o = w->cta->order;
   emu_signal *s = o ? signal_at(o, offset) : NULL;

@@ -66,6 +66,8 @@ bool emu_know_copy(emu_order *o, uint64_t offset, uint32_t *writer, uint32_t *nu
 static inline const emu_times *emu_known_to(const emu_knower *k, unsigned lane) {
   return k->informed >> lane & 1 ? &k->knows : &k->base;
 }
+/* The lanes know these copies of mbarriers, by their numbers as writers; 0: none. */
+void emu_know_copied(emu_warp *w, uint32_t lanes, const uint32_t copies[EMU_COPIERS]);
 /* The lane makes (or ends) the mbarrier at a shared offset. */
 void emu_know_made(emu_warp *w, unsigned lane, uint64_t offset, uint32_t line, bool ends);
 /* The line of its mbarrier.init, if the lane does not know of that; else 0. */

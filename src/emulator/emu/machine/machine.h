@@ -153,6 +153,8 @@ bool emu_copy_commit(emu_warp *w, const emu_inst *i, uint32_t mask);
 /* All but each lane's last n groups are complete; all copies, in groups or not. */
 void emu_copy_wait(emu_warp *w, uint32_t mask, uint32_t n);
 void emu_copy_wait_all(emu_warp *w, uint32_t mask);
+/* Each lane's mbarrier, at a shared offset, tracks its copies, which are complete when that phase is. */
+bool emu_copy_hand_over(emu_warp *w, uint32_t mask, const uint64_t bar[32]);
 
 /* Special registers that change while a CTA runs: %clock, %clock64, %globaltimer: one count per
  * warp instruction of the CTA. */

@@ -158,7 +158,8 @@ static bool arrive(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbar
   return true;
 }
 
-/* cp.async.mbarrier.arrive: the thread's earlier copies complete here, and the arrival follows at once. */
+/* cp.async.mbarrier.arrive: the thread's earlier copies are complete (emu_copy_hand_over), and the arrival
+ * follows at once. */
 static bool arrive_for_copies(emu_warp *w, const emu_inst *i, unsigned lane, const emu_mbarrier *b,
                               uint64_t offset, object *o) {
   if (b->increments && o->pending == COUNT_MAX) {
@@ -167,7 +168,6 @@ static bool arrive_for_copies(emu_warp *w, const emu_inst *i, unsigned lane, con
     return false;
   }
   o->pending += b->increments;
-  emu_copy_wait_all(w, 1u << lane);
   return arrive(w, i, lane, b, offset, o, 1);
 }
 
@@ -283,8 +283,7 @@ static void asked_in_vain(emu_mwarp *m, const emu_inst *i, unsigned lane, uint64
             offset, o->parity, o->pending, o->expected, o->tx);
 }
 
-/* The lanes of the mask whose offset is the first one's. */
-static uint32_t as_first(uint32_t mask, const uint64_t offset[HD_WARP]) {
+uint32_t emu_lanes_as_first(uint32_t mask, const uint64_t offset[HD_WARP]) {
   const uint64_t first = offset[__builtin_ctz(mask)];
   uint32_t same = 0;
   for (uint32_t left = mask; left; left &= left - 1) {
@@ -327,7 +326,7 @@ static void wait(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, char *r,
     }
   }
   for (uint32_t left = w->cta->order ? done : 0, same; left; left &= ~same) {
-    same = as_first(left, at);
+    same = emu_lanes_as_first(left, at);
     emu_order_wait(w, same, at[__builtin_ctz(left)], b->relaxed);
   }
   uint32_t p;
@@ -351,8 +350,9 @@ static bool signal_all(emu_warp *w, const emu_inst *i, const emu_mbarrier *b, co
     const unsigned l = (unsigned)__builtin_ctz(left);
     if (!emu_shared_offset(w, i, &b->at, r, l, &at[l])) return false;
   }
-  for (uint32_t left = mask, same; left; left &= ~same) {
-    same = as_first(left, at);
+  if (b->op == EMU_MBARRIER_COPIES && !emu_copy_hand_over(w, mask, at)) return false;
+  for (uint32_t left = w->cta->order ? mask : 0, same; left; left &= ~same) {
+    same = emu_lanes_as_first(left, at);
     emu_order_signal(w, same, at[__builtin_ctz(left)], b->relaxed);
   }
   return true;
@@ -365,10 +365,9 @@ void emu_run_mbarrier(emu_warp *w, const emu_inst *i, char *r, uint32_t mask) {
     wait(w, i, b, r, mask);
     return;
   }
-  if (b->op == EMU_MBARRIER_COPIES) emu_copy_wait_all(w, mask);
   const bool plain = b->op == EMU_MBARRIER_INIT || b->op == EMU_MBARRIER_INVAL;
   const hd_access_kind kind = plain ? HD_ACCESS_STORE : HD_ACCESS_ATOMIC;
-  const bool signals = w->cta->order && arrives(b->op);
+  const bool signals = arrives(b->op) && (w->cta->order || b->op == EMU_MBARRIER_COPIES);
   if (signals) emu_order_step(w);
   if (signals && !signal_all(w, i, b, r, mask)) return;
   for (uint32_t left = mask; left; left &= left - 1) {

@@ -157,8 +157,8 @@ static bool fault(emu_warp *w, const emu_inst *i, unsigned lane, uint64_t offset
   static const char *const words[] = {"load", "store", "atomic", "prefetch"};
   char what[128];
   if (why->how == BY_COPY)
-    snprintf(what, sizeof what,
-             "meets what the bulk copy at line %u writes, and its mbarrier was not waited for", why->line);
+    snprintf(what, sizeof what, "meets what the copy at line %u writes, and its mbarrier was not waited for",
+             why->line);
   else if (why->how == NO_FENCE)
     snprintf(what, sizeof what,
              "of a copy meets what warp %u wrote at line %u, with no fence.proxy.async between them",
@@ -228,6 +228,13 @@ static bool wrote(uint32_t mask, unsigned lane, const uint64_t offset[HD_WARP], 
   return any;
 }
 
+/* The lane whose register holds these bytes of the row that lane l gives (ldmatrix, stmatrix of 16 bits); of
+ * two elements in a transposed row's word, part 0 or 1. Other shapes spread rows in like ways. */
+static unsigned holder(const emu_inst *i, unsigned l, uint64_t byte, unsigned part) {
+  const unsigned row = l % 8, word = (unsigned)byte / 4;
+  return i->mem.transposed ? 4 * (2 * word + part) + row / 2 : 4 * row + word;
+}
+
 bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint64_t offset[HD_WARP],
                       unsigned bytes, hd_access_kind kind) {
   emu_order *o = w->cta->order;
@@ -243,6 +250,7 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     emu_nomem(w, i, mask, "the record of races");
     return false;
   }
+  const bool spread = i->mem.sync & EMU_SPREAD;
   const unsigned grain = o->grain, shift = (unsigned)__builtin_ctz(grain);
   uint64_t top = 0; /* behind all bytes that the lanes before write */
   emu_cell *const cells = o->cells;
@@ -252,14 +260,17 @@ bool emu_order_access(emu_warp *w, const emu_inst *i, uint32_t mask, const uint6
     last = offset[l];
     const uint32_t rest = left & (left - 1);
     const bool alone = issuer || !rest || offset[__builtin_ctz(rest)] != last;
-    const unsigned lane = issuer ? issuer - 1 : l, next = alone ? lane : (unsigned)__builtin_ctz(rest);
+    unsigned lane = issuer ? issuer - 1 : l, next = alone ? lane : (unsigned)__builtin_ctz(rest);
     for (uint64_t at = last; at < last + bytes; at += grain) {
       emu_cell *x = &cells[at >> shift];
+      if (spread) lane = holder(i, l, at - last, 0), next = holder(i, l, at - last, 1);
       if (at < top && is_by(&v, x) && wrote(mask, l, offset, bytes, at, grain)) {
         x->write_lane = EMU_SEVERAL_LANES; /* as a lane before */
         continue;
       }
-      v.lane = x->write_lane == lane ? next : lane; /* one that did not write it itself */
+      /* one that did not write it itself, or read it */
+      const bool read = v.write && x->readers && x->read_lane == lane && x->write_lane != next;
+      v.lane = x->write_lane == lane || read ? next : lane;
       if (again(&v, x)) {
         *(v.write ? &x->write_line : &x->read_line) = v.line;
         if (!alone) *(v.write ? &x->write_lane : &x->read_lane) = EMU_SEVERAL_LANES;

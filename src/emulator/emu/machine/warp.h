@@ -127,6 +127,9 @@ void emu_wgmma_free(emu_mwarp *m);
 /* The last warp of the CTA, m, is over: did each warpgroup issue its products together? */
 void emu_wgmma_cta_over(emu_mwarp *m);
 
+/* mbarrier.c: the lanes of the mask whose offset is the first one's. */
+uint32_t emu_lanes_as_first(uint32_t mask, const uint64_t offset[HD_WARP]);
+
 /* copies.c */
 /* Forget the copies in flight. */
 void emu_copies_reset(emu_mwarp *m);
