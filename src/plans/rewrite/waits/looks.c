@@ -469,14 +469,47 @@ static bool is_written_here(wait_search *w, uint32_t look) {
   return false;
 }
 
-/* In a cycle within the region the place may change from round to round; what stays is looked at again as the
- * cycle is run again. */
+typedef struct factor_search {
+  wait_search *w;
+  uint32_t readers, others;
+} factor_search;
+
+static void look_for_product(void *ctx, uint32_t reg) {
+  factor_search *x = ctx;
+  uint32_t n;
+  const uint32_t *readers = wait_readers(x->w, reg, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    const hd_ptx_result *r = hd_ptx_op_result(hd_inst_form(&x->w->g, readers[i])->op);
+    x->others += r->makes != HD_MAKES_SUM || !r->terms[0].by || r->terms[0].power;
+  }
+  x->readers += n;
+}
+
+/* A float that is multiplied, and nothing else: of a row of a matrix. */
+static bool is_factor(wait_search *w, uint32_t inst) {
+  factor_search x = {.w = w};
+  hd_ptx_type type[2];
+  hd_ptx_types_of(hd_inst_form(&w->g, inst), type);
+  if (type[0].number != HD_NUM_FLOAT) return false;
+  hd_inst_writes(&w->g, inst, look_for_product, &x);
+  return x.readers && !x.others;
+}
+
+/* Rows of data are read again and again: by weak loads, but for loops with a fence, or in which a thread
+ * sleeps; and factors by any. */
+static bool sees_others(wait_search *w, uint32_t inst) {
+  return (w->source[inst] != WAIT_WEAK || w->fence || w->rests) && !is_factor(w, inst);
+}
+
+/* In a cycle within the region the place may change from round to round; what stays, or a row that begins
+ * anew, is looked at again as the cycle is run again. */
 static bool is_look(wait_search *w, uint32_t inst) {
   const bool atomic = hd_inst_form(&w->g, inst)->op == HD_OP_ATOM;
   if (!looks_anew(w, inst)) return false;
   const hd_ptx_opnd *address = wait_address(w, inst);
   const bool stays = !address || (wait_invariant(w, inst, address) && !wait_looks_once(w, inst));
-  if (is_inner(w, inst)) return stays && (!atomic || is_idle(w, inst));
+  if (is_inner(w, inst))
+    return (!atomic || is_idle(w, inst)) && (stays || (sees_others(w, inst) && wait_begins_anew(w, inst)));
   if (atomic && (fetches(w, inst) || counts(w, inst) || !wait_result_is_read(w, inst))) return false;
   if (stays || !wait_goes_through(w, inst)) return true;
   w->passes[inst] = w->stamp;

@@ -8,6 +8,7 @@
  *   bound.c     numbers that do not count themselves
  *   chain.c     registers that move one way
  *   course.c    addresses that go through places in another way
+ *   rows.c      rows that each round goes through anew
  *   looks.c     polls that give up: looks that so many rounds take
  *   ended.c     whether loops that fetch work show that they gave up
  *   kept.c      what a thread keeps of the numbers that its own additions find
@@ -403,6 +404,12 @@ bool wait_looks_once(wait_search *w, uint32_t inst);
 /* The region ends as the work runs out that it fetches, or in another way, and what it leaves behind may show
  * which. */
 bool wait_shows_end(wait_search *w);
+
+/* ---- rows.c -------------------------------------------------------------------------------- */
+
+/* An access in a cycle within the region (w->within) goes through the same places in each round of it. False:
+ * that is not known. */
+bool wait_begins_anew(wait_search *w, uint32_t inst);
 
 /* ---- kept.c -------------------------------------------------------------------------------- */
 
