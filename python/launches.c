@@ -149,6 +149,10 @@ static bool is_alone(const launches *t, const entry *e, PyObject *args) {
 static PyObject *call(PyObject *self, PyObject *args, PyObject *named) {
   launches *t = (launches *)self;
   uint32_t grid[3];
+  if (!t->original) {
+    PyErr_SetString(PyExc_ValueError, "it has no original");
+    return NULL;
+  }
   if (named || !get_grid(args, grid)) return PyObject_Call(t->original, args, named);
   entry *e = t->last && is_of(t->last, grid) ? t->last : find(t, grid);
   if (!e || !e->known) {
@@ -181,6 +185,10 @@ static PyObject *set(PyObject *self, PyObject *args) {
                         &stream) ||
       !get_dims(of, grid))
     return NULL;
+  if (!grid[0]) {
+    PyErr_SetString(PyExc_ValueError, "an entry has its grid");
+    return NULL;
+  }
   fresh.alone = stream != Py_None;
   if (fresh.alone) fresh.stream = PyLong_AsUnsignedLongLong(stream);
   if (PyErr_Occurred()) return NULL;

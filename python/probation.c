@@ -291,6 +291,10 @@ static void drop(PyObject *self) {
 
 static PyObject *measured(PyObject *self, PyObject *unused) {
   const probation *p = (const probation *)self;
+  if (!p->turns) {
+    PyErr_SetString(PyExc_ValueError, "it is not open");
+    return NULL;
+  }
   const hd_turns_arm a = hd_turns_of(p->turns, 1), original = hd_turns_of(p->turns, 0);
   return Py_BuildValue("(Iddddddd)", (unsigned)a.pairs, a.median, a.low, a.high, a.mean, original.seconds,
                        a.seconds, a.lost);

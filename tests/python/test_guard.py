@@ -396,6 +396,14 @@ class Guard(unittest.TestCase):
         with self.assertRaises(TypeError):
             probation(1, 1, 1, "stream")
 
+    def test_a_probation_that_is_not_open_has_measured_nothing(self):
+        probation = _heddle.Probation.__new__(_heddle.Probation)
+        with self.assertRaises(ValueError):
+            probation.measured()
+        with self.assertRaises(TypeError):
+            probation(*GRID, 0)
+        self.assertEqual(probation.plain(), 0)
+
 
 class Static(Guard):
     """The same of the launches that PyTorch makes without Triton's launcher."""
@@ -518,6 +526,14 @@ class Table(unittest.TestCase):
             launches(1, 1, 1, 0, "function")
         self.assertEqual(launches(0, 1, 1, 0, "function"), ((0, 1, 1, 0, "function"), {}))
         self.assertEqual(launches("a", x=1), (("a",), {"x": 1}))
+
+    def test_a_table_without_an_original_or_an_entry_without_a_grid_is_an_error(self):
+        launches = _heddle.Launches.__new__(_heddle.Launches)
+        with self.assertRaises(ValueError):
+            launches(*GRID, 0, "function")
+        with self.assertRaises(ValueError):
+            launches.set(None, print, None, (None,) * 3, 0)
+        self.assertEqual(launches.counts(), {})
 
 
 class Assembler(unittest.TestCase):
