@@ -146,12 +146,42 @@ static void a_round_may_do_something_with_the_number_that_it_finds(void **state)
          "F: atom.global.add.u32 %q71, [a], 1;\nsetp.ge.u32 %z1, %q71, 9;\n" use                             \
          "\nadd.u32 %q4, %q4, 1;\nsetp.lt.u32 %z2, %q4, 1000;\n@%z2 bra F;\nst.global.u32 [b], "             \
          "%q3;\nret;\n}\n",                                                                                  \
-         PLACES "L: " ADD "\n" FOUND "st.global.u32 [%rd5], %r7;\n" COUNT "call fn, (%rd1, %rd2);")
+         PLACES "L: st.global.u32 [%rd2], %r7;\n" COUNT "call fn, (%rd1, %rd2);")
 
 static void each_body_is_followed_by_itself(void **state) {
   static const wait_case cases[] = {
       {"a place that is filled", IN_BODY("@!%z1 st.global.u32 [b], %q71;"), NULL},
       {"a comparison that is kept", IN_BODY("@%z1 mov.u32 %q3, 1;"), "atom"},
+  };
+  EXPECT_ALL(cases);
+}
+
+/* The first CTA writes, and the others count. */
+#define BESIDE(write, atom)                                                                                  \
+  KERNEL(PLACES "setp.ne.u32 %p4, %r5, 0;\n@%p4 bra L;\n" write "\nbra E;\nL: " atom                         \
+                "\nsetp.ge.u32 %p1, %r1, 100000;\n@%p1 st.global.u32 [%rd1+64], 1;\n" COUNT "E:")
+#define COUNTED(write) BESIDE(write, ADD)
+
+static void numbers_come_to_each_round_only_if_all_writes_are_alike(void **state) {
+  static const wait_case cases[] = {
+      {"a great number is added", COUNTED("red.global.add.u32 [%rd1], 100000;"), "atom"},
+      {"a great number is added, and what was there looked at",
+       COUNTED("atom.global.add.u32 %r6, [%rd1], 100000;\nst.global.u32 [%rd1+68], %r6;"), "atom"},
+      {"ones are added of which nobody looks at the numbers", COUNTED("red.global.add.u32 [%rd1], 1;"),
+       "atom"},
+      {"ones are taken away", COUNTED("atom.global.add.u32 %r6, [%rd1], -1;\nst.global.u32 [%rd1+68], %r6;"),
+       "atom"},
+      {"bits are set", COUNTED("red.global.or.b32 [%rd1], 0x100000;"), "atom"},
+      {"it is exchanged", COUNTED("atom.global.exch.b32 %r6, [%rd1], 100000;"), "atom"},
+      {"it is stored for all to see", COUNTED("st.volatile.global.u32 [%rd1], 100000;"), "atom"},
+      {"it is stored", COUNTED("st.global.u32 [%rd1], 100000;"), "atom"},
+      {"another pointer", COUNTED("red.global.add.u32 [%rd2], 100000;"), "atom"},
+      {"a count by inc",
+       BESIDE("red.global.add.u32 [%rd1], 100000;", "atom.global.inc.u32 %r1, [%rd1], 0xfffff;"), "atom"},
+      {"ones are added and looked at as well",
+       COUNTED("atom.global.add.u32 %r6, [%rd1], 1;\nst.global.u32 [%rd1+68], %r6;"), NULL},
+      {"another word", COUNTED("red.global.add.u32 [%rd1+128], 100000;"), NULL},
+      {"results through another pointer", COUNTED("st.global.u32 [%rd2], 100000;"), NULL},
   };
   EXPECT_ALL(cases);
 }
@@ -307,6 +337,8 @@ int main(void) {
       BEHAVIOUR("a round may do something with the number that it finds",
                 a_round_may_do_something_with_the_number_that_it_finds),
       BEHAVIOUR("each body is followed by itself", each_body_is_followed_by_itself),
+      BEHAVIOUR("numbers come to each round only if all writes are alike",
+                numbers_come_to_each_round_only_if_all_writes_are_alike),
       BEHAVIOUR("work that is fetched in each of so many rounds shows how far others came",
                 work_that_is_fetched_in_each_of_so_many_rounds_shows_how_far_others_came),
       BEHAVIOUR("a loop that fetches or gives up does not show which",

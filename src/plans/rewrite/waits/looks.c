@@ -380,10 +380,35 @@ static bool comes_to_each(wait_search *w, uint32_t inst) {
   return value == 1 || value == -1;
 }
 
+/* Another atomic that adds as this one does, and is looked at as well: each number comes to one of them. */
+static bool adds_alike(wait_search *w, uint32_t inst, uint32_t other) {
+  const hd_ptx_access *a = wait_access(w, inst), *b = wait_access(w, other);
+  int64_t x, y;
+  if (hd_inst_form(&w->g, other)->op != HD_OP_ATOM || a->operation != b->operation || a->bytes != b->bytes ||
+      !wait_result_is_read(w, other))
+    return false;
+  const bool constant = wait_constant(w, inst, operand_of(w, inst), &x);
+  return constant == wait_constant(w, other, operand_of(w, other), &y) && (!constant || x == y);
+}
+
+/* Whatever else may write the word adds alike. Numbers that come to nobody, or come about in another way, may
+ * be those for which a round is meant: whether one finds them depends on who was first. A plain store counts
+ * as a result unless it goes to the word for certain. */
+static bool adds_alone(wait_search *w, uint32_t inst) {
+  const wait_place place = wait_place_of(w, inst);
+  w->steps += w->g.n_insts;
+  for (uint32_t i = 0; i < w->g.n_insts; i++) {
+    if (i == inst || adds_alike(w, inst, i)) continue;
+    const wait_meeting m = wait_may_write(w, &place, i);
+    if (m != WAIT_APART && (!wait_is_plain_store(w, i) || wait_same_place(w, inst, i))) return false;
+  }
+  return true;
+}
+
 /* It leaves another number in every round, and that is what is looked at. */
 static bool counts(wait_search *w, uint32_t inst) {
   return (always_changes(w, inst) || adds_others(w, inst)) && !is_read_in_parts(w, inst, inst) &&
-         !wait_keeps_outcome(w, inst, comes_to_each(w, inst) ? WAIT_EACH : WAIT_SOME);
+         !wait_keeps_outcome(w, inst, comes_to_each(w, inst) ? WAIT_EACH : WAIT_SOME) && adds_alone(w, inst);
 }
 
 static bool fetches(wait_search *w, uint32_t inst) {
