@@ -249,9 +249,17 @@ static wait_place work_out(wait_search *w, uint32_t inst, const hd_ptx_touch *t)
   return p;
 }
 
-/* The place that an operand of an instruction names. Most instructions have one, which is remembered. */
+/* The first place of global memory that an instruction accesses; NULL: it accesses none. */
+static const hd_ptx_touch *first_touch(const hd_ptx_access *a) {
+  for (unsigned k = 0; k < a->n; k++)
+    if (a->touches[k].space & HD_IN_ANY_GLOBAL) return &a->touches[k];
+  return NULL;
+}
+
+/* The place that an operand of an instruction names. Of each instruction the first is remembered: a copy into
+ * shared memory names that in front of it. */
 static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t) {
-  if (t != wait_access(w, inst)->touches) return work_out(w, inst, t);
+  if (t != first_touch(wait_access(w, inst))) return work_out(w, inst, t);
   if (!w->places[inst]) {
     wait_place *p = hd_arena_alloc(w->arena, sizeof *p, _Alignof(wait_place));
     *p = work_out(w, inst, t);
@@ -261,10 +269,8 @@ static wait_place place_at(wait_search *w, uint32_t inst, const hd_ptx_touch *t)
 }
 
 wait_place wait_place_of(wait_search *w, uint32_t inst) {
-  const hd_ptx_access *a = wait_access(w, inst);
-  for (unsigned k = 0; k < a->n; k++)
-    if (a->touches[k].space & HD_IN_ANY_GLOBAL) return place_at(w, inst, &a->touches[k]);
-  return anything;
+  const hd_ptx_touch *t = first_touch(wait_access(w, inst));
+  return t ? place_at(w, inst, t) : anything;
 }
 
 /* a is one place, and all of b is behind it. */

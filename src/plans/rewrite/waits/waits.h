@@ -99,7 +99,8 @@ typedef struct wait_search {
   uint8_t *word;              /* per instruction: wait_word_look */
   uint8_t *wide_fence;        /* per instruction */
   uint8_t *opaque;            /* per instruction: it calls a body that the graph does not hold */
-  struct wait_place **places; /* of place.c, per instruction: its first; NULL: not worked out so far */
+  struct wait_place **places; /* of place.c, per instruction: its first of global memory; NULL: not
+                               * worked out so far */
   struct wait_sum **sums;     /* of apart.c, per instruction: its address; NULL: not taken apart so far */
   uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
 
