@@ -149,10 +149,10 @@ static bool is_able(void) { return run_any_states() && are_nodes_known(); }
 /* ---- Plans on probation ------------------------------------------------------------------------ */
 
 typedef struct nodes {
-  cu_node *all; /* NULL: it is not known what it does, or it cannot be there twice */
+  cu_node *all; /* NULL: it is not known what it does, it cannot be there twice, or no plan is on probation */
   size_t n;
-  run_variant *first; /* of those on probation; NULL: there are none */
-  bool several;
+  run_variant *first; /* of those on probation */
+  bool several;       /* there are others */
 } nodes;
 
 /* Graphs of other nodes may own memory, call the host, or hold graphs: they are not made twice. */
@@ -192,7 +192,7 @@ static void make_pair(cu_graph_exec own, cu_graph graph, uint64_t flags) {
   unsigned given = 0;
   if (!run_live_any() || run_pairs_are_full() || !are_nodes_known() ||
       !run_real.cuGraphInstantiateWithFlags || !run_real.cuGraphExecDestroy || !run_real.cuStreamWaitEvent ||
-      !run_real.cuEventCreate)
+      !run_real.cuEventCreate || !run_real.cuEventDestroy_v2)
     return;
   const nodes of = nodes_of(graph);
   const int mode = run_captures_relax();

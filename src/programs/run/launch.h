@@ -176,7 +176,7 @@ void run_live_forked(void);
 /* ---- Graphs in turns (pairs.c) ----------------------------------------------------------------- */
 
 /* A graph's executable, and one more of it under plans that are on probation, of which v is one: they take
- * turns from now on. False: no memory. Under run_lock. */
+ * turns from now on. False: no memory, or no event is to be had. Under run_lock. */
 bool run_pair_make(cu_graph_exec own, cu_graph_exec other, run_variant *v, bool several);
 bool run_pairs_are_full(void);
 /* The launch of one of the two, with *result; false: it is none of a pair's, or captured. */

@@ -73,7 +73,7 @@ bool run_pair_follows(const run_pair *p, bool other, const run_launch *l) {
          (p->marked && !l->unasked && wait && wait(l->stream, p->last, 0) == CU_SUCCESS);
 }
 
-/* The other one's last launch may run, and nothing tells when that is over. */
+/* The other one's last launch may still run, and no event marks its end. */
 static void wait_for_all(void) {
   if (run_real.cuCtxSynchronize) run_real.cuCtxSynchronize();
 }
