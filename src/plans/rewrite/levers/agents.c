@@ -7,7 +7,7 @@
  *     ended attend it (attend.c). Where some lanes of a warp may skip either, the kernel is refused.
  *   - No task may see state that the task before it left in registers, shared memory or the SM. Shared
  *     memory starts undefined, and the loop's own barrier keeps tasks apart; registers that a body might
- *     read before it writes them are zeroed; products of a warpgroup (wgmma) may have to be waited for on
+ *     read before it writes them are zeroed; products of a warpgroup (wgmma) must have been waited for on
  *     every way to the task's end; any other lasting state is refused. */
 #include <stdlib.h>
 #include <string.h>

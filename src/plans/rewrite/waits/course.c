@@ -383,9 +383,8 @@ static bool may_be_else(wait_search *w, const wait_sum *s, bool strides) {
 
 static void find_in_write(origin *x, uint32_t at);
 
-/* The write before it is followed where it is known, as a circle may be made up where registers are used
- * again.
- */
+/* If the write before it is known, that alone is followed: of a register that is used again, all writes
+ * together may look like a circle that no value goes through. */
 static void find_in_atom(origin *x, const sum_atom *a) {
   const uint32_t before = x->sums ? chain_write_before(x->w, a->at, a->reg) : HD_NONE;
   if (before == HD_NONE || x->n == MOST_NESTED || x->looked_at++ >= MOST_LOOKED_AT) {

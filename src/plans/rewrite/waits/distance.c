@@ -11,7 +11,7 @@
 
 enum { NARROW = 1, WIDE = 2 }; /* of 32 bits or fewer; of more */
 enum { MOST_ROUNDS = 64 };
-/* Of a register. PASSED: something was found out from it not holding one so far. */
+/* What is known of a register. PASSED: it held none so far, and some conclusion rests on that. */
 enum { UNSEEN = 0, MAY_BE, PASSED };
 
 typedef struct wait_distances {
@@ -33,10 +33,10 @@ typedef struct flow {
   wait_distances *d;
   bool yes;     /* some register that was visited may be one; the result is one */
   bool loaded;  /* some load was looked at, which may find what is stored later */
-  bool changed; /* what something was found out from */
+  bool changed; /* what an earlier conclusion rests on: another round is needed */
 } flow;
 
-/* Whoever asks and hears no is looked at again if the answer changes. */
+/* A no is marked as PASSED: if it turns into a yes, another round looks again at those that asked. */
 static bool holds_one(wait_distances *d, uint32_t reg) {
   if (d->may_be[reg] != MAY_BE) d->may_be[reg] = PASSED;
   return d->may_be[reg] == MAY_BE;

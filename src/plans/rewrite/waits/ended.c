@@ -51,6 +51,8 @@ typedef struct left {
   bool shows; /* the register that was asked for may show the end */
 } left;
 
+/* Registers beyond MOST_FOLLOWED are not followed: data that only they bring is not found, which is the
+ * worst. */
 static void follow(void *ctx, uint32_t reg) {
   left *x = ctx;
   for (uint32_t i = 0; i < x->n; i++)

@@ -2,9 +2,9 @@
  *
  *     do { expected = found; found = swap(word, expected, f(expected)); } while (found != expected);
  *
- * An update ends as its swap succeeds, and waits for nobody. What its swap found says what others have
- * written, though: a sum of doubles to which 0 is added is a look at it. So the number is followed forwards.
- * As long as it only makes the next try, or decides whether there is one, it shows nothing. */
+ * An update ends as its swap succeeds, and waits for no other thread. What its swap found says what others
+ * have written, though: a sum of doubles to which 0 is added is a look at it. So the number is followed
+ * forwards. As long as it only makes the next try, or decides whether there is one, it shows nothing. */
 #include "rewrite/waits/waits.h"
 
 enum { MOST_FOLLOWED = 64 };
@@ -42,8 +42,8 @@ static bool writes_word(const retries *x, uint32_t inst) {
          (inst == x->look || wait_same_place(w, x->look, inst));
 }
 
-/* What a branch decides whether it runs: within the update nothing that is left behind it, beyond it nothing
- * at all. */
+/* A block that runs or not by such a branch: in the update it may leave nothing behind, and beyond the update
+ * it may do nothing at all. */
 static void look_at_ruled(retries *x, uint32_t block) {
   wait_search *w = x->w;
   const hd_block *b = &w->g.blocks[block];

@@ -4,7 +4,7 @@
  *
  * What becomes of the values does not matter: they may be masked, selected, voted about or summed up. One
  * place is looked at WAIT_POLL_LOOKS times on one path, and time goes by in between: at a branch, a barrier,
- * a fence or a rest, and, where it is one place for certain, at whatever is done in between. Two looks are
+ * a fence or a rest, and, if it is one place for certain, at whatever is done in between. Two looks are
  * common where nothing waits: a test in front of a lock, and behind it. A load that may find what it found
  * before is a look if a fence stands in between.
  *
