@@ -161,7 +161,9 @@ static const hd_ptx_stmt *only_write(const hd_ptx_module *m, const hd_ptx_stmt *
   writes w = {.reg = reg};
   for (uint32_t k = 0; k < m->n_funcs; k++) {
     const hd_ptx_func *f = &m->funcs[k];
-    if (s < f->stmts || s >= f->stmts + f->n_stmts) continue;
+    const uintptr_t first = (uintptr_t)f->stmts,
+                    at = (uintptr_t)s; /* pointers into two lists have no order */
+    if (at < first || at >= first + f->n_stmts * sizeof *s) continue;
     for (w.at = f->stmts; w.at < f->stmts + f->n_stmts; w.at++)
       if (w.at->kind == HD_S_INST) hd_ptx_visit(m, w.at, count_write, &w);
   }

@@ -59,7 +59,7 @@ static const struct typed {
 #include "ptx/valid.def"
 };
 
-/* Where the type of operands comes from: a word of the form, or a type. */
+/* Where the type of operands comes from: a type of the form, or one that is the same in all forms. */
 enum { FIRST = 1, SECOND, TWICE, OF_TYPE };
 #define OF_U32 OF_TYPE + HD_M_U32
 #define OF_B32 OF_TYPE + HD_M_B32
@@ -203,7 +203,8 @@ static bool rounds(const hd_ptx_form *f) {
   return t[1].number != HD_NUM_FLOAT || has_one(f, to_integer);
 }
 
-/* The form's words, whatever its version. */
+/* The form's words: one of each group that it needs, from PTX ISA 1.4 on, and none that exclude each other.
+ */
 static hd_status check_words(const check *c, const hd_ptx_form *f, uint32_t line) {
   for (size_t k = 0; c->version >= 14 && k < COUNT(one_of); k++)
     if (is_row_of(f, one_of[k].op, one_of[k].with, one_of[k].without) && !has_one(f, one_of[k].words))
