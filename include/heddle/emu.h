@@ -87,7 +87,7 @@ HD_OWN void hd_emu_set_until(hd_emu *e, double at);
  * with HD_ERR_BUDGET, even if it is of one CTA, and so do all that follow. 0: as many as there are. Not
  * during a launch. */
 HD_OWN void hd_emu_set_work(hd_emu *e, uint64_t thread_instructions);
-/* They have run. */
+/* So many have run. */
 HD_OWN bool hd_emu_is_spent(const hd_emu *e);
 /* With `skip`, mma, wmma and wgmma leave the registers of their results as they are: for traces of kernels
  * whose accesses do not follow from products; such traces are then several times as fast. Not during a

@@ -237,7 +237,7 @@ static void learn(hd_turns *t, const round_t *r) {
 
 /* ---- Pairs ---- */
 
-/* Launches are looked at one by one, so that the order is kept and never made anew. */
+/* Medians are asked for between single pairs, so pairs are kept in order, not sorted for each median. */
 static void insert(arm *a, float x) {
   uint32_t low = 0, high = a->pairs;
   while (low < high) {

@@ -251,7 +251,7 @@ hd_status tuning_on_device(tuning *t, hd_diag *d) {
   t->out->spent.buffers += hd_seconds() - start;
   if (st == HD_OK) st = tune_units(t, b, units, &fixed, d);
   hd_study_close(t->whole_study);
-  if (st == HD_OK && t->out->unanswered) drop_all(t->out, "no answer: there is none about another kernel");
+  if (st == HD_OK && t->out->unanswered) drop_all(t->out, "no answer: another kernel has none");
   if (st == HD_OK) st = sum_up(t, b, d);
   if (b) device_bench_spent(b, &t->out->spent);
   if (st == HD_OK && t->o.each_lever) st = measure_levers(t, b, d);

@@ -245,8 +245,8 @@ static const double powers_series[] = {0x1.0000000000000p+0,  0x1.62e42fefa39efp
                                        0x1.c3bd650fc2986p-36};
 
 /* 2^a of all lanes at once: a's whole part goes to the exponent, and the rest, of at most a half, through the
- * series, to 2^-50 of the result. The lanes in which that does not decide what num_approx_f32 gives: those
- * whose result is not normal, and those whose two neighbours in f32 are as near to each other. */
+ * series, to 2^-50 of the result. Returns the lanes in which that does not decide what num_approx_f32 gives:
+ * those whose result is not normal, or lies within 2^-46 of its size of the middle between two f32. */
 INLINE uint32_t powers_of_two(const float *a, float *out) {
   enum { TERMS = sizeof powers_series / sizeof *powers_series };
   const double whole = 0x1.8p52, off = 0x1p-46;

@@ -163,7 +163,7 @@ HANDLER(wmma_store) {
 /* ---- ldmatrix, stmatrix, movmatrix ---------------------------------------------------------- */
 
 /* Rows are 16 bytes, of which 16 elements of 6 or 4 bits have the first 12 or 8: the others are padding,
- * which nobody reads. */
+ * which no instruction reads. */
 INLINE unsigned row_bytes(const emu_inst *i) { return i->mem.type ? 2u * i->mem.type : 16; }
 
 /* The first `n` lanes give the rows' addresses: lane 8*k + j that of row j of matrix k, or of matrices of 16
