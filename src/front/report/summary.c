@@ -47,8 +47,8 @@ static void put_proof(const hd_report *r, hd_buf *out) {
   } else {
     hd_buf_puts(out, "Proved");
   }
-  hd_buf_printf(out, ": %" PRIu64 " bytes equal under %u dispatchers, %+.2f%% instructions.\n",
-                p->bytes_compared, p->runs,
+  hd_buf_printf(out, ": %" PRIu64 " bytes equal under %u dispatcher%s, %+.2f%% instructions.\n",
+                p->bytes_compared, p->runs, p->runs == 1 ? "" : "s",
                 100.0 * ((double)p->thread_instructions_rewritten / (double)p->thread_instructions - 1));
   if (p->no_reference[0])
     hd_buf_printf(out, "The original was not compared with its reference: %s.\n", p->no_reference);
