@@ -61,9 +61,12 @@ def judgements(rows):
 
 
 def put(text, mark, lines):
-    """A page without the mark is a mistake of the caller's."""
-    return re.sub(rf"(?s)(<!-- {mark}: by [^\n]*-->\n).*?(<!-- end of {mark} -->)",
-                  lambda m: m.group(1) + "\n".join(lines) + "\n" + m.group(2), text, count=1)
+    """The page with these lines between its two marks."""
+    out, n = re.subn(rf"(?s)(<!-- {mark}: by [^\n]*-->\n).*?(<!-- end of {mark} -->)",
+                     lambda m: m.group(1) + "\n".join(lines) + "\n" + m.group(2), text, count=1)
+    if not n:
+        sys.exit(f"the page has no place for {mark}")
+    return out
 
 
 def main():
