@@ -4,7 +4,6 @@
  * the launch alone. The driver's functions come by their addresses. */
 #include "convert.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +141,8 @@ static PyObject *launch(probation *p, bool plan, PyObject *args) {
   PyObject *call = plan ? p->plan : p->original;
   p->plain += !plan;
   Py_INCREF(call);
-  PyObject *own = plan && (p->function || p->dims[0]) ? replace_arguments(args, p->function, p->dims) : NULL;
+  const bool other = p->function || p->dims[0] || p->dims[1] || p->dims[2];
+  PyObject *own = plan && other ? replace_arguments(args, p->function, p->dims) : NULL;
   PyObject *out = own || !PyErr_Occurred() ? PyObject_Call(call, own ? own : args, NULL) : NULL;
   Py_XDECREF(own);
   Py_DECREF(call);
@@ -279,7 +279,7 @@ static int clear(PyObject *self) {
   return 0;
 }
 
-/* Events that are left are the process's end to free: the driver may be gone. */
+/* Events that are left are not destroyed: the driver may be gone by now. */
 static void drop(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);

@@ -395,6 +395,20 @@ class Guard(unittest.TestCase):
             probation(1, 1, 1)
         with self.assertRaises(TypeError):
             probation(1, 1, 1, "stream")
+        with self.assertRaises(ValueError):
+            _heddle.Probation.__new__(_heddle.Probation).measured()
+
+    def test_a_plan_may_change_any_one_dimension_of_a_grid(self):
+        gpu, launched = Gpu({}), []
+        gpu.captured = True
+        dims, trusted = (None, 2, None), _triton_guard.TRUSTED
+
+        def plan(*args):
+            launched.append(args)
+
+        probation = _heddle.Probation(print, plan, None, dims, trusted, 1, gpu.addresses())
+        probation(4, 4, 1, 0, "own")
+        self.assertEqual(launched, [(4, 2, 1, 0, "own")])
 
     def test_a_probation_that_is_not_open_has_measured_nothing(self):
         probation = _heddle.Probation.__new__(_heddle.Probation)
