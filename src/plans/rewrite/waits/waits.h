@@ -10,6 +10,7 @@
  *   course.c    addresses that go through places in another way
  *   rows.c      rows that each round goes through anew
  *   looks.c     polls that give up: looks that so many rounds take
+ *   readers.c   which instructions read a register
  *   ended.c     whether loops that fetch work show that they gave up
  *   kept.c      what a thread keeps of the numbers that its own additions find
  *   retries.c   what becomes of the words that updates find
@@ -102,7 +103,7 @@ typedef struct wait_search {
   struct wait_place **places; /* of place.c, per instruction: its first of global memory; NULL: not
                                * worked out so far */
   struct wait_sum **sums;     /* of apart.c, per instruction: its address; NULL: not taken apart so far */
-  uint32_t *readers, *first_reader; /* of looks.c; NULL: not listed so far */
+  uint32_t *readers, *first_reader; /* of readers.c; NULL: not listed so far */
 
   /* Scratch of progress.c: parts of the region. */
   uint32_t *part, *members, *first;
@@ -299,12 +300,15 @@ uint32_t wait_looks_again(wait_search *w, const uint32_t *rest, uint32_t n_rest)
 /* The same in cycles of the region that settle it, or fetch work, once those are known. */
 uint32_t wait_looks_within(wait_search *w);
 
+/* An instruction whose result may be what others write; no atomic that changes it for certain. */
+bool wait_reads_others(wait_search *w, uint32_t inst);
+
+/* ---- readers.c ----------------------------------------------------------------------------- */
+
 /* The instructions that read a register, *n of them; one that reads it twice is there twice. */
 const uint32_t *wait_readers(wait_search *w, uint32_t reg, uint32_t *n);
 /* Some instruction reads a register that this one writes. */
 bool wait_result_is_read(wait_search *w, uint32_t inst);
-/* An instruction whose result may be what others write; no atomic that changes it for certain. */
-bool wait_reads_others(wait_search *w, uint32_t inst);
 
 /* ---- progress.c ---------------------------------------------------------------------------- */
 
