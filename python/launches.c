@@ -117,7 +117,7 @@ static PyObject *replaced(const launches *t, const entry *e, PyObject *args) {
 static PyObject *launch(const launches *t, const entry *e, PyObject *args) {
   PyObject *call = e->call, *own = args;
   Py_INCREF(call);
-  if (e->function || e->dims[0])
+  if (e->function || e->dims[0] || e->dims[1] || e->dims[2])
     own = replaced(t, e, args);
   else
     Py_INCREF(own);

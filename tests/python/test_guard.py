@@ -395,8 +395,6 @@ class Guard(unittest.TestCase):
             probation(1, 1, 1)
         with self.assertRaises(TypeError):
             probation(1, 1, 1, "stream")
-        with self.assertRaises(ValueError):
-            _heddle.Probation.__new__(_heddle.Probation).measured()
 
     def test_a_plan_may_change_any_one_dimension_of_a_grid(self):
         gpu, launched = Gpu({}), []
@@ -540,6 +538,17 @@ class Table(unittest.TestCase):
             launches(1, 1, 1, 0, "function")
         self.assertEqual(launches(0, 1, 1, 0, "function"), ((0, 1, 1, 0, "function"), {}))
         self.assertEqual(launches("a", x=1), (("a",), {"x": 1}))
+
+    def test_an_entry_may_change_any_one_dimension_of_a_grid(self):
+        launched = []
+
+        def plan(*args):
+            launched.append(args)
+
+        launches = _heddle.Launches(print)
+        launches.set((4, 4, 1), plan, None, (None, None, 2), 0)
+        launches(4, 4, 1, 0, "own")
+        self.assertEqual(launched, [(4, 4, 2, 0, "own")])
 
     def test_a_table_without_an_original_or_an_entry_without_a_grid_is_an_error(self):
         launches = _heddle.Launches.__new__(_heddle.Launches)
