@@ -171,7 +171,7 @@ INLINE unsigned row_bytes(const emu_inst *i) { return i->mem.type ? 2u * i->mem.
 INLINE bool find_rows(emu_warp *w, const emu_inst *i, char *r, uint32_t mask, hd_access_kind kind, unsigned n,
                       emu_hosts *h) {
   uint64_t addr[32] __attribute__((aligned(64)));
-  const uint32_t rows = ALL_LANES >> (32 - n);
+  const uint32_t rows = (uint32_t)((UINT64_C(1) << n) - 1);
   addresses_of(r, i->mem.mode, i->src[0], i->imm, addr);
   if ((mask & rows) != rows) {
     emu_fault(w, i, mask, HD_FAULT_OTHER, "not all threads that give a row's address take part");
